@@ -32,6 +32,7 @@ const editorApart: Plugin = {
   name: 'editor-apart',
   setup({ onResolve }) {
     onResolve({ filter: /\/code-editor\.js$/ }, () => ({ path: join(root, 'src/inspector/editor-loader.ts') }))
+    onResolve({ filter: /\/copy\/forms\.js$/ }, () => ({ path: join(root, 'src/inspector/copy-loader.ts') }))
   },
 }
 
@@ -57,14 +58,29 @@ async function builtPage(): Promise<Record<string, string>> {
   if (/<\/script|<!--/i.test(pageScript) || /<\/style|@import/i.test(pageStyle)) {
     throw new Error('The script or the style of the inspector would end its own tag: take the text apart.')
   }
-  return { pageScript, pageStyle, scriptHash: hashOf(pageScript), styleHash: hashOf(pageStyle) }
+  const copyScript = await builtCopy()
+  const hashes = { scriptHash: hashOf(pageScript), styleHash: hashOf(pageStyle), copyHash: hashOf(copyScript) }
+  return { pageScript, pageStyle, copyScript, ...hashes }
+}
+
+/** The forms of copying for a recording, which can ask nobody for them. */
+async function builtCopy(): Promise<string> {
+  const entryPoints = { copy: 'src/report/copy/forms.ts' }
+  const { outputFiles } = await build({ ...common, entryPoints, globalName: 'stuntdoubleCopy' })
+  const text = outputFiles![0]!.text.trim()
+  if (/<\/script|<!--/i.test(text)) throw new Error('The script of copying would end its own tag: take the text apart.')
+  return text
 }
 
 async function builtEditor(): Promise<Record<string, string>> {
   if (!existsSync(join(root, editorSource))) return { editorScript: '' }
   const { outputFiles } = await build({
     ...common,
-    entryPoints: { editor: editorSource },
+    stdin: {
+      contents: `export * from './${editorSource}'\nexport * from './src/report/copy/forms.ts'`,
+      resolveDir: root,
+      loader: 'ts',
+    },
     globalName: 'stuntdoubleEditor',
   })
   return { editorScript: outputFiles![0]!.text.trim() }

@@ -5,8 +5,8 @@ interface EditorModule {
 
 let asked: Promise<EditorModule> | undefined
 
-/** The script of the editor, asked for once. */
-function loaded(): Promise<EditorModule> {
+/** The script that has what is asked for on demand: the editor and the forms of copying. Asked for once. */
+export function loaded(): Promise<EditorModule> {
   asked ??= new Promise((resolve, reject) => {
     if (document.getElementById('recording') !== null) throw new Error('A recording has no editor.')
     const script = document.createElement('script')

@@ -169,7 +169,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     const shown = render === renderings.timeline ? sandbox.traffic.timeline() : render(sandbox)
     expect(shown).not.toContain('secret-at-the-start')
     if (isText) expect(shown.length).toBeLessThan(5_000)
-    if (name === 'html') expect(shown.length).toBeLessThan(200_000 + 10_000_000)
+    if (name === 'html') expect(shown.length).toBeLessThan(300_000 + 10_000_000)
   }, 30_000)
 })
 

@@ -1,6 +1,7 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { copyForms, formsFor } from '../../report/copy/forms.js'
+import { useEffect } from 'preact/hooks'
+import type * as forms from '../../report/copy/forms.js'
 import type { CopyContext, Selection } from '../../report/copy/selection.js'
 import { multiLine } from '../../report/safe-text.js'
 import type { PageState } from '../page-state.js'
@@ -10,8 +11,29 @@ interface Choice {
   readonly selection: Selection
 }
 
+/** The forms are asked for when somebody wants to copy. */
+const known = signal<typeof forms | undefined>(undefined)
+const problem = signal<string | undefined>(undefined)
+
+function ask(): void {
+  import('../../report/copy/forms.js').then(
+    (loaded) => {
+      known.value = loaded
+    },
+    (error) => {
+      problem.value = error instanceof Error ? error.message : String(error)
+    },
+  )
+}
+
 /** What is selected, as something to paste elsewhere. */
 export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
+  useEffect(ask, [])
+  if (known.value === undefined) return <p class="quiet">{problem.value ?? 'Loading.'}</p>
+  return <Copying page={page} {...known.value} />
+}
+
+function Copying({ page, copyForms, formsFor }: typeof forms & { readonly page: PageState }): JSX.Element {
   const { view } = page
   const wanted = useSignal({ choice: '', form: '' })
   const done = useSignal('')
@@ -20,8 +42,8 @@ export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
   if (choice === undefined) {
     return <p class="quiet">Choose an entry or a range: here it stands as a test, a scenario or a command.</p>
   }
-  const forms = formsFor(choice.selection)
-  const form = forms.find(({ name }) => name === wanted.value.form) ?? forms[0] ?? copyForms[0]!
+  const fitting = formsFor(choice.selection)
+  const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyForms[0]!
   const { name: _, now: __, mode: ___, canGoOn: ____, ...context } = view.facts.value ?? { name: '', now: 0 }
   const text = multiLine(form.of(choice.selection, context as CopyContext))
   const copy = async (): Promise<void> => {
@@ -56,7 +78,7 @@ export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
               done.value = ''
             }}
           >
-            {forms.map(({ name, label }) => (
+            {fitting.map(({ name, label }) => (
               <option key={name} value={name}>
                 {label}
               </option>

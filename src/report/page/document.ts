@@ -1,4 +1,4 @@
-import { pageScript, pageStyle, scriptHash, styleHash } from './page-text.js'
+import { copyHash, copyScript, pageScript, pageStyle, scriptHash, styleHash } from './page-text.js'
 
 /** What stands in the page of a saved trace. Secrets are hidden in it. */
 export interface Recording {
@@ -43,7 +43,7 @@ function recorded({ trace, changes = [], title = 'Traffic', failure, story }: Re
   }
   const policy = [
     "default-src 'none'",
-    `script-src '${scriptHash}'`,
+    `script-src '${scriptHash}' '${copyHash}'`,
     // The page places things by style properties, which no policy forbids.
     `style-src '${styleHash}'`,
     "base-uri 'none'",
@@ -60,7 +60,7 @@ function recorded({ trace, changes = [], title = 'Traffic', failure, story }: Re
   return shell(
     title,
     `<meta http-equiv="Content-Security-Policy" content="${policy.join('; ')}">\n`,
-    `${told}${data.join('\n')}\n`,
+    `${told}${data.join('\n')}\n<script id="copying">${copyScript}</script>\n`,
   )
 }
 

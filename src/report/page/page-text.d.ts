@@ -6,3 +6,6 @@ export declare const pageStyle: string
 /** `sha256-…`, as a content security policy writes it. */
 export declare const scriptHash: string
 export declare const styleHash: string
+/** The forms of copying, for a recording: `stuntdoubleCopy`. */
+export declare const copyScript: string
+export declare const copyHash: string
