@@ -92,6 +92,9 @@ interface Row {
 
 /** @param silent the answer had no body, which the SDK would read as JSON */
 function queueCode(sent: Sent, path: string, silent: boolean): string {
+  const trigger = triggerCall(sent, path)
+  if (trigger !== undefined)
+    return `import { Client } from '@upstash/workflow'\n\nconst client = new Client({})\nawait client.${trigger}\n`
   const call = publishCall(sent, path) ?? scheduleCall(sent, path) ?? groupCall(sent, path) ?? batchCall(sent, path)
   return [
     "import { Client } from '@upstash/qstash'",
@@ -153,6 +156,37 @@ function batchCall({ body }: Sent, path: string): string | undefined {
     return { ...fields, ...(typeof queue === 'string' && { queueName: queue }) }
   })
   return rows.includes(undefined) ? undefined : `batch(${jsLiteral(rows)})`
+}
+
+/** A batch of one message that begins a run is what the client of workflows sends. */
+function triggerCall({ body }: Sent, path: string): string | undefined {
+  const given = path === '/v2/batch' ? parsed(body.text ?? '') : undefined
+  const [row] = Array.isArray(given) && given.length === 1 ? given : []
+  const headers = Object.entries<unknown>(row?.headers ?? {}).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ])
+  const runId = headerIn(headers, 'upstash-workflow-runid')
+  if (headerIn(headers, 'upstash-workflow-init') !== 'true' || runId === undefined) return undefined
+  const text = typeof row.body === 'string' ? row.body : ''
+  const own = headers.flatMap(([name, value]): [string, unknown][] => {
+    const setting = settingOf(name) ?? ''
+    // Without what the client says of itself.
+    const isApp = setting.startsWith('forward-') && !setting.startsWith('forward-upstash-')
+    return isApp ? [[setting.slice('forward-'.length), secret(value)]] : []
+  })
+  const [retries, delay, label] = ['retries', 'delay', 'label'].map((setting) =>
+    headerIn(headers, `upstash-${setting}`),
+  )
+  return `trigger(${jsLiteral({
+    url: row.destination,
+    ...(text !== '' && { body: parsed(text) ?? text }),
+    workflowRunId: runId.replace(/^wfr_/, ''),
+    ...(own.length > 0 && { headers: Object.fromEntries(own) }),
+    ...(retries !== undefined && { retries: Number(retries) }),
+    ...(delay !== undefined && { delay }),
+    ...(label !== undefined && { label }),
+  })})`
 }
 
 /** Everything else, in the SDK's own form for all requests. */

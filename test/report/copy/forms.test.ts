@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { copyForms, formsFor } from '../../../src/report/copy/forms.js'
 import { hostile, randomHostile } from './hostile-texts.js'
@@ -76,4 +78,23 @@ test('a message of a log of 100,000 entries is copied at once', async () => {
   const before = performance.now()
   for (const { of } of copyForms) of({ entries: many, message }, {})
   expect(performance.now() - before).toBeLessThan(3000)
+})
+
+test('the table is a part of a page: nothing of Node, no package, and small', async () => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [new URL('../../../src/report/copy/forms.ts', import.meta.url).pathname],
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+  })
+  const { inputs } = Object.values(metafile.outputs)[0]!
+  const used = Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []))
+  expect(used.filter((file) => file.includes('node_modules'))).toEqual([])
+  expect(outputFiles[0]!.text).not.toMatch(/["'`]node:/)
+  // With what a page has anyway: bytes, durations, safe texts, and the diagram.
+  expect(gzipSync(outputFiles[0]!.text, { level: 9 }).length).toBeLessThan(16_000)
 })

@@ -1,5 +1,6 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
+import { Client as WorkflowClient } from '@upstash/workflow'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { expect, test } from 'vitest'
@@ -36,9 +37,13 @@ async function sentBy(code: string): Promise<readonly TraceEntry[]> {
   const executed: unknown[] = []
   const body = code.replace(/^import .*$/gm, '')
   const requests = await requestsOf(() =>
-    new AsyncFunction('Redis', 'Client', 'require', body)(Redis, Client, () => ({
-      writeFileSync: (name: string) => executed.push(name),
-    }))
+    new AsyncFunction('Redis', 'Client', 'require', body)(
+      Redis,
+      code.includes('@upstash/workflow') ? WorkflowClient : Client,
+      () => ({
+        writeFileSync: (name: string) => executed.push(name),
+      }),
+    )
       // Another world may refuse it: what counts is what was sent.
       .catch((error: Error) => expect(error).not.toBeInstanceOf(SyntaxError)),
   )
@@ -122,6 +127,18 @@ const apps: Readonly<Record<string, App>> = {
     await client.dlq.listMessages()
   },
 }
+
+test('a workflow that is triggered is triggered again, with all that its client says', async () => {
+  await expectSame(async () => {
+    await new WorkflowClient({}).trigger({
+      url: orders,
+      body: { id: 1 },
+      workflowRunId: 'order-1',
+      retries: 2,
+      headers: { 'x-a': 'b' },
+    })
+  })
+})
 
 test.each(Object.entries(apps))('%s: the copied call sends the same request', (_, app) => expectSame(app))
 
