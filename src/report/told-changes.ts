@@ -1,40 +1,45 @@
 import { history } from '../store/history/inside.js'
 import type { StoredChange } from '../store/history/stored-change.js'
-import { hidden, type Redaction } from './redaction.js'
+import { hidden as mark, type Redaction } from './redaction.js'
 
 /**
- * What commands left at keys, as it may be shown: secrets are hidden as in a trace, by their texts, and by the names of
- * keys, fields and members of JSON. Nothing where the bodies of all requests are hidden.
+ * What commands left at keys, as it may be shown: secrets are hidden as in a trace, by their texts and by the names of
+ * keys and fields. Nothing where the bodies of all requests are hidden.
  */
 export function toldChanges(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
   if (redaction.hidesBodies) return []
   const changes = history.find(store)?.changes(after) ?? []
-  return changes.map((change) => shown(change, redaction))
+  return changes.map((change) => hidden(unnamed(change, redaction), redaction) as StoredChange)
 }
 
-function shown(change: StoredChange, redaction: Redaction): StoredChange {
-  const { now, splice } = change
-  const named = typeof change.key === 'string' && redaction.isSecretName(change.key)
-  const told = {
-    ...change,
-    ...(now?.type === 'hash' && { now: { ...now, fields: pairs(now.fields, redaction) } }),
-    ...(named && now !== undefined && 'value' in now && { now: { ...now, value: hidden } }),
-    ...(splice?.of === 'fields' && { splice: { ...splice, insert: pairs(splice.insert, redaction) } }),
-  }
-  return texts(told, redaction) as StoredChange
+/** Without the text at a key whose name says that it is a secret. */
+function unnamed(change: StoredChange, redaction: Redaction): StoredChange {
+  const { key, now } = change
+  const isSecret = typeof key === 'string' && redaction.isSecretName(key)
+  return isSecret && now !== undefined && 'value' in now ? { ...change, now: { ...now, value: mark } } : change
 }
 
-/** Names and values of a hash: what a secret name has is a secret. */
-function pairs(rows: readonly unknown[], redaction: Redaction): readonly unknown[] {
-  return rows.map((row) => {
-    const [name, , ...rest] = row as readonly unknown[]
-    return typeof name === 'string' && redaction.isSecretName(name) ? [name, hidden, ...rest] : row
-  })
-}
-
-function texts(value: unknown, redaction: Redaction): unknown {
+/** @param part the name of the list that the value is, as a dump or `splice.of` names it */
+function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   if (typeof value === 'string') return redaction.text(value)
-  if (Array.isArray(value)) return value.map((item) => texts(item, redaction))
+  if (Array.isArray(value)) {
+    if (part === 'fields') return value.map((pair) => hiddenPairs(pair, redaction, 0))
+    if (part === 'entries') return value.map((entry) => hiddenPairs(entry, redaction, 1))
+    return value.map((item) => hidden(item, redaction))
+  }
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, texts(field, redaction)]))
+  const { of } = value as { of?: unknown }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, hidden(item, redaction, name === 'insert' ? of : name)]),
+  )
+}
+
+/** Names and values one after the other: of a field of a hash from the start, of an entry of a stream behind its id. */
+function hiddenPairs(row: unknown, redaction: Redaction, from: number): unknown {
+  if (!Array.isArray(row)) return hidden(row, redaction)
+  return row.map((item, at) => {
+    const name = row[at - 1]
+    const isValue = at > from && (at - from) % 2 === 1 && typeof item !== 'number'
+    return isValue && typeof name === 'string' && redaction.isSecretName(name) ? mark : hidden(item, redaction)
+  })
 }
