@@ -2,6 +2,7 @@ import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { Input, Inputs, Journal, Stand } from '../kernel/journal.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import { type DestinationHandler, type Destinations, type Reach, unhandle } from '../queue/destinations/destinations.js'
@@ -41,6 +42,27 @@ interface Told {
   readonly clock: VirtualClock
 }
 
+const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
+  at: true,
+  destinations: true,
+  fetch: true,
+  deliver: true,
+  name: true,
+}
+
+/** @throws TypeError for what is no option of a fork: most often an instant, which is one of them */
+export function checkFork(options: ForkOptions): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`sandbox.fork() takes options such as { at: '-5m' }, got ${JSON.stringify(options)}.`)
+  }
+  const names = Object.keys(optionNames)
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  throw new TypeError(
+    `sandbox.fork() has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, names)} The options are ${names.join(', ')}.`,
+  )
+}
+
 /** The place of an instant. @throws RangeError, Error */
 export function cutAt(given: PastInstant | undefined, { journal, traffic, clock }: Told): Pick<Past, 'end' | 'at'> {
   if (journal === undefined) {
@@ -55,7 +77,7 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   const now = clock.now()
   if (given === undefined) return { end: inputs.length, at: now }
   const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
-  if (typeof given === 'object' && 'seq' in given)
+  if (typeof given === 'object' && given !== null && 'seq' in given)
     return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.stand.log, begunAt })
   const at =
     typeof given === 'string' && given.startsWith('-')

@@ -22,7 +22,7 @@ import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
-import { cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
+import { checkFork, cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
 import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
@@ -306,6 +306,7 @@ export class Sandbox {
    * await earlier.clock.drain()
    */
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
+    checkFork(options)
     const { journal, start, traffic, clock } = this.#world
     const { end, at } = cutAt(options.at, { journal, traffic, clock })
     const stand = journal!.stand
@@ -346,7 +347,12 @@ export class Sandbox {
     endWorld(this.#world)
     this.#world = this.#filled(start, { ...origin, warn: told })
     const { journal, destinations } = this.#world
-    await new Replay(this, journal!, inputs).play(end, stand, at)
+    try {
+      await new Replay(this, journal!, inputs).play(end, stand, at)
+    } catch (error) {
+      this.dispose()
+      throw error
+    }
     reconnect(destinations, this.options.fetch)
     isQuiet = false
   }

@@ -30,3 +30,59 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
   await sandbox.clock.advance('1h')
   expect(fork.dump()).not.toEqual(sandbox.dump())
 })
+
+test('an instant that cannot be told is refused with what can', async () => {
+  using sandbox = createSandbox({ policy: { trafficLimit: 20 } })
+  await sandbox.clock.advance('1m')
+  expect(() => sandbox.at('2031-01-01T00:00:00Z')).toThrow('still to come: it is 2030-01-01T00:01:00.000Z')
+  expect(() => sandbox.at('-1h')).toThrow('this world began at 2030-01-01T00:00:00.000Z')
+  expect(() => sandbox.at({ seq: 99 })).toThrow('There is no entry 99 in the log')
+  for (let count = 0; count < 30; count++) {
+    sandbox.store.run('INCR', 'count')
+    await sandbox.clock.advance('1s')
+  }
+  expect(() => sandbox.at('2030-01-01T00:01:01Z')).toThrow('the log has dropped what was before, and begins at')
+  expect(sandbox.at('-3s').store.get('count')).toBe('28')
+  await expect(sandbox.fork({ when: '-5m' } as never)).rejects.toThrow('has no option "when".')
+  await expect(sandbox.fork('-5m' as never)).rejects.toThrow("takes options such as { at: '-5m' }")
+  using forgetful = createSandbox({ journal: false })
+  expect(() => forgetful.at('-1s')).toThrow('leave journal: false out')
+})
+
+test('the past is looked at and not changed, and a script is no mere look', async () => {
+  using sandbox = createSandbox()
+  sandbox.store.run('RPUSH', 'jobs', 'a', 'b')
+  await sandbox.clock.advance('1m')
+  sandbox.store.run('LPOP', 'jobs')
+  const before = sandbox.at('-30s')
+  expect(before.store.run('LRANGE', 'jobs', 0, -1)).toEqual(['a', 'b'])
+  expect(sandbox.store.diff(before.store.dump()).changed).toHaveLength(1)
+  expect(() => before.store.run('LPOP', 'jobs')).toThrow('the past cannot be changed')
+  expect(() => before.store.run('EVAL', 'return 1', 0)).toThrow('the past cannot be changed')
+  expect(before.now).toBe(sandbox.clock.now() - 30_000)
+  expect(before.traffic.timeline()).not.toContain('LPOP')
+  using fork = await before.fork()
+  expect(fork.store.run('LLEN', 'jobs')).toBe(2)
+})
+
+test('a call under way gets its answer when it came; without one it meets its time-out', async () => {
+  using sandbox = createSandbox()
+  let answer = (_: Response): void => {}
+  sandbox.destinations.on(shop, async (_, task) => {
+    await task.sleep('10s')
+    return new Promise<Response>((resolve) => {
+      answer = resolve
+    })
+  })
+  const { id } = sandbox.queue.publish({ to: shop, timeout: '60s', retries: 0 })
+  const moving = sandbox.clock.advance('5m')
+  while (sandbox.clock.now() < 1893456010000) await new Promise((resolve) => setTimeout(resolve, 5))
+  answer(new Response('late'))
+  await moving
+  using asleep = await sandbox.fork({ at: '2030-01-01T00:00:05Z', destinations: {} })
+  expect(asleep.traffic.of('attempt').at(-1)?.outcome).toBeUndefined()
+  await asleep.clock.advance('5m')
+  const [attempt] = asleep.traffic.of('attempt')
+  expect(attempt?.outcome).toMatchObject({ status: 200, at: 1893456010000 })
+  expect(asleep.queue.message(id)?.state).toBe(sandbox.queue.message(id)?.state)
+})
