@@ -43,10 +43,10 @@ export interface Stretch {
 export function stretchOf(selection: Selection, context: CopyContext): Stretch | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
-  return new Reader(chosen, context).read()
+  return new StretchReader(chosen, context).read()
 }
 
-class Reader {
+class StretchReader {
   readonly #entries: readonly TraceEntry[]
   readonly #inputs: Input[] = []
   readonly #notes = new Set<string>()
