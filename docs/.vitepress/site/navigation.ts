@@ -41,6 +41,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     'calls.md',
     'matchers.md',
     'traffic.md',
+    'inspector.md',
     'scenarios.md',
     ['properties.md', 'Find the failure'],
     ['invariants.md', 'Promises'],
