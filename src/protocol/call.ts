@@ -1,5 +1,6 @@
 import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
+import type { Journal } from '../kernel/journal.js'
 import type { Location } from './address.js'
 import type { Hearing, Speech } from './hearing.js'
 import type { Answer, Call, Endpoint, ServiceCall } from './service.js'
@@ -26,6 +27,7 @@ export class RoutedCall implements ServiceCall {
   user: unknown = undefined
   /** Found out when it is asked for. Not `#private`: endpoints make objects that inherit from calls. */
   private heard: Speech | undefined
+  private isWatched = false
 
   constructor(
     private readonly call: Call,
@@ -33,6 +35,9 @@ export class RoutedCall implements ServiceCall {
     private readonly location: Location,
     private readonly hearing: Hearing,
     readonly cause: number,
+    /** Hears what becomes of the request of this number. */
+    private readonly journal?: Journal,
+    private readonly number?: number,
   ) {
     const { service, path, query } = location
     this.path = service === 'stats' ? neutralManagementPath(path, hearing.of) : path
@@ -63,13 +68,18 @@ export class RoutedCall implements ServiceCall {
       .join('/')
   }
 
-  /** A server makes it when it is asked for. */
+  /** A server makes it when it is asked for; the journal hears of it first. */
   get signal(): AbortSignal | undefined {
-    return this.call.signal
+    const { journal, number } = this
+    const { signal } = this.call
+    if (signal === undefined || journal === undefined || this.isWatched) return signal
+    this.isWatched = true
+    signal.addEventListener('abort', () => journal.note('aborted', number!), { once: true })
+    return signal
   }
 
   left(): void {
-    this.call.left?.()
+    this.journal?.note('left', this.number!)
   }
 
   get settings(): ServiceCall['settings'] {

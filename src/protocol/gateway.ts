@@ -64,13 +64,13 @@ export function createGateway(options: GatewayOptions): Exchange {
     }).then((given) => given ?? body.then((bytes) => answer(call, bytes, location, track)))
   }
 
-  function answer(given: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
+  function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
     const { traffic, clock, journal } = options
-    const call = journal === undefined ? given : new KeptRequest(given, body, journal)
+    const number = journal?.request(call, body)
     const { region } = location
     const elsewhere = region === undefined || region === home ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
-    const routed = new RoutedCall(call, body, location, hearing, entry?.seq ?? 0)
+    const routed = new RoutedCall(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: Answer): Answer => {
       const { status, body } = given
       const { vocabulary, note } = routed.speech
@@ -124,43 +124,6 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (region !== undefined && options.regions !== undefined) entry.region = region
     options.traffic.adopt(entry)
     return entry
-  }
-}
-
-/** A request that the journal knows: it hears of its end, too. */
-class KeptRequest implements Call {
-  readonly method: string
-  readonly url: string
-  readonly headers: HeaderList
-  readonly #given: Call
-  readonly #journal: Journal
-  readonly #number: number
-  #isWatched = false
-
-  constructor(given: Call, body: Bytes, journal: Journal) {
-    this.method = given.method
-    this.url = given.url
-    this.headers = given.headers
-    this.#given = given
-    this.#journal = journal
-    this.#number = journal.request(given, body)
-  }
-
-  body(): Bytes | Promise<Bytes> {
-    return this.#given.body()
-  }
-
-  /** A server makes it when it is asked for; the journal hears of it first. */
-  get signal(): AbortSignal | undefined {
-    const { signal } = this.#given
-    if (this.#isWatched || signal === undefined) return signal
-    this.#isWatched = true
-    signal.addEventListener('abort', () => this.#journal.note('aborted', this.#number), { once: true })
-    return signal
-  }
-
-  left(): void {
-    this.#journal.note('left', this.#number)
   }
 }
 

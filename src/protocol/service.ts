@@ -17,8 +17,6 @@ export interface Call {
   body(): Bytes | Promise<Bytes>
   /** Aborted when the client goes away: ends event streams. */
   readonly signal?: AbortSignal | undefined
-  /** Hears that the reader of its event stream has gone. */
-  left?(): void
 }
 
 /** The answer. One to HEAD has no body: the gateway makes sure of it. */
