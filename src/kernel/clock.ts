@@ -3,7 +3,7 @@ import { type Follower, Followers } from './followers.js'
 import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
-import { type Instant, instant, iso } from './instant.js'
+import { endOfTime, type Instant, instant, iso } from './instant.js'
 import type { Journal } from './journal.js'
 import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
@@ -664,6 +664,7 @@ export class VirtualClock implements Clock {
         if (await this.#lookAtFollowers(until, isLast, move)) continue
       }
       if (isLast) break
+      if (timer.at > endOfTime) throw move.endOfTime(timer)
       if (timer.at > this.now()) {
         move.newInstant()
         const following = this.#move(timer.at)
@@ -820,7 +821,7 @@ export class VirtualClock implements Clock {
         await this.settled()
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
-        if (timer === undefined) break
+        if (timer === undefined || timer.at > endOfTime) break
         if (this.#followers.tellTimes && (await this.#lookAtFollowers(timer.at, false))) continue
         if (timer.at > this.#now) {
           await this.#move(timer.at)

@@ -1,13 +1,11 @@
 import { fromBase64 } from './bytes.js'
+import { endOfTime } from './instant.js'
 import type { PortableString } from './portable.js'
 
 // What every part of a dump has in common.
 
-/**
- * The farthest a time of a dump may lie from 1970, in milliseconds: what a `Date` can tell, less room for the delays
- * and retries that are yet to come.
- */
-export const farthest = 4e15
+/** The farthest a time of a dump may lie from 1970, in milliseconds: the end of clocks, and what was planned there. */
+export const farthest: number = endOfTime + 2e15
 
 /** Whether bytes as JSON can be read again. */
 export function isPortable(given: unknown): given is PortableString {

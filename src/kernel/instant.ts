@@ -1,13 +1,18 @@
 /** A point in time: milliseconds since the Unix epoch, an ISO text, or a `Date`. */
 export type Instant = number | string | Date
 
+/**
+ * Where clocks end, in milliseconds around 1970: the year 128,725. A `Date` can tell more than twice as much; the rest
+ * is room for what a world plans there, so that a dump of it can be loaded.
+ */
+export const endOfTime = 4e15
+
 /** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse throws a sentence with the next step. */
 export function instant(at: Instant): number {
   const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
-  // What a Date can tell: 100 million days around 1970.
-  if (Math.abs(time) <= 8.64e15) return time
+  if (Math.abs(time) <= endOfTime) return time
   throw new RangeError(
-    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z'.`,
+    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z', until the year 128725.`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { iso } from './instant.js'
+import { endOfTime, iso } from './instant.js'
 import { didYouMean } from './nearest-name.js'
 import type { Timer } from './time.js'
 
@@ -101,6 +101,12 @@ export class Move {
     if (--this.#untilPause > 0) return false
     this.#untilPause = timersPerPause
     return true
+  }
+
+  endOfTime(next: Timer): Error {
+    return new Error(
+      `clock.${this.call}() stopped before the end of time: "${next.label}" is due at ${iso(next.at)}, and clocks go until ${iso(endOfTime)}. Stop what schedules it.`,
+    )
   }
 
   /** Why it gave up before this timer. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { farthest, isPortable, noDump, shortened } from '../kernel/dumped.js'
+import { isPortable, noDump, shortened } from '../kernel/dumped.js'
+import { endOfTime } from '../kernel/instant.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { queueSchema } from '../queue/dump/loading.js'
@@ -49,7 +50,7 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
     format: v.literal('stuntdouble/sandbox'),
     version: v.picklist([1, 2]),
     seal: v.exactOptional(v.string()),
-    now: v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest)),
+    now: v.pipe(v.number(), v.minValue(-endOfTime), v.maxValue(endOfTime)),
     loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
     store: storeSchema,
     access: v.object({

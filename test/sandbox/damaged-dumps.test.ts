@@ -27,7 +27,7 @@ function placesOf(node: unknown): Place[] {
 
 const deep = (): unknown => JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
 const wrong: readonly (() => unknown)[] = [
-  ...[null, true, 0, -1, 0.5, 3, 1e12, 4e15, 9e15, -9e15, 1e308, 2 ** 53, 2 ** 64, -(2 ** 63)].map(
+  ...[null, true, 0, -1, 0.5, 3, 1e12, 1e15, 4e15, 5e15, 6e15, 9e15, -9e15, 1e308, 2 ** 53, 2 ** 64, -(2 ** 63)].map(
     (value) => () => value,
   ),
   ...['', 'x', '\n', '-1', '9999999999999999999', '\ud800', 'DELIVERED', 'RETRY', 'https://x.test/'].map(
@@ -74,16 +74,18 @@ function damaged(
   return dump as unknown as SandboxDump
 }
 
+function unlessTimeEnds({ message }: Error): void {
+  expect(message).toMatch(/^The clock gave up|is not a time|stopped before the end of time/)
+}
+
 async function livesOn(world: Sandbox): Promise<void> {
   world.destinations.answer('https://*', 200)
-  await world.clock.advance('1d')
+  await world.clock.advance('1d').catch(unlessTimeEnds)
   // What lies far ahead may be too much of a schedule for one drain.
-  await world.clock.drain({ budget: 2_000 }).catch((error: Error) => {
-    if (!error.message.startsWith('The clock gave up')) throw error
-  })
+  await world.clock.drain({ budget: 2_000 }).catch(unlessTimeEnds)
   world.check()
   world.load(JSON.parse(JSON.stringify(world.dump())))
-  await world.clock.advance('1h')
+  await world.clock.advance('1h').catch(unlessTimeEnds)
 }
 
 /** What of a world a refusal could have changed. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { farthest, noDump, shortened } from '../../kernel/dumped.js'
 import { canonicalName } from '../../kernel/http.js'
-import { iso } from '../../kernel/instant.js'
+import { endOfTime, iso } from '../../kernel/instant.js'
 import { bytesOf } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Message } from '../message/message.js'
@@ -90,7 +90,9 @@ export const dumpedRows: {
     notBefore: time,
     due: time,
     retried: v.pipe(count, v.maxValue(999_999_999)),
-    wait: v.optional(v.object({ delay: v.pipe(v.number(), v.minValue(0), v.maxValue(farthest)), reason: v.string() })),
+    wait: v.optional(
+      v.object({ delay: v.pipe(v.number(), v.minValue(0), v.maxValue(farthest - endOfTime)), reason: v.string() }),
+    ),
     urlGroup: v.optional(v.string()),
     endpointName: v.optional(v.string()),
     scheduleId: v.optional(v.string()),

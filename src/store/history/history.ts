@@ -18,13 +18,12 @@ export class StoreHistory {
   readonly #beginning: Beginning
   readonly #ran: () => readonly Ran[]
   #replicas: Replica[] = []
-  readonly #teller: Teller
+  #teller: Teller | undefined
 
   /** @param ran everything that ran so far, in order */
   constructor(beginning: Beginning, ran: () => readonly Ran[]) {
     this.#beginning = beginning
     this.#ran = ran
-    this.#teller = new Teller(beginning)
   }
 
   /** Looks at the store as it was when so much had run, at a time not before the last of it. */
@@ -49,6 +48,7 @@ export class StoreHistory {
 
   /** What was left at keys, after an entry. */
   changes(after: number): readonly StoredChange[] {
+    this.#teller ??= new Teller(this.#beginning)
     const changes = this.#teller.upTo(this.#ran())
     if (after <= 0) return changes
     let [low, high] = [0, changes.length]
