@@ -132,7 +132,8 @@ function writtenKeys(store: Store, argv: readonly Bytes[] | undefined): readonly
   if (argv === undefined) return []
   try {
     const command = store.lookup(argv)
-    return command.writes ? command.keysOf(argv) : []
+    // A count is kept in the string that it counted.
+    return command.writes || command.name === 'PFCOUNT' ? command.keysOf(argv) : []
   } catch {
     return []
   }
