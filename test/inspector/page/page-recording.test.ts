@@ -58,6 +58,26 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
+  test.each([1280, 500, 375])('a row tells how it ended, at %i px', async (width) => {
+    const { page } = await open(browser, toHtml((await story()).traffic))
+    await page.setViewportSize({ width, height: 1600 })
+    const cut = await page.locator('.row').evaluateAll((rows) =>
+      rows
+        .filter((row) => row.querySelector('.row-end') !== null)
+        .map((row) => {
+          const end = row.querySelector('.row-end')!
+          const text = row.querySelector('.row-text')!
+          return {
+            row: row.textContent,
+            out: Math.max(0, end.getBoundingClientRect().right - text.getBoundingClientRect().right),
+          }
+        }),
+    )
+    expect(cut.length).toBeGreaterThan(5)
+    expect(cut.filter(({ out }) => out > 1)).toEqual([])
+    await page.context().close()
+  })
+
   test('opens on the assertion that failed, with its nearest entry selected', async () => {
     const { traffic } = await story()
     const { seq } = traffic.of('attempt')[1]!
