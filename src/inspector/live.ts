@@ -88,6 +88,8 @@ class Following {
   #isStale = false
   #isDue = false
   #hasChanges = true
+  /** Whether time moves without an entry that tells of it. */
+  #goesByItself = false
 
   constructor(control: LiveControl, listener: Listener) {
     this.#control = control
@@ -209,12 +211,18 @@ class Following {
     try {
       do {
         this.#isStale = false
-        this.#listener.facts((await this.#control.ask('GET', '/inspector')) as WorldFacts)
+        await this.#askFacts()
         await this.#askChanges()
       } while (this.#isStale && !this.#isOver)
     } finally {
       this.#isAsking = false
     }
+  }
+
+  async #askFacts(): Promise<void> {
+    const facts = (await this.#control.ask('GET', '/inspector')) as WorldFacts
+    this.#goesByItself = facts.mode === 'real'
+    this.#listener.facts(facts)
   }
 
   async #askChanges(): Promise<void> {
@@ -239,8 +247,8 @@ class Following {
   async #keepTime(): Promise<void> {
     while (!this.#isOver) {
       await this.#sleep(tick)
-      if (document.hidden || this.#isOver) continue
-      await this.#ask().catch(() => undefined)
+      if (document.hidden || !this.#goesByItself || this.#isAsking || this.#isOver) continue
+      await this.#askFacts().catch(() => undefined)
     }
   }
 
