@@ -66,8 +66,10 @@ describe.runIf(hasBrowser)('a live page', () => {
     await expect.poll(() => count(page)).toMatch(/entr/)
     expect(page.url()).not.toContain(token)
     expect(page.url()).toContain('tab=Store')
-    expect(await page.evaluate(() => ({ ...sessionStorage }))).toEqual({ 'stuntdouble-token': token })
-    expect(await page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage })])).toEqual(['', '{}'])
+    await expect.poll(() => page.evaluate(() => ({ ...sessionStorage }))).toEqual({ 'stuntdouble-token': token })
+    await expect
+      .poll(() => page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage })]))
+      .toEqual(['', '{}'])
     expect(asked.filter(({ url }) => url.includes(token))).toEqual([])
     expect(asked.filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
     const orders = asked.filter(({ url }) => url.includes('/_control/'))
@@ -82,7 +84,7 @@ describe.runIf(hasBrowser)('a live page', () => {
   test('without the token it says so, and shows nothing', async () => {
     const { page } = await opened('')
     await expect.poll(() => page.getByRole('alert').first().textContent()).toMatch(/token/i)
-    expect(await page.locator('.row').count()).toBe(0)
+    await expect.poll(() => page.locator('.row').count()).toBe(0)
     await page.close()
   })
 
@@ -120,7 +122,7 @@ describe.runIf(hasBrowser)('a live page', () => {
     await page.context().setOffline(false)
     server.tenant('gone').store.run('SET', 'b', 1)
     await expect.poll(() => page.locator('.row', { hasText: 'SET b' }).count(), { timeout: 10_000 }).toBe(1)
-    expect(await page.getByRole('alert').allTextContents()).not.toContain('The server does not answer.')
+    await expect.poll(() => page.getByRole('alert').allTextContents()).not.toContain('The server does not answer.')
     await page.close()
   })
 
@@ -139,9 +141,9 @@ describe.runIf(hasBrowser)('a live page', () => {
     for (const tab of await page.getByRole('tablist', { name: 'Panels', exact: true }).getByRole('tab').all()) {
       await tab.click()
       expect([await tab.textContent(), await seriousFindings(page)]).toEqual([await tab.textContent(), []])
-      expect(await page.locator('#app :is(img, script)').count()).toBe(0)
+      await expect.poll(() => page.locator('#app :is(img, script)').count()).toBe(0)
     }
-    expect(await page.evaluate(() => (window as { pwned?: unknown }).pwned)).toBeUndefined()
+    await expect.poll(() => page.evaluate(() => (window as { pwned?: unknown }).pwned)).toBeUndefined()
     expect(complaints).toEqual([])
     await page.close()
   })

@@ -19,8 +19,8 @@ describe.runIf(hasBrowser)('a recording', () => {
 
   test('opens without a complaint, asks for nothing, and offers nothing that commands', async () => {
     const { page, complaints, requests } = await open(browser, toHtml((await story()).traffic, { title: 'Orders' }))
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Orders')
-    expect(await page.locator('.row[role=option]').count()).toBeGreaterThan(5)
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Orders')
+    await expect.poll(() => page.locator('.row[role=option]').count()).toBeGreaterThan(5)
     const tabs = page.getByRole('tablist', { name: 'Panels', exact: true }).getByRole('tab')
     const names = await tabs.allTextContents()
     expect(names.slice(0, 2)).toEqual(['Entry', 'Store'])
@@ -46,15 +46,15 @@ describe.runIf(hasBrowser)('a recording', () => {
     const failure = { message: 'expected 2 deliveries\nand got 3', nearest: 4 }
     const { page } = await open(browser, toHtml((await story()).traffic, { failure }), { dark: colours === 'dark' })
     await page.setViewportSize({ width, height: 800 })
-    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
-      colours === 'dark' ? 'rgb(20, 24, 29)' : 'rgb(255, 255, 255)',
-    )
+    await expect
+      .poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+      .toBe(colours === 'dark' ? 'rgb(20, 24, 29)' : 'rgb(255, 255, 255)')
     for (const name of width < 1000 ? ['Entry', 'Queue'] : ['Entry', 'Store', 'Queue', 'Faults', 'Copy']) {
       await page.getByRole('tab', { name, exact: true }).first().click()
       expect([name, await seriousFindings(page)]).toEqual([name, []])
     }
     // Nothing makes the page wider than the screen.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
     await page.context().close()
   })
 
@@ -86,13 +86,13 @@ describe.runIf(hasBrowser)('a recording', () => {
       toHtml(traffic, { failure: { message: 'expected 200\n\nand got 503', nearest: seq } }),
     )
     const top = page.getByRole('region', { name: 'The assertion that failed' })
-    expect(await top.textContent()).toMatch(/^expected 200.*and got 503/s)
+    await expect.poll(() => top.textContent()).toMatch(/^expected 200.*and got 503/s)
     const above = await page.evaluate(
       () => document.querySelector('.failure')!.compareDocumentPosition(document.querySelector('.axis')!) & 4,
     )
     expect(above).toBe(4)
-    expect(await page.locator('#detail-title').textContent()).toContain(`#${seq} Delivery attempt`)
-    expect(await page.locator('.row[aria-selected=true]').getAttribute('id')).toBe(`row-${seq}`)
+    await expect.poll(() => page.locator('#detail-title').textContent()).toContain(`#${seq} Delivery attempt`)
+    await expect.poll(() => page.locator('.row[aria-selected=true]').getAttribute('id')).toBe(`row-${seq}`)
     await page.context().close()
   })
 
@@ -107,30 +107,30 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.keyboard.type('attempt 503 unavailable')
     await expect.poll(() => page.locator('#count').textContent()).toMatch(/^1 of \d+ entries$/)
     await page.keyboard.press('Escape')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('list')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('list')
     await page.keyboard.press('End')
-    expect(await title.textContent()).toContain('Delivery attempt')
+    await expect.poll(() => title.textContent()).toContain('Delivery attempt')
     const active = await page.locator('#list').getAttribute('aria-activedescendant')
-    expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true')
+    await expect.poll(() => page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true')
     await page.keyboard.press('c')
     await page.keyboard.press('c')
     await expect.poll(() => title.textContent()).toContain(`#${published.seq} `)
-    expect(await page.locator('#detail').textContent()).toContain('"note": "gift"')
+    await expect.poll(() => page.locator('#detail').textContent()).toContain('"note": "gift"')
     await page.keyboard.press('t')
-    expect(await page.getByRole('slider', { name: 'Instant' }).getAttribute('aria-valuetext')).toBe(
-      '2030-01-01 09:00:00.000',
-    )
+    await expect
+      .poll(() => page.getByRole('slider', { name: 'Instant' }).getAttribute('aria-valuetext'))
+      .toBe('2030-01-01 09:00:00.000')
     await page.keyboard.press('s')
     await page.keyboard.press('ArrowRight')
-    expect(await page.getByRole('slider', { name: 'Instant' }).getAttribute('aria-valuetext')).toBe(
-      '2030-01-01 09:00:12.000',
-    )
+    await expect
+      .poll(() => page.getByRole('slider', { name: 'Instant' }).getAttribute('aria-valuetext'))
+      .toBe('2030-01-01 09:00:12.000')
     await page.keyboard.press('2')
-    expect(await page.getByRole('tab', { selected: true }).first().textContent()).toBe('Store')
+    await expect.poll(() => page.getByRole('tab', { selected: true }).first().textContent()).toBe('Store')
     await page.keyboard.press('?')
-    expect(await page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(true)
+    await expect.poll(() => page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(true)
     await page.keyboard.press('Escape')
-    expect(await page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(false)
+    await expect.poll(() => page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(false)
     await page.context().close()
   })
 
@@ -146,10 +146,10 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.goto('about:blank')
     await page.goto(`https://report.test/${link}`)
     await page.waitForFunction(() => document.documentElement.dataset.ready === 'true')
-    expect(await page.locator('.row[aria-selected=true]').getAttribute('id')).toBe(selected)
-    expect(await page.getByRole('tab', { selected: true }).first().textContent()).toBe('Queue')
-    expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toBe('2030-01-01 09:00:00.000')
-    expect(await page.getByRole('button', { name: 'Clear range' }).isVisible()).toBe(true)
+    await expect.poll(() => page.locator('.row[aria-selected=true]').getAttribute('id')).toBe(selected)
+    await expect.poll(() => page.getByRole('tab', { selected: true }).first().textContent()).toBe('Queue')
+    await expect.poll(() => page.getByRole('slider').getAttribute('aria-valuetext')).toBe('2030-01-01 09:00:00.000')
+    await expect.poll(() => page.getByRole('button', { name: 'Clear range' }).isVisible()).toBe(true)
     await page.context().close()
   })
 
@@ -164,14 +164,14 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.mouse.move(box.x + box.width * 0.999, box.y + 90, { steps: 4 })
     await page.mouse.up()
     await expect.poll(() => page.locator('#count').textContent()).toMatch(/^\d of \d+ entries$/)
-    expect(await page.getByRole('list', { name: 'Lanes' }).textContent()).not.toBe(before)
+    await expect.poll(() => page.getByRole('list', { name: 'Lanes' }).textContent()).not.toBe(before)
     const shown = await page.locator('.row[role=option]').allTextContents()
     expect(shown.some((line) => line.includes('SET stock'))).toBe(false)
     await page.getByRole('button', { name: 'Clear range' }).click()
-    expect(await page.getByRole('list', { name: 'Lanes' }).textContent()).toBe(before)
+    await expect.poll(() => page.getByRole('list', { name: 'Lanes' }).textContent()).toBe(before)
     // A click in a lane chooses what is there.
     await page.mouse.click(box.x + 3, box.y + 90)
-    expect(await page.locator('#detail-title').textContent()).toMatch(/^#\d+ /)
+    await expect.poll(() => page.locator('#detail-title').textContent()).toMatch(/^#\d+ /)
     await page.context().close()
   })
 
@@ -183,7 +183,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await sandbox.clock.drain()
     const { page } = await open(browser, toHtml(sandbox.traffic))
     await page.setViewportSize({ width: 500, height: 900 })
-    expect(await page.locator('.row-day').allTextContents()).toEqual(['2030-01-01', '2030-01-02'])
+    await expect.poll(() => page.locator('.row-day').allTextContents()).toEqual(['2030-01-01', '2030-01-02'])
     expect((await page.locator('.row-wait').allTextContents()).join('\n')).toMatch(
       /waits 2h until 2030-01-02 01:00:00.000: as published.*waits 12s until 01:00:12.000: .*back-?off/s,
     )
@@ -249,14 +249,18 @@ describe.runIf(hasBrowser)('a recording', () => {
       for (const form of ['Hex', 'As text']) {
         for (const button of await page.getByRole('button', { name: form }).all()) await button.click()
       }
-      expect(await page.evaluate(() => document.querySelectorAll('#app :is(img, svg, b, script)').length)).toBe(0)
+      await expect
+        .poll(() => page.evaluate(() => document.querySelectorAll('#app :is(img, svg, b, script)').length))
+        .toBe(0)
       expect([
         tab,
         /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/.test((await page.locator('#app').textContent())!),
       ]).toEqual([tab, false])
     }
-    expect(await page.evaluate(() => (window as { pwned?: unknown }).pwned)).toBeUndefined()
-    expect(await page.evaluate(() => ({}) as { polluted?: unknown }).then((value) => value.polluted)).toBeUndefined()
+    await expect.poll(() => page.evaluate(() => (window as { pwned?: unknown }).pwned)).toBeUndefined()
+    await expect
+      .poll(() => page.evaluate(() => ({}) as { polluted?: unknown }).then((value) => value.polluted))
+      .toBeUndefined()
     expect([complaints, requests]).toEqual([[], []])
     await page.context().close()
   })

@@ -338,7 +338,7 @@ describe.runIf(hasBrowser)('the panels of a recording', () => {
       expect(texts.length).toBeGreaterThan(40)
       const commands = /Save|Delete|Retry|Advance|Drain|Step|Fork|Inject|Reset|Export|Pause|Fire|Create|Deliver|Cancel/
       expect(texts.filter((text) => commands.test(text))).toEqual([])
-      expect(await page.getByRole('tab', { name: 'Console' }).count()).toBe(0)
+      await expect.poll(() => page.getByRole('tab', { name: 'Console' }).count()).toBe(0)
       expect(complaints).toEqual([])
     } finally {
       await browser.close()
