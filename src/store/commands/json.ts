@@ -225,11 +225,15 @@ function createAt({ document, path, work }: Target, value: Json, missing: () => 
   const above = { ...path, segments: path.segments.slice(0, -1) }
   const parent = placesAt(above, document, work)[0]
   if (parent === undefined) return missing()
-  if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
+  if (last?.kind === 'index') throw replyError('jsonIndexRange')
   if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
   checkDepth(parent.depth + 1, depthOf(value))
   parent.value.set(last.name, value)
   return true
+}
+
+function deepestFirst(places: readonly Location[]): Location[] {
+  return [...places].sort((a, b) => b.depth - a.depth)
 }
 
 function mergeValue({ document, path, work }: Target, patch: Json): boolean {
@@ -237,13 +241,14 @@ function mergeValue({ document, path, work }: Target, patch: Json): boolean {
     document.root = mergePatch(document.root, patch)
     return true
   }
-  const places = outermostOf(placesAt(path, document, work), work)
+  const places = placesAt(path, document, work)
   if (places.length === 0) return patch === null || createAt({ document, path, work }, mergePatch(undefined, patch))
   const depth = depthOf(patch)
   for (const place of places) checkDepth(place.depth, depth)
   payForCopies(places.length, patch, work)
-  if (patch === null) removeAll(places)
-  else for (const place of places) replaceAt(document, place, mergePatch(place.value, patch))
+  if (patch === null) removeAll(outermostOf(places, work))
+  // Children first: what is merged into a place may take away the ones below it.
+  else for (const place of deepestFirst(places)) replaceAt(document, place, mergePatch(valueAt(document, place), patch))
   return true
 }
 
@@ -524,7 +529,7 @@ export const jsonCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     args: keyAndPath(''),
     run({ db }, key, path) {
-      const document = documentOf(db, key)
+      const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
       const length = (value: Json) => (typeof value === 'string' ? value.length : undefined)
       return readEach({ document, path, work: db.work }, length, {

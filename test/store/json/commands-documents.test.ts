@@ -161,7 +161,9 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET k $.a.c', '[[1]]'],
       ['JSON.SET k $.s.y 1', null],
       ['JSON.SET k $.l.y 1', null],
-      ['JSON.SET k $.s[0] 1', null],
+      // An object and a text have no places to count.
+      ['JSON.SET k $[0] 1', error('ERR array index out of range')],
+      ['JSON.SET k $.s[0] 1', error('ERR array index out of range')],
       ['JSON.SET k $.x[0] 1', noPath],
       ['JSON.SET k $.l[1] 1', error('ERR array index out of range')],
       ['JSON.SET k $.l[-2] 1', error('ERR array index out of range')],
@@ -369,6 +371,16 @@ describe('JSON.MERGE', () => {
       ['JSON.MERGE k $.l[1] null', 'OK'],
       ['JSON.MERGE k $.l[0] 5', 'OK'],
       ['JSON.GET k', '{"l":[5,3]}'],
+    ],
+    'every match, children first': [
+      ['JSON.SET k $ {"a":{"a":{"z":1},"y":{"a":5}},"b":{"a":1}}', 'OK'],
+      ['JSON.MERGE k $..a {"q":2}', 'OK'],
+      ['JSON.GET k', '{"a":{"a":{"z":1,"q":2},"y":{"a":{"q":2}},"q":2},"b":{"a":{"q":2}}}'],
+      // What the parent loses is lost, although it had been merged before.
+      ['JSON.MERGE k $..a {"y":null}', 'OK'],
+      ['JSON.GET k', '{"a":{"a":{"z":1,"q":2},"q":2},"b":{"a":{"q":2}}}'],
+      ['JSON.MERGE k $..a 7', 'OK'],
+      ['JSON.GET k', '{"a":7,"b":{"a":7}}'],
     ],
     'each target gets a value of its own': [
       ['JSON.SET k $ {"a":{},"b":{}}', 'OK'],

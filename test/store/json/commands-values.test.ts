@@ -105,7 +105,7 @@ describe('JSON.STRAPPEND and JSON.STRLEN', () => {
       ['JSON.STRAPPEND none $ "a"', noKey],
       ['JSON.STRAPPEND none "a"', noKey],
       ['JSON.STRLEN none', null],
-      ['JSON.STRLEN none $.a', null],
+      ['JSON.STRLEN none $.a', noKey],
     ],
     'the root, with and without a path': [
       ['JSON.SET k $ "ab"', 'OK'],
