@@ -282,11 +282,28 @@ describe('RESP2', () => {
     expect((await rest.post('/multi-exec', [['NONSENSE']], { headers: resp2 })).headers['content-type']).toBe(
       'application/json',
     )
-    // The header is ignored, not unread: service.md Errors refuses any other value everywhere.
+    // The header is ignored, not unread: service.md Errors refuses any other value everywhere, and base64 beside it.
     const base64 = { ...resp2, 'service-encoding': 'base64' }
-    expect((await rest.post('/multi-exec', [['PING']], { headers: base64 })).json).toEqual([{ result: 'UE9ORw==' }])
+    expect(await rest.post('/multi-exec', [['SET', 'k', 'v']], { headers: base64 })).toMatchObject({
+      status: 400,
+      json: { error: 'ERR base64 encoding is not allowed with resp2 format' },
+    })
+    expect(await rest.run('EXISTS', 'k')).toBe(0)
     const xml = { 'service-response-format': 'xml' }
     expect(await rest.post('/multi-exec', [['SET', 'k', 'v']], { headers: xml })).toMatchObject({
+      status: 400,
+      json: { error: 'ERR invalid response format' },
+    })
+  })
+
+  it.each(['/subscribe/news', '/psubscribe/n*', '/monitor'])('is refused in impossible forms by %s', async (path) => {
+    const base64 = { ...resp2, 'service-encoding': 'base64' }
+    expect(await rest.post(path, undefined, { headers: base64 })).toMatchObject({
+      status: 400,
+      json: { error: 'ERR base64 encoding is not allowed with resp2 format' },
+    })
+    const xml = { 'service-response-format': 'xml' }
+    expect(await rest.post(path, undefined, { headers: xml })).toMatchObject({
       status: 400,
       json: { error: 'ERR invalid response format' },
     })

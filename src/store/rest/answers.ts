@@ -92,9 +92,8 @@ export function encodingOf(call: ServiceCall): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
   if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
-  if (call.path === '/multi-exec') return { form: 'json', strings }
   if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
-  return { form, strings }
+  return { form: call.path === '/multi-exec' ? 'json' : form, strings }
 }
 
 export function errorIn(error: ReplyError, { form }: Encoding): Bytes {

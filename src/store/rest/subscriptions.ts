@@ -10,7 +10,7 @@ import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { Message, Subscriber } from '../keyspace/pubsub.js'
-import { corsHeaders, errorAnswer, syncHeader } from './answers.js'
+import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
 import { legible } from './struck-commands.js'
@@ -56,6 +56,8 @@ type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 /** Errors before the stream begins are ordinary answers. */
 function answered(call: ServiceCall, open: () => Answer): Answer {
   try {
+    // Events have one form; whoever asks for an impossible one is told so here, too.
+    encodingOf(call)
     return open()
   } catch (error) {
     if (error instanceof ReplyError) return errorAnswer(error, 400, call)
