@@ -40,7 +40,10 @@ export interface SandboxOptions extends AddressOptions {
    * everybody can read. At least 16 characters.
    */
   readonly secret?: string
-  /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
+  /**
+   * `wide`: signatures verify at any host time. `real`: valid for five minutes of the sandbox's time; the default with a
+   * real clock, `wide` with the others.
+   */
   readonly signing?: { readonly window?: SignatureWindow }
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
   readonly fetch?: typeof globalThis.fetch
@@ -111,6 +114,11 @@ export interface LoadOptions {
   readonly at?: Instant
   /** Moves all times of a dump that is ahead back. */
   readonly shift?: boolean
+}
+
+/** Receivers have the host's date: on its clock they get what the service signs, else what they accept at any time. */
+export function signingOf({ signing, clock }: SandboxOptions): { readonly window: SignatureWindow } {
+  return { window: signing?.window ?? (clock === 'real' ? 'real' : 'wide') }
 }
 
 /** Refuses invalid options. */

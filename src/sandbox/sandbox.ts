@@ -21,7 +21,7 @@ import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './cred
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
-import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
+import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './options.js'
 import { checkFork, cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
 import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
@@ -316,6 +316,7 @@ export class Sandbox {
       {
         ...own,
         clock: 'manual',
+        signing: signingOf(this.options),
         ...(startAt !== undefined && { startAt }),
         ...(name !== undefined && { name }),
         ...(fetch !== undefined && { fetch }),

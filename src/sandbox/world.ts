@@ -36,7 +36,7 @@ import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxDump } from './dump.js'
 import { type FaceName, keepInputs, keepStatistics } from './inputs.js'
-import type { SandboxOptions } from './options.js'
+import { type SandboxOptions, signingOf } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import { wordsOf } from './words.js'
 
@@ -306,7 +306,7 @@ function regionOf(
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),
-    signing: options.signing,
+    signing: signingOf(options),
     faults,
     region: name,
   })

@@ -70,6 +70,27 @@ describe('now() is the time of the host', () => {
     )
   })
 
+  test('and of its signatures, in its forks as well', async () => {
+    const world = real()
+    const url = 'https://shop.test/'
+    const claimsOf = ({ traffic }: Sandbox): unknown => {
+      const signature = new Headers(traffic.last('attempt')!.headers as [string, string][]).get('upstash-signature')!
+      const { iat, nbf, exp } = JSON.parse(Buffer.from(signature.split('.')[1]!, 'base64url').toString())
+      return { iat, nbf, exp }
+    }
+    world.destinations.answer(url, 200)
+    await due(noon + 90_000)
+    world.queue.publish({ to: url })
+    await due(noon + 91_000)
+    // [queue.md: nbf is 0 since September 2024]
+    const claims = { iat: noon / 1000 + 90, nbf: 0, exp: noon / 1000 + 390 }
+    expect(claimsOf(world)).toEqual(claims)
+    const fork = await world.fork()
+    expect(claimsOf(fork)).toEqual(claims)
+    await fork.clock.advance('1h')
+    expect(claimsOf(await fork.fork())).toEqual(claims)
+  })
+
   test('a timer of sixty days fires then, although no host can wait for so long', async () => {
     const { clock } = real()
     const firedAt: number[] = []
