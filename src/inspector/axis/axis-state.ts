@@ -26,7 +26,11 @@ export class AxisState {
   constructor(readonly view: View) {
     const changed = computed(() => new Set(view.changes.value.map(({ seq }) => seq)))
     this.marks = computed(() => marksOf(view.entries.value, changed.value))
-    this.scale = computed(() => scaleOf(this.kind.value, this.marks.value.instants))
+    this.scale = computed(() => {
+      const { instants } = this.marks.value
+      const isEmpty = instants.length === 0
+      return scaleOf(this.kind.value, isEmpty ? Float64Array.of(view.facts.value?.now ?? 0) : instants)
+    })
     this.placed = computed(() => placed(this.marks.value, this.scale.value))
     this.now = computed(() => {
       const told = Math.max(view.facts.value?.now ?? 0, view.entries.value.at(-1)?.at ?? 0)

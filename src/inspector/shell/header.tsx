@@ -19,8 +19,8 @@ export function Header({ page }: HeaderProps): JSX.Element {
   const first = entries[0]
   const told: string[] = [counted(entries.length, 'entry', 'entries')]
   if (facts !== undefined && facts.now !== 0) told.push(`now ${shownDate(facts.now)} ${shownTime(facts.now)}`)
-  const { first: begin, last } = page.axis.scale.value
-  if (first !== undefined) told.push(`${formatDuration(last - begin)} of virtual time`)
+  const begin = page.axis.scale.value.first
+  if (first !== undefined) told.push(`${formatDuration(page.axis.now.value - begin)} of virtual time`)
   if (facts?.mode !== undefined) told.push(`clock ${facts.mode}`)
   if (facts?.seed !== undefined) told.push(`seed ${plainText(String(facts.seed))}`)
   return (

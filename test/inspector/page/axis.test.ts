@@ -49,6 +49,9 @@ test('the present is where the clock stands, not where a wait ends, and nothing 
   using sandbox = createSandbox({ startAt: start })
   sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
   const view = new View({ follow: () => () => {} })
+  view.facts.value = { name: 'main', now: start }
+  // A world in which nothing has happened begins then, too.
+  expect(new AxisState(view).now.value).toBe(start)
   view.entries.value = sandbox.traffic.toTrace().entries
   const axis = new AxisState(view)
   expect([axis.now.value, axis.scale.value.last]).toEqual([start, start + 2 * 86_400_000])
@@ -61,6 +64,13 @@ test('the present is where the clock stands, not where a wait ends, and nothing 
 })
 
 describe('the labels', () => {
+  test('of one instant there is one, where it is', () => {
+    const scale = scaleOf('steps', Float64Array.of(start))
+    const { times, dates } = labelsOf({ scale, from: 0, to: 1, width: 600, measure })
+    expect(times).toEqual([expect.objectContaining({ text: '09:00', x: 300 })])
+    expect(dates).toEqual([expect.objectContaining({ text: '2030-01-01', x: 300 })])
+  })
+
   const overlaps = (labels: readonly Label[], width: number): boolean =>
     labels.some(({ left, width: wide }, at) => {
       const next = labels[at + 1]
