@@ -34,6 +34,8 @@ export class View {
   /** Which panel is open. */
   readonly tab: Signal<string> = signal('Entry')
   readonly connection: Signal<Connection> = signal({ state: 'loading' })
+  /** The test that waited has gone on: its world is not served any more. */
+  readonly hasGoneOn: Signal<boolean> = signal(false)
   /** Counts the worlds: a reset or a load begins another one. */
   readonly world: Signal<number> = signal(0)
   readonly #source: Signal<Source>

@@ -35,6 +35,10 @@ describe('open', () => {
     const page = await answer.text()
     expect(answer.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/)
     expect(answer.headers.get('content-security-policy')).not.toMatch(/unsafe/)
+    // What the page lets run by its own policy, the forms of copying among it, the server lets run too.
+    const hashes = /script-src ([^;]+);/.exec(page)![1]!.split(' ')
+    expect(hashes).toHaveLength(2)
+    for (const hash of hashes) expect(answer.headers.get('content-security-policy')).toContain(hash)
     expect(page).toContain('id="recording"')
     expect(page).toContain('a trace.json')
     expect(page).toContain('hello')

@@ -68,6 +68,17 @@ describe('tail', () => {
     expect((await ended).code).toBe(0)
   })
 
+  test('tells what a world was filled with that takes the place of the one before', async () => {
+    const sandbox = server.tenant('main')
+    sandbox.queue.upsertQueue('orders', 2)
+    const { printed, child, ended } = tail()
+    await printed(/queue orders/)
+    sandbox.load(sandbox.dump())
+    await printed(/the world was loaded —\n[\s\S]*store store.*loaded\n[\s\S]*queue orders/)
+    child.kill('SIGINT')
+    expect((await ended).code).toBe(0)
+  })
+
   test('--once shows what is there: the last entries, of some types, of a tenant', async () => {
     const { store } = server.tenant('w1')
     for (const n of [1, 2, 3]) store.run('SET', 'k', n)

@@ -20,12 +20,28 @@ export class AxisState {
   readonly marks: ReadonlySignal<Marks>
   readonly scale: ReadonlySignal<Scale>
   readonly placed: ReadonlySignal<PlacedMarks>
+  /** The present on the axis, which waits may lead beyond. */
+  readonly now: ReadonlySignal<number>
 
   constructor(readonly view: View) {
     const changed = computed(() => new Set(view.changes.value.map(({ seq }) => seq)))
     this.marks = computed(() => marksOf(view.entries.value, changed.value))
-    this.scale = computed(() => scaleOf(this.kind.value, this.marks.value.instants))
+    this.scale = computed(() => {
+      const { instants } = this.marks.value
+      const isEmpty = instants.length === 0
+      return scaleOf(this.kind.value, isEmpty ? Float64Array.of(view.facts.value?.now ?? 0) : instants)
+    })
     this.placed = computed(() => placed(this.marks.value, this.scale.value))
+    this.now = computed(() => {
+      const told = Math.max(view.facts.value?.now ?? 0, view.entries.value.at(-1)?.at ?? 0)
+      return Math.max(this.scale.value.first, Math.min(this.scale.value.last, told))
+    })
+  }
+
+  /** Looks at an instant, and at the present where it is none of the past. */
+  lookAt(at: number): void {
+    const instant = Math.round(at)
+    this.view.instant.value = instant < this.now.value ? instant : undefined
   }
 
   zoom(factor: number, around = 0.5): void {

@@ -233,14 +233,14 @@ function usePointer({ view, axis, width }: AxisProps & { readonly width: number 
       const isTime = y < labelHeight || (event.target as HTMLElement).closest('[role=slider]') !== null
       drag.current = { x, isTime, hasMoved: false }
       ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
-      if (isTime) view.instant.value = at(x)
+      if (isTime) axis.lookAt(at(x))
     },
     onPointerMove(event: PointerEvent) {
       const state = drag.current
       if (state === undefined) return
       const { x } = placeOf(event)
       if (Math.abs(x - state.x) >= still) state.hasMoved = true
-      if (state.isTime) view.instant.value = at(x)
+      if (state.isTime) axis.lookAt(at(x))
       else if (state.hasMoved) view.range.value = { from: at(Math.min(x, state.x)), to: at(Math.max(x, state.x)) }
     },
     onPointerUp(event: PointerEvent) {

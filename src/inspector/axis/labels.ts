@@ -46,8 +46,11 @@ function labelled({ scale, from, to, width, measure }: Place, precision: number)
   let date = ''
   let before = Number.NaN
   let isTelling = true
-  for (let step = 0; step <= count; step++) {
-    const x = (width * step) / count
+  // Of one instant all places read the same: it is told where it is.
+  const isOne = scale.first === scale.last
+  for (let step = 0; step <= (isOne ? 0 : count); step++) {
+    const part = isOne ? (scale.place(scale.first) - from) / (to - from) : step / count
+    const x = width * Math.min(1, Math.max(0, part))
     const at = scale.at(from + ((to - from) * step) / count)
     const time = labelAt(x, shownTime(at).slice(0, precision), width, measure)
     if (!fits(times, time, width)) continue

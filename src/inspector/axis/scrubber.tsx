@@ -14,11 +14,12 @@ export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
   const scale = axis.scale.value
   const { from, to } = axis.sight.value
   const instant = view.instant.value
-  const at = instant ?? scale.last
+  const now = axis.now.value
+  const at = instant ?? now
   const place = (scale.place(at) - from) / (to - from)
   const step = (direction: 1 | -1): void => {
-    const next = scale.neighbour(at, direction)
-    view.instant.value = direction === 1 && next === at ? undefined : next
+    const next = Math.min(now, scale.neighbour(at, direction))
+    axis.lookAt(next)
     axis.show(next)
   }
   const keys: Readonly<Record<string, () => void>> = {
@@ -27,12 +28,12 @@ export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
     ArrowRight: () => step(1),
     ArrowUp: () => step(1),
     Home: () => {
-      view.instant.value = scale.first
+      axis.lookAt(scale.first)
       axis.show(scale.first)
     },
     End: () => {
       view.instant.value = undefined
-      axis.show(scale.last)
+      axis.show(now)
     },
   }
   return (
@@ -42,7 +43,7 @@ export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
       tabIndex={0}
       aria-label="Instant"
       aria-valuemin={0}
-      aria-valuemax={Math.max(1, scale.last - scale.first)}
+      aria-valuemax={Math.max(1, now - scale.first)}
       aria-valuenow={at - scale.first}
       aria-valuetext={instant === undefined ? 'now' : `${shownDate(at)} ${shownTime(at)}`}
       hidden={place < 0 || place > 1}

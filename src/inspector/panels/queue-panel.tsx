@@ -10,6 +10,7 @@ import type { PanelProps } from './panel-view.js'
 import { Failure, Tabs, useAct } from './parts.js'
 import { Runs } from './runs.js'
 import { Schedules } from './schedules.js'
+import { Untold } from './untold.js'
 
 /** The queue as of any instant: messages, dead letters, schedules, groups, flow control, lanes and runs. */
 export function QueuePanel({ view }: PanelProps): JSX.Element {
@@ -32,6 +33,7 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
         {range !== undefined && <span>only messages of the selected range</span>}
       </header>
       <Failure of={act} />
+      <Untold {...props} queue={queue.value} />
       <Tabs
         label="Queue"
         chosen={kept(view, 'part of the queue', 'Messages')}

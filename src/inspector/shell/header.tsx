@@ -4,6 +4,7 @@ import { formatDuration } from '../../kernel/duration.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import type { PageState } from '../page-state.js'
 import { shownDate, shownTime } from '../shown.js'
+import type { View } from '../view.js'
 import { droppedText } from '../words.js'
 import { themes } from './theme.js'
 
@@ -19,8 +20,8 @@ export function Header({ page }: HeaderProps): JSX.Element {
   const first = entries[0]
   const told: string[] = [counted(entries.length, 'entry', 'entries')]
   if (facts !== undefined && facts.now !== 0) told.push(`now ${shownDate(facts.now)} ${shownTime(facts.now)}`)
-  const { first: begin, last } = page.axis.scale.value
-  if (first !== undefined) told.push(`${formatDuration(last - begin)} of virtual time`)
+  const begin = page.axis.scale.value.first
+  if (first !== undefined) told.push(`${formatDuration(page.axis.now.value - begin)} of virtual time`)
   if (facts?.mode !== undefined) told.push(`clock ${facts.mode}`)
   if (facts?.seed !== undefined) told.push(`seed ${plainText(String(facts.seed))}`)
   return (
@@ -32,8 +33,8 @@ export function Header({ page }: HeaderProps): JSX.Element {
         <h1>{plainText(facts?.name ?? 'Inspector')}</h1>
         <p class="quiet">{told.join(' · ')}</p>
         <span class="header-tools">
-          {facts?.canGoOn && view.source.control !== undefined && (
-            <button type="button" class="go-on" onClick={() => view.source.control?.ask('POST', '/go-on')}>
+          {facts?.canGoOn && view.source.control !== undefined && !view.hasGoneOn.value && (
+            <button type="button" class="go-on" onClick={() => goOn(view)}>
               Go on
             </button>
           )}
@@ -54,6 +55,14 @@ export function Header({ page }: HeaderProps): JSX.Element {
   )
 }
 
+/** An order that fails has not reached the test; the page says that the server does not answer. */
+function goOn(view: View): void {
+  view.source.control?.ask('POST', '/go-on').then(
+    () => (view.hasGoneOn.value = true),
+    () => undefined,
+  )
+}
+
 /** The address stays as it is: it holds what is selected. */
 function focusList(event: MouseEvent): void {
   event.preventDefault()
@@ -71,6 +80,13 @@ function ThemeButton({ page: { view } }: HeaderProps): JSX.Element {
 }
 
 function Connection({ page: { view } }: HeaderProps): JSX.Element | null {
+  if (view.hasGoneOn.value) {
+    return (
+      <p class="quiet" role="status">
+        The test has gone on; this page can be closed.
+      </p>
+    )
+  }
   const { state, problem } = view.connection.value
   return state === 'lost' ? (
     <p class="notice" role="alert">

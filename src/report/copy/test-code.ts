@@ -12,6 +12,8 @@ export function testOf(runner: Runner, selection: Selection, context: CopyContex
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
+    // A message that had not ended when it was seen does not end in its copy either.
+    ...(stretch.seen.some(isLeftOver) && { strict: { leftover: false } }),
   })
   const { head, args } = frames[runner](options)
   const { entries, range } = selection
@@ -26,6 +28,10 @@ export function testOf(runner: Runner, selection: Selection, context: CopyContex
     '})',
     '',
   ].join('\n')
+}
+
+function isLeftOver({ pattern }: Seen): boolean {
+  return ['CREATED', 'RETRY', 'ACTIVE', 'CANCEL_REQUESTED'].includes(String(pattern.state))
 }
 
 interface Frame {

@@ -18,6 +18,8 @@ export interface InspectorPage {
   readonly html: string
   /** `sha256-…`, as a policy writes it. */
   readonly scriptHash: string
+  /** Of the forms of copying, which stand in a recording in a script of their own. */
+  readonly copyHash?: string
   readonly styleHash: string
 }
 
@@ -29,7 +31,8 @@ const blockSize = 500
  * written into it; without one it asks the control API of the server that it comes from, which sends the policy.
  */
 export function inspectorPage(recording?: Recording): InspectorPage {
-  return { html: recording === undefined ? shell('Inspector', '', '') : recorded(recording), scriptHash, styleHash }
+  if (recording === undefined) return { html: shell('Inspector', '', ''), scriptHash, styleHash }
+  return { html: recorded(recording), scriptHash, copyHash, styleHash }
 }
 
 function recorded({ trace, changes = [], title = 'Traffic', failure, story }: Recording): string {

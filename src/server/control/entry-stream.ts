@@ -40,6 +40,8 @@ export function entryStream(sandbox: Sandbox, first: Iterable<Entry>, wanted: Wa
           unsubscribe = sandbox.traffic.subscribe(add)
           isRenewed = true
           add({ by })
+          // What a world was filled with is in its log before it takes the place of the one before.
+          for (const entry of sandbox.traffic.entries) add(entry)
         })
         const forget = sandbox.onDispose(() => {
           end()

@@ -55,10 +55,10 @@ export function answerOf(given: InspectorPage): Answer {
  * What the page may do, said by hashes. The editor is a script that the page's own script loads: `strict-dynamic` trusts
  * it for that, where `self` would trust whatever a tenant can be made to answer.
  */
-function policyOf({ scriptHash, styleHash }: InspectorPage): string {
+function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
   return [
     "default-src 'none'",
-    `script-src '${scriptHash}' 'strict-dynamic'`,
+    `script-src '${scriptHash}'${copyHash === undefined ? '' : ` '${copyHash}'`} 'strict-dynamic'`,
     `style-src '${styleHash}'`,
     "connect-src 'self'",
     'img-src data:',

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSandbox, status } from '../../../src/index.js'
+import { AxisState } from '../../../src/inspector/axis/axis-state.js'
 import { type Label, labelsOf } from '../../../src/inspector/axis/labels.js'
 import { Coverage, lines, marksOf, placed } from '../../../src/inspector/axis/marks.js'
 import { distinct, scaleOf } from '../../../src/inspector/axis/scale.js'
 import { tones } from '../../../src/inspector/kinds.js'
+import { View } from '../../../src/inspector/view.js'
 
 const start = Date.parse('2030-01-01T09:00:00Z')
 /** Instants within two months, some of them close together. */
@@ -43,7 +45,32 @@ describe('the scale', () => {
   })
 })
 
+test('the present is where the clock stands, not where a wait ends, and nothing later can be looked at', () => {
+  using sandbox = createSandbox({ startAt: start })
+  sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
+  const view = new View({ follow: () => () => {} })
+  view.facts.value = { name: 'main', now: start }
+  // A world in which nothing has happened begins then, too.
+  expect(new AxisState(view).now.value).toBe(start)
+  view.entries.value = sandbox.traffic.toTrace().entries
+  const axis = new AxisState(view)
+  expect([axis.now.value, axis.scale.value.last]).toEqual([start, start + 2 * 86_400_000])
+  view.facts.value = { name: 'main', now: start + 3_600_000 }
+  expect(axis.now.value).toBe(start + 3_600_000)
+  axis.lookAt(start + 1000.4)
+  expect(view.instant.value).toBe(start + 1000)
+  axis.lookAt(start + 86_400_000)
+  expect(view.instant.value).toBeUndefined()
+})
+
 describe('the labels', () => {
+  test('of one instant there is one, where it is', () => {
+    const scale = scaleOf('steps', Float64Array.of(start))
+    const { times, dates } = labelsOf({ scale, from: 0, to: 1, width: 600, measure })
+    expect(times).toEqual([expect.objectContaining({ text: '09:00', x: 300 })])
+    expect(dates).toEqual([expect.objectContaining({ text: '2030-01-01', x: 300 })])
+  })
+
   const overlaps = (labels: readonly Label[], width: number): boolean =>
     labels.some(({ left, width: wide }, at) => {
       const next = labels[at + 1]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Locator } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSandbox } from '../../../src/index.js'
 import { inspectorPage } from '../../../src/inspector/page.js'
 import type { RunningServer } from '../../../src/server/server.js'
 import { hasBrowser, launch } from '../../report/page.js'
@@ -346,6 +347,34 @@ describe.runIf(hasBrowser)('the panels of a recording', () => {
     }
   })
 })
+
+test.runIf(hasBrowser)(
+  'what a state brought along is shown, though no entry of the log tells of it',
+  async () => {
+    const [browser, server] = await Promise.all([launch(), shopServer()])
+    try {
+      using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+      sandbox.destinations.answer('https://shop.test/broken', 500)
+      sandbox.queue.publish({ to: 'https://shop.test/broken', retries: 0 })
+      sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
+      await sandbox.clock.advance('1s')
+      const { page, panel, complaints } = await openPage(browser, `${server.origin}/#tenant=filled`)
+      const shown = await panel('Queue')
+      server.tenant('filled').load(sandbox.dump())
+      await shown.getByText('Older than the log: 2', { exact: true }).waitFor()
+      await shown.getByText('waits for its first attempt', { exact: true }).waitFor()
+      await shown.getByText('https://shop.test/broken', { exact: true }).waitFor()
+      server.tenant('filled').queue.publish({ to: 'https://shop.test/new' })
+      await page.getByRole('tab', { name: /Messages 1/ }).waitFor()
+      expect(await shown.getByText(/^Older than the log/).innerText()).toBe('Older than the log: 2')
+      expect(complaints).toEqual([])
+    } finally {
+      await browser.close()
+      await server.close()
+    }
+  },
+  60_000,
+)
 
 // biome-ignore lint/suspicious/noExplicitAny: what a page has
 type Loose = any

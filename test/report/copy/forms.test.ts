@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
+import { createSandbox } from '../../../src/index.js'
 import { copyForms, formsFor } from '../../../src/report/copy/forms.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
@@ -20,6 +21,19 @@ test('a prompt marks every captured line as data, however hostile it is, and is 
   expect(prompt.length).toBeLessThan(80_000)
   // Nothing that a terminal obeys.
   expect(prompt).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]/)
+})
+
+test('a copied test of a message that still waits is not failed for it', async () => {
+  using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { id: message } = sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
+  const copied = (name: string): string => {
+    const { entries, ...trace } = sandbox.traffic.toTrace()
+    return form(name).of({ entries, message }, trace as never)
+  }
+  for (const name of ['vitest', 'jest', 'playwright']) expect(copied(name)).toContain('strict: { leftover: false }')
+  sandbox.destinations.answer('https://shop.test/later', 200)
+  await sandbox.clock.drain()
+  for (const name of ['vitest', 'jest', 'playwright']) expect(copied(name)).not.toContain('strict')
 })
 
 test('no copy holds what a terminal or a page obeys', async () => {
