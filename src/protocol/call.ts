@@ -36,8 +36,8 @@ export class RoutedCall implements ServiceCall {
     private readonly hearing: Hearing,
     readonly cause: number,
     /** Hears what becomes of the request of this number. */
-    private readonly journal?: Journal,
-    private readonly number?: number,
+    private readonly journal?: Journal | undefined,
+    private readonly number?: number | undefined,
   ) {
     const { service, path, query } = location
     this.path = service === 'stats' ? neutralManagementPath(path, hearing.of) : path

@@ -79,10 +79,7 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
   if (typeof given === 'object' && given !== null && 'seq' in given)
     return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.stand.log, begunAt })
-  const at =
-    typeof given === 'string' && given.startsWith('-')
-      ? now - milliseconds(given.slice(1) as Duration)
-      : instant(given as Instant)
+  const at = pastInstant(given, now)
   if (at > now)
     throw new RangeError(`${iso(at)} is still to come: it is ${iso(now)}. Move time with clock.advanceTo().`)
   const earliest = first?.at ?? begunAt
@@ -95,6 +92,18 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   // A move that leads away from the instant is not of it.
   while (inputs.get(end - 1)?.kind === 'moving') end--
   return { end, at }
+}
+
+function pastInstant(given: PastInstant, now: number): number {
+  try {
+    if (typeof given === 'string' && given.startsWith('-')) return now - milliseconds(given.slice(1) as Duration)
+    return instant(given as Instant)
+  } catch {
+    const shown = typeof given === 'string' ? JSON.stringify(given) : String(given)
+    throw new RangeError(
+      `${shown} is not an instant of the past: give a span before now like '-5m', milliseconds, a Date, a text like '2030-01-01T09:00:00Z', or { seq: 17 }.`,
+    )
+  }
 }
 
 function afterEntry(

@@ -36,6 +36,7 @@ function stepOf(input: Input, ids: Map<string, string>): readonly object[] {
   if (input.does === 'advance') return [{ advance: input.ms }]
   if (input.does === 'command') return [{ command: input.words }]
   if (input.does === 'request') return [{ request: input.request }]
+  if (input.does === 'fault') return [{ addFaults: input.rule }]
   if (input.does !== 'publish') return [{ [input.does === 'cancel' ? 'cancel' : 'retryNow']: ids.get(input.messageId) }]
   // A duplicate is accepted under the id of the first one.
   const known = ids.get(input.messageId)

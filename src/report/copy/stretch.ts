@@ -8,6 +8,7 @@ export type Input =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }
   | { readonly does: 'request'; readonly request: RequestInput }
+  | { readonly does: 'fault'; readonly rule: AnswerRule }
   | { readonly does: 'cancel' | 'release'; readonly messageId: string }
   | { readonly does: 'advance'; readonly ms: number }
 
@@ -177,7 +178,17 @@ class StretchReader {
       headers: Object.fromEntries(headers),
       status,
     }
+    this.#strike(entry, path)
     this.#do({ does: 'request', request: { ...request, ...(text !== '' && { body: text }) } }, at)
+  }
+
+  /** The rule stands right before what it struck: others may have passed before. */
+  #strike(entry: TraceEntry, endpoint: string): void {
+    const struck = this.#struck(entry)
+    if (struck === undefined) return
+    const fault = faultOf(struck, entry)
+    if (fault === undefined) this.#notes.add('A fault of which the log does not say enough is not part of it.')
+    else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { endpoint } } }, entry.at)
   }
 
   /** What no request published, and nothing that is played: callbacks and schedules come again by themselves. */
@@ -217,27 +228,11 @@ class StretchReader {
       // A rule that strikes ends the search: those behind it have met the other deliveries only.
       else addRule(rules, { ...ruleOf(struck, fault), match: { url }, ...(steps.length > 0 && { skip: steps.length }) })
     }
-    return { scripts, rules: [...rules, ...this.#requestRules()] }
+    return { scripts, rules }
   }
 
   #struck({ seq }: TraceEntry): TraceEntry | undefined {
     return this.#led.get(seq)?.find(({ type }) => type === 'fault')
-  }
-
-  #requestRules(): readonly AnswerRule[] {
-    const rules: AnswerRule[] = []
-    for (const entry of this.#entries) {
-      const struck = entry.type === 'request' ? this.#struck(entry) : undefined
-      if (struck === undefined) continue
-      const fault = faultOf(struck, entry)
-      if (fault === undefined) this.#notes.add('A fault of which the log does not say enough is not part of it.')
-      else
-        addRule(rules, {
-          ...ruleOf(struck, fault),
-          match: { endpoint: pathOf(entry.url, entry.service, this.context) },
-        })
-    }
-    return rules
   }
 
   #seen(): readonly Seen[] {

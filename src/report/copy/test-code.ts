@@ -94,6 +94,7 @@ function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>,
   if (input.does === 'advance') return [`await sandbox.clock.advance(${spanOf(input.ms)})`]
   if (input.does === 'command') return [`sandbox.store.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
   if (input.does === 'request') return requestCode(input.request, index)
+  if (input.does === 'fault') return [`sandbox.faults.add(${jsLiteral(input.rule, 2)})`]
   const name = named.get(input.messageId)
   if (input.does !== 'publish') return [`sandbox.queue.${input.does}(${name}.id)`]
   const { bodyBase64, ...publish } = input.publish

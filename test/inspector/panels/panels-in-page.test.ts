@@ -366,7 +366,7 @@ test.runIf(hasBrowser)(
       await shown.getByText('https://shop.test/broken', { exact: true }).waitFor()
       server.tenant('filled').queue.publish({ to: 'https://shop.test/new' })
       await page.getByRole('tab', { name: /Messages 1/ }).waitFor()
-      expect(await shown.getByText(/^Older than the log/).innerText()).toBe('Older than the log: 2')
+      expect(await shown.getByText(/^Older than the log/).textContent()).toBe('Older than the log: 2')
       expect(complaints).toEqual([])
     } finally {
       await browser.close()

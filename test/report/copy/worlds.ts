@@ -116,6 +116,9 @@ export const capturedWorlds: readonly CapturedWorld[] = [
       await redis.get('a').catch(() => undefined)
       await redis.set('a', 'text')
       await redis.incr('a').catch(() => undefined)
+      // What passes before it is not struck in the copy either.
+      sandbox.faults.add({ name: 'busy', on: 'store.request', times: 2, fault: status(502) })
+      for (const _ of [1, 2, 3]) await redis.incr('a').catch(() => undefined)
     },
   },
 ]
