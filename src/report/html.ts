@@ -49,8 +49,8 @@ export function changesOf(view: TrafficView, redaction: Redaction = view.redacti
   return store === undefined ? [] : toldChanges(store, redaction)
 }
 
-/** What a failed test has left with its trace. */
-function recordedChanges(source: Trace | string): readonly object[] {
+/** What was left with a trace: by a failed test, by a server. */
+export function recordedChanges(source: Trace | string): readonly object[] {
   const { changes } = (typeof source === 'string' ? parsedJson(source) : source) as { changes?: unknown }
   return Array.isArray(changes) && v.is(changesSchema, changes) ? changes : []
 }

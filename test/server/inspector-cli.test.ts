@@ -53,6 +53,18 @@ describe('open', () => {
     await expect(fetch(link)).rejects.toThrow()
   })
 
+  test('shows what the store went through, where the trace tells it', async () => {
+    const changes = [{ seq: 1, at: 1_893_488_400_000, key: hostile, now: { type: 'string', value: 'as it was left' } }]
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(written()), changes }))
+    const { ready, child, ended } = started('open', file)
+    const page = await (await fetch(linkIn(await ready), { headers: html })).text()
+    expect(page).toContain('as it was left')
+    child.kill('SIGINT')
+    await ended
+    const { out } = await run('report', file)
+    expect(out).toContain('as it was left')
+  })
+
   test('takes a trace from the standard input', async () => {
     const text = written()
     const { ready, child, ended } = startedWith('pipe', 'open', '--title', 'From a pipe')

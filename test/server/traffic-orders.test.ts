@@ -113,6 +113,9 @@ test('a trace hides secrets', async () => {
   const trace = (await (await fetch(`${base}/traffic/trace`)).json()) as { format: string; entries: Told[] }
   expect(trace.format).toBe('stuntdouble/trace')
   expect(trace.entries.at(-1)!.argv).toEqual(['SET', 'k', '***'])
+  // What the store went through comes along, for whoever opens it.
+  const { changes } = trace as unknown as { changes: { key: string; now: object }[] }
+  expect(changes).toMatchObject([{ key: 'k', now: { type: 'string', value: '***' } }])
 })
 
 test('a stream ends with its tenant', async () => {

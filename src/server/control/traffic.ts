@@ -4,6 +4,7 @@ import { milliseconds, parseDuration } from '../../kernel/duration.js'
 import { type Entry, entryTypes } from '../../kernel/traffic.js'
 import { HttpError } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
+import { changesOf } from '../../report/html.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { entryStream } from './entry-stream.js'
 import { type Asked, type Order, order } from './order.js'
@@ -47,7 +48,8 @@ export const trafficOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/traffic/trace',
-    summary: 'The traffic as a trace, which `stuntdouble diff` and `loadTrace()` read; secrets are hidden.',
+    summary:
+      'The traffic as a trace, which `stuntdouble diff` and `loadTrace()` read, with what each command left in the store; secrets are hidden.',
     query: {
       redact: 'more names that hold secrets, with commas between them; `body` hides all bodies',
       bodies: 'bytes of a body that are kept; all without it',
@@ -55,7 +57,9 @@ export const trafficOrders: readonly Order[] = [
     run: ({ traffic }, _, { query }) => {
       const bodies = wholeNumber(query, 'bodies')
       const redact = query.getAll('redact').flatMap((list) => list.split(','))
-      return traffic.toTrace({ redact, ...(bodies !== undefined && { bodies }) })
+      const trace = traffic.toTrace({ redact, ...(bodies !== undefined && { bodies }) })
+      const changes = changesOf(traffic, traffic.redaction(redact))
+      return changes.length === 0 ? trace : { ...trace, changes }
     },
   },
   {

@@ -1,9 +1,10 @@
+import { recordedChanges } from '../../report/html.js'
 import { plainText } from '../../report/safe-text.js'
 import { port } from '../config.js'
 import { serveRecording } from '../inspector/recording.js'
 import { ListenFailure } from '../listen-failure.js'
 import { type Program, textOf, UsageError } from '../program.js'
-import { readTrace } from '../trace-file.js'
+import { readRecording } from '../trace-file.js'
 import { endWithNpm } from './parent.js'
 
 /** Entries of the story that readers without scripts get. */
@@ -30,10 +31,15 @@ export const program: Program = {
     }
     const taken = port(textOf(given, 'port', 'N')!)
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? 'Traffic' : file)
-    const view = await readTrace(file)
+    const { view, given: recorded } = await readRecording(file)
     const { inspectorPage } = await import('../../inspector/page.js')
     const story = view.timeline({ limit: mostTold })
-    const page = inspectorPage({ trace: view.toTrace(), title: plainText(title), story })
+    const page = inspectorPage({
+      trace: view.toTrace(),
+      changes: recordedChanges(recorded),
+      title: plainText(title),
+      story,
+    })
     const served = await serveRecording(page, taken).catch((error) => {
       throw error instanceof ListenFailure ? new UsageError(error.message) : error
     })

@@ -1,6 +1,6 @@
 import { toHtml } from '../../report/html.js'
 import { type Program, textOf, UsageError } from '../program.js'
-import { readTrace } from '../trace-file.js'
+import { readRecording } from '../trace-file.js'
 
 export const program: Program = {
   args: {
@@ -21,7 +21,7 @@ export const program: Program = {
       throw new UsageError('report needs a trace: a file, or one on the standard input.')
     }
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? undefined : file)
-    process.stdout.write(toHtml((await readTrace(file)).toTrace(), { ...(title !== undefined && { title }) }))
+    process.stdout.write(toHtml((await readRecording(file)).given, { ...(title !== undefined && { title }) }))
     return 0
   },
 }
