@@ -22,6 +22,10 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
   const key = chosen.value === undefined ? undefined : state.get(chosen.value)
   const control = isPresent.value ? view.source.control : undefined
   const size = useMemo(() => [...state].length, [state])
+  const isUntold =
+    view.source.control === undefined &&
+    model.changes.length === 0 &&
+    view.entries.value.some(({ type }) => type === 'keyspace')
   return (
     <section class="pn" aria-label="Store">
       <header class="pn-head">
@@ -37,7 +41,13 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
       <div class="pn-split">
         <nav aria-label="Keys">
           <KeyTree view={view} state={state} wanted={wanted.value} chosen={chosen} now={point.value.at} />
-          {size === 0 && <p class="pn-none">Nothing is stored{isPresent.value ? '' : ' at this instant'}.</p>}
+          {size === 0 && (
+            <p class="pn-none">
+              {isUntold
+                ? 'This trace has commands only, not what they left in the store. One of GET /traffic/trace, or of a reporter, has both.'
+                : `Nothing is stored${isPresent.value ? '' : ' at this instant'}.`}
+            </p>
+          )}
         </nav>
         <div>
           {key !== undefined ? (

@@ -96,6 +96,15 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
+  test('a trace that has commands only says so where the store would be', async () => {
+    const sandbox = createSandbox()
+    sandbox.store.run('SET', 'stock', '1')
+    const { page } = await open(browser, toHtml(JSON.stringify(sandbox.traffic)))
+    await page.getByRole('tab', { name: 'Store', exact: true }).click()
+    await page.getByText('This trace has commands only').waitFor()
+    await page.context().close()
+  })
+
   test('the keyboard alone reaches an entry, its cause, its instant, a panel and the list of keys', async () => {
     const sandbox = await story()
     const { page } = await open(browser, toHtml(sandbox.traffic))
