@@ -23,9 +23,7 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
   const control = isPresent.value ? view.source.control : undefined
   const size = useMemo(() => [...state].length, [state])
   const isUntold =
-    view.source.control === undefined &&
-    model.changes.length === 0 &&
-    view.entries.value.some(({ type }) => type === 'keyspace')
+    view.source.control === undefined && model.size === 0 && view.entries.value.some(({ type }) => type === 'keyspace')
   return (
     <section class="pn" aria-label="Store">
       <header class="pn-head">
