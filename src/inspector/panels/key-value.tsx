@@ -53,7 +53,7 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
           Changed by{' '}
           {changes.slice(-12).map(({ seq, now }) => (
             <span key={seq}>
-              <EntryLink view={view} seq={seq} />
+              {seq > 0 ? <EntryLink view={view} seq={seq} /> : 'what was there before the log'}
               {now === undefined && ' (removed)'}{' '}
             </span>
           ))}
