@@ -272,4 +272,10 @@ class OutsideTask implements Task {
   beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
     return this.task.beside!(label, work)
   }
+
+  fallAsleep(): () => void {
+    return this.task.fallAsleep?.() ?? awake
+  }
 }
+
+function awake(): void {}

@@ -1,5 +1,6 @@
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
+import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
 import { connectionCommands } from './connection.js'
 import { functionCommands } from './functions.js'
 import { genericCommands } from './generic.js'
@@ -36,4 +37,10 @@ export const commandTable: CommandTable = new CommandTable({
   server: serverCommands,
   connection: connectionCommands,
   acl: aclCommands,
+})
+
+/** Commands that wait: they are there for connections only. [store.md 7.4] */
+export const blockingTable: CommandTable = new CommandTable({
+  list: blockingListCommands,
+  'sorted-set': blockingSortedSetCommands,
 })
