@@ -2,6 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access/access.js'
+import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
 import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
@@ -35,6 +36,13 @@ export class Journal {
   }
 
   execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
+    const { waiting } = this.store
+    // Who waits is served when the command is written down: what is taken then comes after it.
+    if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause))
+    return this.#execute(argv, user, via, cause)
+  }
+
+  #execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Reply {
     if (!this.traffic.keeps) return this.store.execute(argv, user)
     this.#cause = cause
     this.#isRunning = true
@@ -55,6 +63,113 @@ export class Journal {
       this.#isRunning = false
       this.#cause = undefined
     }
+  }
+
+  /**
+   * Runs a command of a connection, which may wait, and writes it down when it has ended. Nobody else has to note it as
+   * an input of the world.
+   * @param cause `seq` of the entry that it belongs to
+   */
+  start(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    client?: Client,
+    cause?: number,
+  ): Reply | Blocked {
+    const number = this.#note([argv], false, user, via, cause)
+    return this.store.waiting.after(() => this.#start(argv, user, via, client, cause, number))
+  }
+
+  /** The same for the commands of a transaction, in which nobody waits: EXEC. */
+  transact(
+    rows: readonly (readonly Bytes[])[],
+    user: User,
+    via: CommandEntry['via'],
+    client?: Client,
+    cause?: number,
+  ): readonly End[] {
+    const number = this.#note(rows, true, user, via, cause)
+    return this.store.waiting.transaction(() =>
+      rows.map((argv): End => {
+        try {
+          return { reply: this.#start(argv, user, via, client, cause, number) as Reply }
+        } catch (error) {
+          if (error instanceof ReplyError) return { error }
+          throw error
+        }
+      }),
+    )
+  }
+
+  #note(
+    rows: readonly (readonly Bytes[])[],
+    isTransaction: boolean,
+    user: User,
+    via: string,
+    cause: number | undefined,
+  ): number {
+    return this.#inputs?.command({ rows, isTransaction, user: user.name, via, cause }) ?? 0
+  }
+
+  #start(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    client: Client | undefined,
+    cause: number | undefined,
+    number: number,
+  ): Reply | Blocked {
+    const { store } = this
+    const end = (how: End, took: readonly Bytes[] | undefined): void => this.#end(argv, user, via, cause, how, took)
+    const begin = (): Reply | Blocked => store.begin(argv, user, client)
+    try {
+      const begun = this.#during(cause, () => (via === 'direct' ? store.meter.pause(begin) : begin()))
+      if (!(begun instanceof Blocked)) {
+        end({ reply: begun }, store.waiting.took ?? argv)
+        return begun
+      }
+      begun.witness = {
+        during: (take) => this.#during(cause, take),
+        ended: end,
+        unblocked: (how) => this.#inputs?.note('unblocked', { command: number, how }),
+      }
+      return begun
+    } catch (error) {
+      end({ error }, argv)
+      throw error
+    }
+  }
+
+  /** What a command changes now is its doing. */
+  #during<T>(cause: number | undefined, run: () => T): T {
+    const outer = [this.#cause, this.#isRunning] as const
+    this.#cause = cause
+    this.#isRunning = true
+    try {
+      return run()
+    } finally {
+      ;[this.#cause, this.#isRunning] = outer
+    }
+  }
+
+  /** @param took what it did to the store, as a command that does not wait */
+  #end(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    cause: number | undefined,
+    end: End,
+    took: readonly Bytes[] | undefined,
+  ): void {
+    if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
+    const entry = new Executed(argv, user.name, via, cause)
+    if ('error' in end) entry.error = (end.error as ReplyError).message
+    else entry.reply = end.reply
+    this.traffic.adopt(entry)
+    this.last = entry.seq
+    if (this.#inputs === undefined || took === undefined) return
+    this.#ran.push(took === argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
   }
 
   #keep(entry: Executed): void {

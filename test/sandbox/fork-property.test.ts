@@ -2,6 +2,7 @@ import { createSandbox, type DestinationHandler, lostAck, type Sandbox, status, 
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/kernel/random.js'
 import type { PastInstant } from '../../src/sandbox/past.js'
+import type { DirectConnection } from '../../src/store/connection.js'
 
 const apps = [
   'https://shop.test/orders',
@@ -92,6 +93,30 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
   }
 }
 
+/** Those on which commands wait, or have waited. */
+const connections = new WeakMap<Sandbox, DirectConnection[]>()
+
+function connectionsOf(sandbox: Sandbox): DirectConnection[] {
+  const known = connections.get(sandbox) ?? []
+  connections.set(sandbox, known)
+  return known
+}
+
+function wait(sandbox: Sandbox, random: Random): void {
+  const rows = [
+    ['BLPOP', 'list', 'mails', '0'],
+    ['BRPOP', 'mails', '7'],
+    ['BLMOVE', 'mails', 'list', 'LEFT', 'RIGHT', '2.5'],
+    ['XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '$'],
+    ['BLPOP', 'set', '30'],
+    ['WAIT', '1', '1500'],
+  ]
+  const connection = sandbox.store.connection()
+  connectionsOf(sandbox).push(connection)
+  connection.run(...rows[random.int(rows.length)]!).catch(() => {})
+  connection.run('BLPOP', 'mails', '1').catch(() => {})
+}
+
 const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
   publish,
   publish,
@@ -119,6 +144,9 @@ const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
     if (letter !== undefined) sandbox.queue.retryDeadLetter(letter.id)
   },
   (sandbox) => void sandbox.queue.keys.rotate(),
+  wait,
+  wait,
+  (sandbox) => connectionsOf(sandbox).shift()?.close(),
 ]
 
 interface Moment {
@@ -164,6 +192,8 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       moments.push({ at: { seq: sandbox.traffic.last()!.seq }, trace: traceOf(sandbox), dump })
       await sandbox.clock.advance('1ms')
     }
+    // A fork goes on without the connections, and so differently from a world that has them.
+    for (const connection of connectionsOf(sandbox)) connection.close()
     await sandbox.clock.advance('1ms')
     const last = sandbox.clock.now()
     await sandbox.clock.advance('10m')

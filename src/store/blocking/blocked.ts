@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Unblocking } from '../../kernel/journal.js'
 import type { Task } from '../../kernel/time.js'
 import type { User } from '../access/access.js'
 import { type Reply, ReplyError } from '../command/reply.js'
@@ -17,6 +18,8 @@ export interface Client {
 
 /** Is there when a wait goes on: the log, which writes down what comes of it. */
 export interface Witness {
+  /** Somebody outside ends it. */
+  unblocked(how: Unblocking): void
   /** Around the command that takes what was waited for. */
   during<T>(take: () => T): T
   /** @param took the command that took it; `undefined` where nothing was taken */
@@ -62,7 +65,8 @@ export class Blocked {
 
   /**
    * Calls back without a turn of the event loop: right after everybody was served whom the same command, transaction or
-   * script brought something. At once when it has ended.
+   * script brought something. At once when it has ended. The next command of the connection is to come later, if only by
+   * `await undefined`: it is no part of what ended this one.
    */
   onEnd(listener: (end: End) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)
@@ -78,15 +82,20 @@ export class Blocked {
       how === 'TIMEOUT'
         ? { reply: this.want.nothing }
         : { error: new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK') }
-    return this.finish(end)
+    return this.#unblock(how, end)
   }
 
   /** The connection is gone: nobody serves it any more. @returns whether it was still waiting */
   cancel(error: Error = new Error('The connection was closed while it waited.')): boolean {
-    return this.finish({ error })
+    return this.#unblock('closed', { error })
   }
 
-  /** @internal */
+  #unblock(how: Unblocking, end: End): boolean {
+    if (this.#end === undefined) this.witness?.unblocked(how)
+    return this.finish(end)
+  }
+
+  /** @internal Ends it, and tells whoever listens. */
   finish(end: End, took?: readonly Bytes[]): boolean {
     if (this.#end !== undefined) return false
     this.#end = end

@@ -1,0 +1,178 @@
+import { createSandbox } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+describe('a connection', () => {
+  test('waits for what others bring, by run() or over REST', async () => {
+    using sandbox = createSandbox()
+    const { store, addresses, tokens } = sandbox
+    const [ada, ben] = [store.connection(), store.connection()]
+    const [first, second] = [ada.run('BLPOP', 'jobs', 0), ben.run('BLPOP', 'jobs', 0)]
+    store.run('RPUSH', 'jobs', 'a')
+    expect(await first).toEqual(['jobs', 'a'])
+    await sandbox.fetch(`${addresses.store}/rpush/jobs/b`, { headers: { authorization: `Bearer ${tokens.store}` } })
+    expect(await second).toEqual(['jobs', 'b'])
+  })
+
+  test('the log has the command that waited behind the one that served it', async () => {
+    using sandbox = createSandbox()
+    const waits = sandbox.store.connection().run('BLPOP', 'jobs', 0)
+    sandbox.store.run('RPUSH', 'jobs', 'a')
+    await waits
+    const commands = sandbox.traffic.entries.filter((entry) => entry.type === 'command')
+    expect(commands.map(({ argv, reply }) => [argv[0], reply])).toEqual([
+      ['RPUSH', 1],
+      ['BLPOP', ['jobs', 'a']],
+    ])
+    expect(sandbox.at({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
+  })
+
+  test('answers in the order of its commands', async () => {
+    using sandbox = createSandbox()
+    const connection = sandbox.store.connection()
+    const replies = [connection.run('BLPOP', 'jobs', 1), connection.run('PING'), connection.run('BLPOP', 'jobs', 1)]
+    expect(connection.isWaiting).toBe(true)
+    await sandbox.clock.advance('1s')
+    expect(await Promise.all(replies.slice(0, 2))).toEqual([null, 'PONG'])
+    await sandbox.clock.advance('1s')
+    expect(await replies[2]).toBe(null)
+  })
+
+  test('a worker takes what deliveries bring, at their time', async () => {
+    using sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
+    const { store, clock, destinations, queue } = sandbox
+    destinations.on('https://shop.test/order', async (request) => {
+      store.run('RPUSH', 'jobs', await request.text())
+      return new Response()
+    })
+    const done: unknown[] = []
+    const work = async (): Promise<void> => {
+      const worker = store.connection()
+      for (;;) {
+        const job = (await worker.run('BLPOP', 'jobs', 5)) as readonly string[] | null
+        done.push([clock.now() - Date.UTC(2030, 0, 1), job?.[1]])
+      }
+    }
+    void work().catch(() => {})
+    queue.publish({ to: 'https://shop.test/order', body: 'one', delay: '7s' })
+    queue.publish({ to: 'https://shop.test/order', body: 'two', delay: '9s' })
+    await clock.advance('15s')
+    expect(done).toEqual([
+      [5000, undefined],
+      [7000, 'one'],
+      [9000, 'two'],
+      [14000, undefined],
+    ])
+  })
+
+  test('a worker that waits again and again keeps no drain going, and one that waits for ever none at all', async () => {
+    using sandbox = createSandbox({ startAt: 0 })
+    const { store, clock } = sandbox
+    void store
+      .connection()
+      .run('BLPOP', 'jobs', 0)
+      .catch(() => {})
+    const polls: number[] = []
+    const poll = async (): Promise<void> => {
+      const worker = store.connection()
+      for (;;) {
+        await worker.run('BLPOP', 'other', 5)
+        polls.push(clock.now())
+      }
+    }
+    await clock.drain()
+    expect(clock.now()).toBe(0)
+    void poll().catch(() => {})
+    await clock.drain()
+    expect(polls).toEqual([5000])
+    await clock.drain()
+    expect(polls).toEqual([5000, 10_000])
+  })
+
+  test('a handler that waits lets time move on when it gives its task', async () => {
+    using sandbox = createSandbox()
+    const { store, clock, destinations, queue } = sandbox
+    destinations.on('https://shop.test/take', async (_request, task) => {
+      const taken = await store.connection({ task }).run('BLPOP', 'jobs', 60)
+      return Response.json(taken)
+    })
+    destinations.on('https://shop.test/bring', () => {
+      store.run('RPUSH', 'jobs', 'x')
+      return new Response()
+    })
+    queue.publish({ to: 'https://shop.test/take' })
+    queue.publish({ to: 'https://shop.test/bring', delay: '20s' })
+    await clock.drain()
+    const outcomes = sandbox.traffic.entries.filter((entry) => entry.type === 'attempt').map(({ at }) => at)
+    expect(outcomes).toHaveLength(2)
+    expect(store.run('EXISTS', 'jobs')).toBe(0)
+    expect(clock.now() - outcomes[0]!).toBe(20_000)
+    expect(clock.pending()).toEqual([])
+    for (const after of [0, 10_000, 20_000]) {
+      using fork = await sandbox.fork({ at: outcomes[0]! + after })
+      await fork.clock.advanceTo(clock.now())
+      expect(fork.traffic.entries.filter((entry) => entry.type === 'attempt').map(({ at }) => at)).toEqual(outcomes)
+    }
+  })
+
+  test('that is closed takes its wait along', async () => {
+    using sandbox = createSandbox()
+    const { store } = sandbox
+    const connection = store.connection()
+    const waits = connection.run('BLPOP', 'jobs', 10)
+    const behind = connection.run('PING')
+    connection.close()
+    await expect(waits).rejects.toThrow('closed')
+    await expect(behind).rejects.toThrow('store.connection()')
+    store.run('RPUSH', 'jobs', 'a')
+    expect(store.run('LLEN', 'jobs')).toBe(1)
+    expect(sandbox.clock.pending()).toEqual([])
+  })
+
+  test('of a world that is over is told so', async () => {
+    using sandbox = createSandbox()
+    const waits = sandbox.store.connection().run('BLPOP', 'jobs', 10)
+    const told = expect(waits).rejects.toThrow('reset, loaded or dropped')
+    sandbox.reset()
+    await told
+  })
+
+  test('is no part of a dump, nor of a fork', async () => {
+    using sandbox = createSandbox()
+    const { store } = sandbox
+    const bare = JSON.stringify(sandbox.dump())
+    const waits = store.connection().run('BLPOP', 'jobs', 10)
+    expect(JSON.stringify(sandbox.dump())).toBe(bare)
+    using fork = await sandbox.fork()
+    expect(fork.clock.pending()).toEqual([])
+    fork.store.run('RPUSH', 'jobs', 'a')
+    expect(fork.store.run('LLEN', 'jobs')).toBe(1)
+    using second = await fork.fork()
+    expect(second.store.run('LLEN', 'jobs')).toBe(1)
+    store.run('RPUSH', 'jobs', 'b')
+    expect(await waits).toEqual(['jobs', 'b'])
+    using later = await sandbox.fork()
+    expect(later.store.run('LLEN', 'jobs')).toBe(0)
+  })
+})
+
+test('run(), transactions and scripts never wait', async () => {
+  using sandbox = createSandbox()
+  const { store, clock } = sandbox
+  expect(store.run('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')).toBe(null)
+  expect(() => store.run('BLPOP', 'l', 0)).toThrow(/not available/)
+  const connection = store.connection()
+  expect(await connection.run('EVAL', "return redis.call('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')", 0)).toBe(null)
+  await expect(connection.run('EVAL', "return redis.call('BLPOP', 's', 0)", 0)).rejects.toThrow('not allowed')
+  expect(clock.pending()).toEqual([])
+})
+
+test.each(['manual', 'auto', 'real'] as const)('a wait ends by time in mode %s', async (mode) => {
+  using sandbox = createSandbox({ clock: mode })
+  const connection = sandbox.store.connection()
+  const waits = (async () => [
+    await connection.run('BLPOP', 'jobs', 0.01),
+    await connection.run('BLPOP', 'jobs', 0.01),
+  ])()
+  if (mode === 'manual') await sandbox.clock.advance('1s')
+  expect(await waits).toEqual([null, null])
+})
