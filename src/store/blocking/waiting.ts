@@ -89,7 +89,7 @@ export class Waiting {
   /** For the body of a command that found nothing. */
   waitFor(want: Want): Reply {
     if (this.#mayWait) this.#want = want
-    return want.nothing
+    return want.atOnce === undefined ? want.nothing : want.atOnce
   }
 
   /** Runs something between whose commands nobody is served. */

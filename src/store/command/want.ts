@@ -9,8 +9,10 @@ export interface Want {
   readonly type: 'list' | 'zset' | 'stream' | undefined
   /** Milliseconds of virtual time; 0 for ever. */
   readonly timeout: number
-  /** The reply when the time is over, and where nobody may wait. */
+  /** The reply when the time is over. */
   readonly nothing: Reply
+  /** The reply where nobody may wait, such as in a transaction. Default: the same. */
+  readonly atOnce?: Reply
   /** The command that takes what is at a key: it does not wait, and has the same effect. */
   take(key: Bytes): readonly Bytes[]
   /** What its reply is in the words of the command that waited; `undefined` when there was nothing for it. */

@@ -89,7 +89,8 @@ function moving(source: Bytes, timeout: number, argv: readonly string[]): Want {
     keys: [source],
     type: 'list',
     timeout,
-    nothing: null,
+    nothing: nilArray,
+    atOnce: null,
     take: () => argv as readonly Bytes[],
     told: (reply) => (reply === null ? undefined : reply),
   }

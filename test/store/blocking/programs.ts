@@ -1,0 +1,157 @@
+import { createRandom, type Random } from '../../../src/kernel/random.js'
+
+// Random programs of several connections, some of which wait. Each step is a line: `c2 BLPOP a b 0`, commands of a
+// transaction between bars, `advance 300`, or `unblock c2 ERROR`.
+
+export const connections: readonly string[] = ['c1', 'c2', 'c3', 'c4', 'c5']
+/** Sends whatever does not wait. */
+export const helper = 'main'
+const keys = ['a', 'b', 'c', 'd']
+const groups = ['g', 'h']
+
+/** Seconds that end by an advance right behind them; anything may come while the others pass. */
+const brief = '0.1'
+const advance = 'advance 300'
+
+/** Writes a program step by step, by who waits. */
+export class Programmer {
+  readonly #random: Random
+  #next: string[] = []
+  #id = 0
+
+  constructor(seed: string) {
+    this.#random = createRandom(`waiting ${seed}`)
+  }
+
+  step(waiting: ReadonlySet<string>): string {
+    const planned = this.#next.shift()
+    if (planned !== undefined) return planned
+    const random = this.#random
+    const free = connections.filter((name) => !waiting.has(name))
+    if (waiting.size > 0 && random.chance(1, 25)) {
+      return `unblock ${[...waiting][random.int(waiting.size)]} ${this.#one('TIMEOUT', 'ERROR')}`
+    }
+    if (free.length > 0 && random.chance(1, 2)) return `${free[random.int(free.length)]} ${this.#waiting()}`
+    if (random.chance(1, 6)) {
+      const rows = Array.from({ length: 2 + random.int(4) }, () =>
+        random.chance(1, 8) ? this.#waiting('5') : this.#plain(),
+      )
+      return `${helper} MULTI | ${rows.join(' | ')}`
+    }
+    const plain = this.#plain()
+    return `${helper} ${plain.includes(' | ') ? `MULTI | ${plain}` : plain}`
+  }
+
+  #one(...choices: readonly string[]): string {
+    return choices[this.#random.int(choices.length)]!
+  }
+
+  #key(): string {
+    return this.#one(...keys)
+  }
+
+  #some(): string {
+    return Array.from({ length: 1 + this.#random.int(3) }, () => this.#key()).join(' ')
+  }
+
+  #timeout(): string {
+    if (!this.#random.chance(1, 8)) return this.#one('0', '60', '99.5')
+    this.#next = [advance]
+    return brief
+  }
+
+  #waiting(given?: string): string {
+    const random = this.#random
+    const timeout = given ?? this.#timeout()
+    const end = (): string => this.#one('LEFT', 'RIGHT')
+    const many = (): string[] => Array.from({ length: 1 + random.int(2) }, () => this.#key())
+    const block = timeout === brief ? '100' : this.#one('0', '60000')
+    const streams = many()
+    const ids = streams.map(() => this.#one('$', '$', '0', String(this.#id)))
+    const rows = [
+      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some()} ${timeout}`,
+      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some()} ${timeout}`,
+      () => `BLMOVE ${this.#key()} ${this.#key()} ${end()} ${end()} ${timeout}`,
+      () => `BRPOPLPUSH ${this.#key()} ${this.#key()} ${timeout}`,
+      () => {
+        const wanted = many()
+        return `BLMPOP ${timeout} ${wanted.length} ${wanted.join(' ')} ${end()} COUNT ${1 + random.int(3)}`
+      },
+      () => `${this.#one('BZPOPMIN', 'BZPOPMAX')} ${this.#some()} ${timeout}`,
+      () => {
+        const wanted = many()
+        return `BZMPOP ${timeout} ${wanted.length} ${wanted.join(' ')} ${this.#one('MIN', 'MAX')} COUNT ${1 + random.int(3)}`
+      },
+      () => `XREAD ${this.#one('', 'COUNT 1 ')}BLOCK ${block} STREAMS ${streams.join(' ')} ${ids.join(' ')}`,
+      () => {
+        const [stream] = streams
+        return `XREADGROUP GROUP ${this.#one(...groups)} ${this.#one('ada', 'ben')} ${this.#one('', 'COUNT 1 ')}BLOCK ${block} STREAMS ${stream} >`
+      },
+      () => `WAIT ${this.#one('0', '1')} ${timeout === brief ? '100' : '60000'}`,
+    ]
+    return rows[random.int(rows.length)]!()
+  }
+
+  #plain(): string {
+    const random = this.#random
+    const key = this.#key()
+    const values = (): string => Array.from({ length: 1 + random.int(3) }, () => String(random.int(100))).join(' ')
+    const pairs = (): string =>
+      Array.from({ length: 1 + random.int(3) }, () => `${random.int(9)} m${random.int(9)}`).join(' ')
+    const other = this.#key()
+    const rows = [
+      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
+      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
+      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
+      () => `ZADD ${key} ${pairs()}`,
+      () => `ZADD ${key} ${pairs()}`,
+      () => `XADD ${key} ${++this.#id}-1 f ${random.int(9)}`,
+      () => `XADD ${key} ${++this.#id}-1 f ${random.int(9)}`,
+      () => `XGROUP CREATE ${key} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
+      () => `XGROUP CREATE ${key} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
+      () => `XGROUP DESTROY ${key} ${this.#one(...groups)}`,
+      () => `XGROUP SETID ${key} ${this.#one(...groups)} 0`,
+      () => `XTRIM ${key} MAXLEN 2`,
+      () => `DEL ${this.#some()}`,
+      () => `DEL ${this.#some()}`,
+      () => `SET ${key} text`,
+      () => `RENAME ${key} ${other}`,
+      () => `COPY ${key} ${other}${this.#one('', ' REPLACE')}`,
+      () => `LMOVE ${key} ${other} LEFT RIGHT`,
+      () => `LPOP ${key}`,
+      () => `LPUSHX ${key} x`,
+      // Where these replace a value of another type, redis-server lets those wait who could be served, and the double serves them.
+      () => `DEL ${other} | ZUNIONSTORE ${other} 2 ${key} ${this.#key()}`,
+      () => `DEL ${other} | ZRANGESTORE ${other} ${key} 0 -1`,
+      () => `ZREM ${key} m1 m2 m3`,
+      () => `DEL ${other} | SORT ${key} ALPHA STORE ${other}`,
+      () => `EXPIRE ${key} 0`,
+      () => `EXPIRE ${key} 1000`,
+      () => `PERSIST ${key}`,
+      () => `EVAL redis.pcall('rpush',KEYS[1],'p','q')redis.pcall('rpush',KEYS[2],'r') 2 ${key} ${other}`,
+      () => `EVAL redis.pcall('rpush',KEYS[1],'p')redis.pcall('del',KEYS[1]) 1 ${key}`,
+      () => this.#one('FLUSHALL', 'PING', 'PING'),
+    ]
+    return rows[random.int(rows.length)]!()
+  }
+}
+
+/** What is left in the end. */
+export const looks: readonly string[] = keys.flatMap((key) => [
+  `TYPE ${key}`,
+  `LRANGE ${key} 0 -1`,
+  `ZRANGE ${key} 0 -1 WITHSCORES`,
+  `XRANGE ${key} - +`,
+  ...groups.map((group) => `XPENDING ${key} ${group}`),
+])
+
+/** Rows of words: more than one for a transaction. */
+export function rowsOf(line: string): string[][] {
+  return line
+    .replace(/^MULTI \| /, '')
+    .split(' | ')
+    .map((row) => row.split(' '))
+}
+
+/** A step, and what it led to: the raw reply of each connection that got one. */
+export type Row = readonly [step: string, replies: Readonly<Record<string, string>>]
