@@ -67,6 +67,8 @@ export class Store {
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
   readonly commands: CommandTable = commandTable
+  /** What only connections can send, for it may wait. */
+  readonly blockingCommands: CommandTable = blockingTable
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
@@ -244,6 +246,11 @@ export class Store {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
     return commandTable.find(argv) ?? this.#refuse(name, argv)
+  }
+
+  /** Whether users may have, or lack, the permission for a command of this name. */
+  knows(name: string): boolean {
+    return commandTable.has(name) || blockingTable.has(name) || connectionBound.has(name.toUpperCase())
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */

@@ -44,7 +44,7 @@ export const blockingSortedSetCommands: readonly Command[] = [
 /** `key [key …] timeout`: one element of the first key that has any. */
 function pop(name: string, since: string, type: 'list' | 'zset', taking: string): Command {
   return command(name, {
-    flags: waits,
+    flags: type === 'zset' ? ['write', 'fast', 'blocking', 'noscript'] : waits,
     since,
     args: [keysAndTimeout()],
     run({ store, user }, { keys, timeout }) {

@@ -7,11 +7,12 @@ export const connections: readonly string[] = ['c1', 'c2', 'c3', 'c4', 'c5']
 /** Sends whatever does not wait. */
 export const helper = 'main'
 const keys = ['a', 'b', 'c', 'd']
+const usual = { list: ['a', 'b'], zset: ['c'], stream: ['d'] } as const
 const groups = ['g', 'h']
 
 /** Seconds that end by an advance right behind them; anything may come while the others pass. */
-const brief = '0.1'
-const advance = 'advance 300'
+const brief = '0.02'
+const advance = 'advance 80'
 
 /** Writes a program step by step, by who waits. */
 export class Programmer {
@@ -46,12 +47,13 @@ export class Programmer {
     return choices[this.#random.int(choices.length)]!
   }
 
-  #key(): string {
-    return this.#one(...keys)
+  /** Mostly one that others use for the same type. */
+  #key(type?: keyof typeof usual): string {
+    return type !== undefined && this.#random.chance(9, 10) ? this.#one(...usual[type]) : this.#one(...keys)
   }
 
-  #some(): string {
-    return Array.from({ length: 1 + this.#random.int(3) }, () => this.#key()).join(' ')
+  #some(type?: keyof typeof usual): string {
+    return Array.from({ length: 1 + this.#random.int(3) }, () => this.#key(type)).join(' ')
   }
 
   #timeout(): string {
@@ -64,22 +66,23 @@ export class Programmer {
     const random = this.#random
     const timeout = given ?? this.#timeout()
     const end = (): string => this.#one('LEFT', 'RIGHT')
-    const many = (): string[] => Array.from({ length: 1 + random.int(2) }, () => this.#key())
-    const block = timeout === brief ? '100' : this.#one('0', '60000')
-    const streams = many()
+    const many = (type: keyof typeof usual): string[] =>
+      Array.from({ length: 1 + random.int(2) }, () => this.#key(type))
+    const block = timeout === brief ? '20' : this.#one('0', '60000')
+    const streams = many('stream')
     const ids = streams.map(() => this.#one('$', '$', '0', String(this.#id)))
     const rows = [
-      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some()} ${timeout}`,
-      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some()} ${timeout}`,
-      () => `BLMOVE ${this.#key()} ${this.#key()} ${end()} ${end()} ${timeout}`,
-      () => `BRPOPLPUSH ${this.#key()} ${this.#key()} ${timeout}`,
+      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some('list')} ${timeout}`,
+      () => `${this.#one('BLPOP', 'BRPOP')} ${this.#some('list')} ${timeout}`,
+      () => `BLMOVE ${this.#key('list')} ${this.#key('list')} ${end()} ${end()} ${timeout}`,
+      () => `BRPOPLPUSH ${this.#key('list')} ${this.#key('list')} ${timeout}`,
       () => {
-        const wanted = many()
+        const wanted = many('list')
         return `BLMPOP ${timeout} ${wanted.length} ${wanted.join(' ')} ${end()} COUNT ${1 + random.int(3)}`
       },
-      () => `${this.#one('BZPOPMIN', 'BZPOPMAX')} ${this.#some()} ${timeout}`,
+      () => `${this.#one('BZPOPMIN', 'BZPOPMAX')} ${this.#some('zset')} ${timeout}`,
       () => {
-        const wanted = many()
+        const wanted = many('zset')
         return `BZMPOP ${timeout} ${wanted.length} ${wanted.join(' ')} ${this.#one('MIN', 'MAX')} COUNT ${1 + random.int(3)}`
       },
       () => `XREAD ${this.#one('', 'COUNT 1 ')}BLOCK ${block} STREAMS ${streams.join(' ')} ${ids.join(' ')}`,
@@ -87,7 +90,7 @@ export class Programmer {
         const [stream] = streams
         return `XREADGROUP GROUP ${this.#one(...groups)} ${this.#one('ada', 'ben')} ${this.#one('', 'COUNT 1 ')}BLOCK ${block} STREAMS ${stream} >`
       },
-      () => `WAIT ${this.#one('0', '1')} ${timeout === brief ? '100' : '60000'}`,
+      () => `WAIT ${this.#one('0', '1')} ${timeout === brief ? '20' : '60000'}`,
     ]
     return rows[random.int(rows.length)]!()
   }
@@ -100,24 +103,24 @@ export class Programmer {
       Array.from({ length: 1 + random.int(3) }, () => `${random.int(9)} m${random.int(9)}`).join(' ')
     const other = this.#key()
     const rows = [
-      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
-      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
-      () => `${this.#one('LPUSH', 'RPUSH')} ${key} ${values()}`,
-      () => `ZADD ${key} ${pairs()}`,
-      () => `ZADD ${key} ${pairs()}`,
-      () => `XADD ${key} ${++this.#id}-1 f ${random.int(9)}`,
-      () => `XADD ${key} ${++this.#id}-1 f ${random.int(9)}`,
-      () => `XGROUP CREATE ${key} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
-      () => `XGROUP CREATE ${key} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
-      () => `XGROUP DESTROY ${key} ${this.#one(...groups)}`,
-      () => `XGROUP SETID ${key} ${this.#one(...groups)} 0`,
+      () => `${this.#one('LPUSH', 'RPUSH')} ${this.#key('list')} ${values()}`,
+      () => `${this.#one('LPUSH', 'RPUSH')} ${this.#key('list')} ${values()}`,
+      () => `${this.#one('LPUSH', 'RPUSH')} ${this.#key('list')} ${values()}`,
+      () => `ZADD ${this.#key('zset')} ${pairs()}`,
+      () => `ZADD ${this.#key('zset')} ${pairs()}`,
+      () => `XADD ${this.#key('stream')} ${++this.#id}-1 f ${random.int(9)}`,
+      () => `XADD ${this.#key('stream')} ${++this.#id}-1 f ${random.int(9)}`,
+      () => `XGROUP CREATE ${this.#key('stream')} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
+      () => `XGROUP CREATE ${this.#key('stream')} ${this.#one(...groups)} ${this.#one('$', '0')} MKSTREAM`,
+      () => `XGROUP DESTROY ${this.#key('stream')} ${this.#one(...groups)}`,
+      () => `XGROUP SETID ${this.#key('stream')} ${this.#one(...groups)} 0`,
       () => `XTRIM ${key} MAXLEN 2`,
-      () => `DEL ${this.#some()}`,
-      () => `DEL ${this.#some()}`,
-      () => `SET ${key} text`,
+      () => `DEL ${this.#some()} ${this.#some()}`,
+      () => `DEL ${this.#some()} ${this.#some()}`,
+      () => `${this.#one('SET', 'SETNX')} ${key} text`,
       () => `RENAME ${key} ${other}`,
       () => `COPY ${key} ${other}${this.#one('', ' REPLACE')}`,
-      () => `LMOVE ${key} ${other} LEFT RIGHT`,
+      () => `LMOVE ${this.#key('list')} ${this.#key('list')} LEFT RIGHT`,
       () => `LPOP ${key}`,
       () => `LPUSHX ${key} x`,
       // Where these replace a value of another type, redis-server lets those wait who could be served, and the double serves them.
@@ -128,8 +131,9 @@ export class Programmer {
       () => `EXPIRE ${key} 0`,
       () => `EXPIRE ${key} 1000`,
       () => `PERSIST ${key}`,
-      () => `EVAL redis.pcall('rpush',KEYS[1],'p','q')redis.pcall('rpush',KEYS[2],'r') 2 ${key} ${other}`,
-      () => `EVAL redis.pcall('rpush',KEYS[1],'p')redis.pcall('del',KEYS[1]) 1 ${key}`,
+      () =>
+        `EVAL redis.pcall('rpush',KEYS[1],'p','q')redis.pcall('rpush',KEYS[2],'r') 2 ${this.#key('list')} ${this.#key('list')}`,
+      () => `EVAL redis.pcall('rpush',KEYS[1],'p')redis.pcall('del',KEYS[1]) 1 ${this.#key('list')}`,
       () => this.#one('FLUSHALL', 'PING', 'PING'),
     ]
     return rows[random.int(rows.length)]!()
