@@ -4,6 +4,7 @@ import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel
 import type { User } from './access/access.js'
 import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
+import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
@@ -35,19 +36,25 @@ export class Journal {
     })
   }
 
-  execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
+  execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
     const { waiting } = this.store
     // Who waits is served when the command is written down: what is taken then comes after it.
-    if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause))
-    return this.#execute(argv, user, via, cause)
+    if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
+    return this.#execute(argv, user, via, cause, address)
   }
 
-  #execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Reply {
-    if (!this.traffic.keeps) return this.store.execute(argv, user)
+  #execute(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    cause: number | undefined,
+    address: string | undefined,
+  ): Reply {
+    if (!this.traffic.keeps) return this.store.execute(argv, user, address)
     this.#cause = cause
     this.#isRunning = true
     try {
-      const reply = this.store.execute(argv, user)
+      const reply = this.store.execute(argv, user, address)
       const entry = new Executed(argv, user.name, via, cause)
       entry.reply = reply
       this.#keep(entry)
@@ -78,6 +85,10 @@ export class Journal {
     cause?: number,
   ): Reply | Blocked {
     const number = this.#note([argv], false, user, via, cause)
+    if (!mayWait(argv)) {
+      const run = (): Reply => this.execute(argv, user, via, cause, client?.address)
+      return via === 'direct' ? this.store.meter.pause(run) : run()
+    }
     return this.store.waiting.after(() => this.#start(argv, user, via, client, cause, number))
   }
 
@@ -93,7 +104,10 @@ export class Journal {
     return this.store.waiting.transaction(() =>
       rows.map((argv): End => {
         try {
-          return { reply: this.#start(argv, user, via, client, cause, number) as Reply }
+          const reply = mayWait(argv)
+            ? this.#start(argv, user, via, client, cause, number)
+            : this.execute(argv, user, via, cause, client?.address)
+          return { reply: reply as Reply }
         } catch (error) {
           if (error instanceof ReplyError) return { error }
           throw error

@@ -19,7 +19,7 @@ import {
   wrongArity,
 } from './command/errors.js'
 import type { Reply } from './command/reply.js'
-import { blockingTable, commandTable } from './commands/index.js'
+import { blockingTable, commandTable, mayWait } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
 import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
@@ -127,10 +127,10 @@ export class Store {
   }
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
-  execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
+  execute(argv: readonly Bytes[], user: User = this.access.standardUser, address: string = restClient): Reply {
     if (!this.#isRequest) this.#beginWork()
-    if (this.#commandListeners.length === 0 && this.waiting.size === 0) return this.#run(argv, user, restClient)
-    return this.waiting.after(() => this.#tellOf(argv, user, () => this.#run(argv, user, restClient)))
+    if (this.#commandListeners.length === 0 && this.waiting.size === 0) return this.#run(argv, user, address)
+    return this.waiting.after(() => this.#tellOf(argv, user, () => this.#run(argv, user, address)))
   }
 
   /**
@@ -142,6 +142,7 @@ export class Store {
    * else connection.answer({ reply: begun })
    */
   begin(argv: readonly Bytes[], user: User = this.access.standardUser, client: Client = {}): Reply | Blocked {
+    if (!mayWait(argv)) return this.execute(argv, user, client.address)
     if (!this.#isRequest) this.#beginWork()
     return this.waiting.after(() =>
       this.#tellOf(argv, user, () => {
@@ -306,7 +307,7 @@ export class Store {
   }
 }
 
-/** The address that MONITOR shows for every client. [store.md 5.1] */
+/** The address that MONITOR shows for clients without one. [store.md 5.1] */
 const restClient = '0.0.0.0:0'
 
 /** Containers whose unknown subcommands have a text of their own. [store.md 7.3] */

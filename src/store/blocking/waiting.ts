@@ -61,7 +61,7 @@ export class Waiting {
     return this.#ready.size > 0 && !this.#isHeld
   }
 
-  /** Runs a command that was looked up and permitted, and waits where it found nothing. */
+  /** Runs a command that was looked up and permitted and may wait; it does where it found nothing. */
   begin(command: Command, argv: readonly Bytes[], user: User, client: Client): Reply | Blocked {
     this.#took = undefined
     // What a script calls does not wait.

@@ -1,3 +1,4 @@
+import type { Bytes } from '../../kernel/bytes.js'
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
 import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
@@ -44,3 +45,18 @@ export const blockingTable: CommandTable = new CommandTable({
   list: blockingListCommands,
   'sorted-set': blockingSortedSetCommands,
 })
+
+const waiting: ReadonlySet<string> = new Set(
+  [...blockingTable.commands.map(({ name }) => name), 'XREAD', 'XREADGROUP', 'WAIT', 'WAITAOF'].flatMap((name) => [
+    name,
+    name.toLowerCase(),
+  ]),
+)
+
+/** Whether a command may have to wait, on a connection. */
+export function mayWait([name]: readonly Bytes[]): boolean {
+  if (name === undefined) return false
+  return waiting.has(name) || (beginnings.test(name) && waiting.has(name.toUpperCase()))
+}
+
+const beginnings = /^[bwx]/i
