@@ -28,7 +28,7 @@ export class Journal {
     this.#inputs = inputs
     store.listen({
       keyspace: (eventClass, event, key) => {
-        if (!this.#isRunning) inputs?.note('looked', key)
+        if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
         if (traffic.keeps && eventClass !== 'n' && eventClass !== 'm')
           traffic.adopt(new Change(event, key, this.#cause))

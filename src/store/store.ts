@@ -92,7 +92,7 @@ export class Store {
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
     this.db.cleared = () => this.waiting.cleared()
-    this.#notifications = new Notifications(this.db, this.pubsub, options.clock)
+    this.#notifications = new Notifications(this.db, this.pubsub, options.clock, () => this.waiting.serve())
     this.#context = new StoreContext(this, this.access.standardUser)
     this.access.onChange(() => this.pubsub.review())
   }
@@ -247,6 +247,11 @@ export class Store {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
     return commandTable.find(argv) ?? this.#refuse(name, argv)
+  }
+
+  /** Somebody waits for keys to go. */
+  awaitExpiry(isAwaited: boolean): void {
+    this.#notifications.isAwaited = isAwaited
   }
 
   /** Whether users may have, or lack, the permission for a command of this name. */

@@ -26,6 +26,8 @@ export class Waiting {
   /** In the order in which they began to wait. */
   readonly #byKey = new Map<Bytes, Set<Blocked>>()
   readonly #all = new Map<Blocked, Companions>()
+  /** How many of them wait in a consumer group: they are told when its stream expires. */
+  #inGroups = 0
   /** Keys at which something may be had, in the order in which it came. */
   #ready = new Set<Bytes>()
   #isHeld = false
@@ -212,6 +214,7 @@ export class Waiting {
       this.#byKey.set(key, waiters.add(blocked))
     }
     this.#all.set(blocked, { alarm: this.#alarmOf(blocked), rouse: client.task?.fallAsleep?.() })
+    if (want.group !== undefined && ++this.#inGroups === 1) this.#store.awaitExpiry(true)
     return blocked
   }
 
@@ -235,6 +238,7 @@ export class Waiting {
       const waiters = this.#byKey.get(key)
       if (waiters?.delete(blocked) && waiters.size === 0) this.#byKey.delete(key)
     }
+    if (blocked.want.group !== undefined && --this.#inGroups === 0) this.#store.awaitExpiry(false)
     companions?.alarm?.cancel()
     companions?.rouse?.()
   }

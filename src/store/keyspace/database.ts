@@ -265,6 +265,19 @@ export class Database {
     }
   }
 
+  /** Whether it is the clock that looks, and no command. */
+  isAlarmed = false
+
+  /** The same at an alarm of the clock. */
+  sweepAtAlarm(): void {
+    this.isAlarmed = true
+    try {
+      this.sweep()
+    } finally {
+      this.isAlarmed = false
+    }
+  }
+
   /** Ends a command: containers that became empty vanish. */
   settle(): void {
     const count = this.#touchedCount
