@@ -108,7 +108,6 @@ const fixed = {
   timeoutNotInteger: 'ERR timeout is not an integer or out of range',
   timeoutNegative: 'ERR timeout is negative',
   timeoutNotFloat: 'ERR timeout is not a float or out of range',
-  timeoutRange: 'ERR timeout is out of range',
   unbalancedStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   groupInXread: 'ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.',
   noackInXread: 'ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.',

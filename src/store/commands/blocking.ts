@@ -133,8 +133,8 @@ function timeout(): Arg<number> {
 function milliseconds(word: Bytes): number {
   const seconds = parseDouble(word)
   if (seconds === undefined) throw replyError('timeoutNotFloat')
-  if (seconds * 1000 > 2 ** 63) throw replyError('timeoutRange')
-  if (seconds < 0) throw replyError('timeoutNegative')
+  // What is too long overflows, and is negative then.
+  if (seconds < 0 || seconds * 1000 >= 2 ** 63) throw replyError('timeoutNegative')
   // 1.1 seconds are 1100 ms, and no part of another one.
   return seconds === 0 ? 0 : Math.max(1, Math.ceil(seconds * 1000 - 1e-6))
 }

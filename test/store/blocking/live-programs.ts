@@ -24,17 +24,22 @@ export class LiveConnections {
     for (const client of this.#clients.values()) client.close()
   }
 
-  /** Runs a random program and tells what came of each step. */
+  /** Runs a random program, looks at what is left, and tells what came of each step. */
   async record(seed: string, steps: number): Promise<Row[]> {
-    await this.#clear()
     const programmer = new Programmer(seed)
+    return this.run(steps, () => programmer.step(this.waiting))
+  }
+
+  /** Runs so many lines. */
+  async run(steps: number, lineAt: (step: number) => string): Promise<Row[]> {
+    await this.#clear()
     const rows: Row[] = []
     const step = async (text: string): Promise<void> => {
       this.#got = {}
       await this.#step(text)
       rows.push([text, this.#got])
     }
-    for (let count = 0; count < steps; count++) await step(programmer.step(this.waiting))
+    for (let count = 0; count < steps; count++) await step(lineAt(count))
     for (const look of looks) await step(`${helper} ${look}`)
     return rows
   }

@@ -159,3 +159,41 @@ export function rowsOf(line: string): string[][] {
 
 /** A step, and what it led to: the raw reply of each connection that got one. */
 export type Row = readonly [step: string, replies: Readonly<Record<string, string>>]
+
+/** Refusals, in the order in which words are looked at, and what stands in a transaction for a wait. */
+export const wordings: readonly string[] = `
+BLPOP | BLPOP a | BLPOP a x | BLPOP a -1 | BLPOP a -0.5 | BLPOP a inf | BLPOP a nan | BLPOP a 1e300
+BRPOP a 1,5 | BLMOVE a b LEFT | BLMOVE a b UP LEFT x | BLMOVE a b LEFT UP x | BLMOVE a b left right x | BLMOVE a b LEFT LEFT -1 | BLMOVE a b LEFT LEFT 0 0
+BRPOPLPUSH a b | BRPOPLPUSH a b x | BRPOPLPUSH a b -1
+BLMPOP 0 | BLMPOP 0 1 a | BLMPOP x 1 a LEFT | BLMPOP 0 0 a LEFT | BLMPOP 0 x a LEFT | BLMPOP 0 2 a LEFT | BLMPOP 0 1 a UP | BLMPOP x 1 a LEFT COUNT 0 | BLMPOP 0 1 a LEFT COUNT 0 | BLMPOP 0 1 a LEFT COUNT | BLMPOP 0 1 a LEFT COUNT 1 COUNT 1 | BLMPOP -1 1 a LEFT
+BZPOPMIN a | BZPOPMIN a x | BZPOPMAX a -1 | BZMPOP 0 1 a LEFT | BZMPOP x 1 a MIN | BZMPOP 0 0 a MIN | BZMPOP -1 1 a MIN | BZMPOP 0 1 a MIN COUNT -1
+XREAD BLOCK | XREAD BLOCK x STREAMS a $ | XREAD BLOCK -1 STREAMS a $ | XREAD BLOCK 1.5 STREAMS a $ | XREAD BLOCK 0 STREAMS a > | XREADGROUP GROUP g c BLOCK 0 STREAMS a > | XREADGROUP GROUP g c BLOCK 0 STREAMS a $
+WAIT | WAIT x 0 | WAIT 0 x | WAIT 0 -1 | WAIT 0 0 | WAIT 0 100 | WAIT 1 -1
+RPUSH a 1 2 | ZADD z 1 m | SET s text | XADD t 1-1 f v | XGROUP CREATE t g 0
+BLPOP s 0 | BLPOP none s 0 | BLPOP s x | BLMOVE s a LEFT LEFT 0 | BLMOVE a s LEFT LEFT 0 | BLMOVE none s LEFT LEFT x | BLMPOP 0 2 none s LEFT | BZPOPMIN a 0 | BZPOPMIN none a 0 | BZMPOP 0 1 a MIN | XREAD BLOCK 0 STREAMS a $ | XREADGROUP GROUP g c BLOCK 0 STREAMS a >
+BLPOP none a 0 | BLMPOP 0 1 a RIGHT COUNT 5 | BZPOPMAX none z 0 | XREADGROUP GROUP g c BLOCK 0 STREAMS t > | XREADGROUP GROUP g c BLOCK 0 STREAMS t 0 | XREADGROUP GROUP g d BLOCK 0 STREAMS t 0 | XREAD BLOCK 0 COUNT 1 STREAMS t 0
+`
+  .trim()
+  .split(/ \| |\n/)
+  .map((line) => `${helper} ${line}`)
+  .concat([
+    `${helper} MULTI | BLPOP none 0 | BRPOP none 1 | BLMOVE none b LEFT LEFT 0 | BRPOPLPUSH none b 0 | BLMPOP 0 1 none LEFT`,
+    `${helper} MULTI | BZPOPMIN none 0 | BZPOPMAX none 0 | BZMPOP 0 1 none MIN | XREAD BLOCK 0 STREAMS t $ | XREADGROUP GROUP g c BLOCK 0 STREAMS t > | WAIT 1 0`,
+    ...[
+      'BLPOP none 60',
+      'BLMOVE none b LEFT LEFT 60',
+      'BZPOPMIN none 60',
+      'BZMPOP 60 1 none MIN',
+      'XREAD BLOCK 60000 STREAMS t $',
+    ].map((line, at) => `${connections[at]} ${line}`),
+    ...connections.map((name) => `unblock ${name} TIMEOUT`),
+    ...[
+      'BRPOPLPUSH none b 60',
+      'BLMPOP 60 1 none LEFT',
+      'XREADGROUP GROUP g c BLOCK 60000 STREAMS t >',
+      'WAIT 1 60000',
+      'WAIT 1 60000',
+    ].map((line, at) => `${connections[at]} ${line}`),
+    ...connections.slice(0, 4).map((name) => `unblock ${name} TIMEOUT`),
+    'unblock c5 ERROR',
+  ])
