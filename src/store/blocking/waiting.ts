@@ -22,6 +22,8 @@ interface Companions {
  * served first, after the whole command, transaction or script that brought something. [redis 7.0]
  */
 export class Waiting {
+  /** How many commands wait; a field, because every command looks at it. */
+  size = 0
   readonly #store: Store
   /** In the order in which they began to wait. */
   readonly #byKey = new Map<Bytes, Set<Blocked>>()
@@ -41,11 +43,6 @@ export class Waiting {
 
   constructor(store: Store) {
     this.#store = store
-  }
-
-  /** How many commands wait. */
-  get size(): number {
-    return this.#all.size
   }
 
   /** Those that wait, longest first. */
@@ -214,6 +211,7 @@ export class Waiting {
       this.#byKey.set(key, waiters.add(blocked))
     }
     this.#all.set(blocked, { alarm: this.#alarmOf(blocked), rouse: client.task?.fallAsleep?.() })
+    this.size = this.#all.size
     if (want.group !== undefined && ++this.#inGroups === 1) this.#store.awaitExpiry(true)
     return blocked
   }
@@ -234,6 +232,7 @@ export class Waiting {
   forget(blocked: Blocked): void {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
+    this.size = this.#all.size
     for (const key of blocked.want.keys) {
       const waiters = this.#byKey.get(key)
       if (waiters?.delete(blocked) && waiters.size === 0) this.#byKey.delete(key)
