@@ -261,7 +261,7 @@ export class Store {
 
   /** Empties the store as if it were new. Users and tokens stay. */
   reset(): void {
-    this.db.clear()
+    this.waiting.after(() => this.db.clear())
     this.scripts.reset()
     this.eventFlags = noEvents
   }

@@ -1,5 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { inside } from '../../../src/store/inside.js'
 
 describe('a connection', () => {
   test('waits for what others bring, by run() or over REST', async () => {
@@ -128,12 +129,21 @@ describe('a connection', () => {
     expect(sandbox.clock.pending()).toEqual([])
   })
 
-  test('of a world that is over is told so', async () => {
+  test('of a world that is over stays as it is', async () => {
     using sandbox = createSandbox()
-    const waits = sandbox.store.connection().run('BLPOP', 'jobs', 10)
-    const told = expect(waits).rejects.toThrow('reset, loaded or dropped')
+    let isOver = false
+    const over = (): void => {
+      isOver = true
+    }
+    sandbox.store.connection().run('BLPOP', 'jobs', 10).then(over, over)
+    const { engine } = inside.of(sandbox.store)
+    const told: unknown[] = []
+    engine.waiting.blocked[0]!.onEnd((end) => told.push('error' in end && String(end.error)))
     sandbox.reset()
-    await told
+    sandbox.store.run('RPUSH', 'jobs', 'a')
+    await sandbox.clock.advance('1m')
+    expect(isOver).toBe(false)
+    expect(told).toEqual([expect.stringContaining('reset, loaded or dropped')])
   })
 
   test('is no part of a dump, nor of a fork', async () => {
