@@ -135,7 +135,11 @@ export class Journal {
     number: number,
   ): Reply | Blocked {
     const { store } = this
-    const end = (how: End, took: readonly Bytes[] | undefined): void => this.#end(argv, user, via, cause, how, took)
+    const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
+      const entry = new Executed(argv, user.name, via, cause)
+      if (since !== undefined) entry.waited = store.options.clock.now() - since
+      this.#end(entry, how, took)
+    }
     const begin = (): Reply | Blocked => store.begin(argv, user, client)
     try {
       const begun = this.#during(cause, () => (via === 'direct' ? store.meter.pause(begin) : begin()))
@@ -143,9 +147,10 @@ export class Journal {
         end({ reply: begun }, store.waiting.took ?? argv)
         return begun
       }
+      const since = store.options.clock.now()
       begun.witness = {
         during: (take) => this.#during(cause, take),
-        ended: end,
+        ended: (how, took) => end(how, took, since),
         unblocked: (how) => this.#inputs?.note('unblocked', { command: number, how }),
       }
       return begun
@@ -168,22 +173,14 @@ export class Journal {
   }
 
   /** @param took what it did to the store, as a command that does not wait */
-  #end(
-    argv: readonly Bytes[],
-    user: User,
-    via: CommandEntry['via'],
-    cause: number | undefined,
-    end: End,
-    took: readonly Bytes[] | undefined,
-  ): void {
+  #end(entry: Executed, end: End, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
-    const entry = new Executed(argv, user.name, via, cause)
     if ('error' in end) entry.error = (end.error as ReplyError).message
     else entry.reply = end.reply
     this.traffic.adopt(entry)
     this.last = entry.seq
     if (this.#inputs === undefined || took === undefined) return
-    this.#ran.push(took === argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
+    this.#ran.push(took === entry.argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
   }
 
   #keep(entry: Executed): void {
@@ -234,6 +231,7 @@ class Executed implements CommandEntry, EntryStamp {
   readonly type = 'command'
   declare reply?: Reply
   declare error?: string
+  declare waited?: number
 
   constructor(
     readonly argv: readonly Bytes[],

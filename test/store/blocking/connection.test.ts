@@ -17,13 +17,16 @@ describe('a connection', () => {
   test('the log has the command that waited behind the one that served it', async () => {
     using sandbox = createSandbox()
     const waits = sandbox.store.connection().run('BLPOP', 'jobs', 0)
+    await sandbox.clock.advance('2s')
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await waits
     const commands = sandbox.traffic.entries.filter((entry) => entry.type === 'command')
-    expect(commands.map(({ argv, reply }) => [argv[0], reply])).toEqual([
-      ['RPUSH', 1],
-      ['BLPOP', ['jobs', 'a']],
+    expect(commands.map(({ argv, reply, waited }) => [argv[0], reply, waited])).toEqual([
+      ['RPUSH', 1, undefined],
+      ['BLPOP', ['jobs', 'a'], 2000],
     ])
+    expect(sandbox.traffic.timeline()).toContain('BLPOP jobs 0 (by the test, waited 2s)')
+    expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waited":2000')
     expect(sandbox.at({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
 
