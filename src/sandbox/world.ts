@@ -1,6 +1,14 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
-import { accompany, letOutsideContinue, standStill, stop, timersOf, VirtualClock } from '../kernel/clock.js'
+import {
+  accompany,
+  letOutsideContinue,
+  mindForgottenAdvance,
+  standStill,
+  stop,
+  timersOf,
+  VirtualClock,
+} from '../kernel/clock.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { Journal } from '../kernel/journal.js'
@@ -259,6 +267,7 @@ function storeOf(
     policy,
     docs: vocabulary.docs,
     answered: () => letOutsideContinue(clock),
+    awaited: (command) => mindForgottenAdvance(clock, command),
   })
   return new StoreJournal(engine, traffic, journal)
 }

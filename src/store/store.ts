@@ -35,8 +35,10 @@ export interface StoreOptions {
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
-  /** Hears that code outside got the reply that it waited for. */
+  /** Hears that code outside got the reply that it waited for … */
   readonly answered?: () => void
+  /** … and that code of this process waits for one, until a time. */
+  readonly awaited?: (command: string) => void
 }
 
 export interface StoreClock {

@@ -168,6 +168,18 @@ describe('a connection', () => {
   })
 })
 
+test('time that nobody moves is told, for a wait that it would end', async () => {
+  const warnings: string[] = []
+  using sandbox = createSandbox({ warn: (sentence) => warnings.push(sentence) })
+  void sandbox.store.connection().run('BLPOP', 'jobs', 5)
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /a command \(BLPOP\) waits in virtual time .* Pending: BLPOP jobs waits until .* \(due in 5s\)/,
+    ),
+  ])
+})
+
 test('run(), transactions and scripts never wait', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox
