@@ -81,6 +81,8 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
     ['RPUSH', 'list', String(random.int(9))],
     ['EVAL', "return redis.call('INCRBY', KEYS[1], 2)", '1', 'count'],
     ['XADD', 'stream', '*', 'a', '1'],
+    ['XADD', 'stream', '*', 'a', '1'],
+    ['ZADD', 'scores', '1', 'a', '2', 'b'],
   ]
   const row = rows[random.int(rows.length)]!
   if (random.chance(1, 2)) sandbox.store.run(...row)
@@ -109,6 +111,8 @@ function wait(sandbox: Sandbox, random: Random): void {
     ['BLMOVE', 'mails', 'list', 'LEFT', 'RIGHT', '2.5'],
     ['XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '$'],
     ['BLPOP', 'set', '30'],
+    ['BZMPOP', '0', '2', 'none', 'scores', 'MAX', 'COUNT', '2'],
+    ['XREADGROUP', 'GROUP', 'group', 'ada', 'COUNT', '1', 'BLOCK', '9000', 'STREAMS', 'stream', '>'],
     ['WAIT', '1', '1500'],
   ]
   const connection = sandbox.store.connection()
@@ -177,6 +181,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
     const random = createRandom(`fork ${seed}`)
     using sandbox = createSandbox({ seed, warn: () => {} })
     register(sandbox)
+    sandbox.store.run('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
     const moments: Moment[] = []
     const leave = sandbox.clock.onMove((from) => {
       // All of an instant is over when time leaves it.
@@ -215,5 +220,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       await fork.clock.advanceTo(sandbox.clock.now())
       expect(course(fork)).toEqual(course(sandbox))
     }
+    // A look finds what has expired: it comes last.
+    expect(sandbox.at(sandbox.clock.now()).store.dump()).toEqual(sandbox.store.dump())
   },
 )
