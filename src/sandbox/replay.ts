@@ -24,8 +24,6 @@ import { inside } from '../store/inside.js'
 import type { Step } from './inputs.js'
 import type { Sandbox } from './sandbox.js'
 
-type Via = CommandEntry['via']
-
 /** Microtasks that a world is waited for before the host gets a turn … */
 const quickTurns = 100
 /** … and turns of the host after which its past counts as one that cannot be told. */
@@ -202,9 +200,10 @@ export class Replay implements Player {
     const user = engine.access.userNamed(name) ?? engine.access.standardUser
     const number = this.#commands.push(undefined) - 1
     try {
-      if (isTransaction) commands.transact(rows as Bytes[][], user, via as Via, undefined, cause)
+      const sender = { user, via: via as CommandEntry['via'], cause }
+      if (isTransaction) commands.transact(rows as Bytes[][], sender)
       else {
-        const begun = commands.start(rows[0] as Bytes[], user, via as Via, undefined, cause)
+        const begun = commands.start(rows[0] as Bytes[], sender)
         if (begun instanceof Blocked) this.#commands[number] = begun
       }
     } catch {

@@ -2,7 +2,7 @@ import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
-import type { Journal } from './journal.js'
+import type { Journal, Sender } from './journal.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 
 export interface ConnectionOptions {
@@ -13,7 +13,7 @@ export interface ConnectionOptions {
 /** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
 export class DirectConnection {
   readonly #journal: Journal
-  readonly #client: Client
+  readonly #sender: Sender
   /** The command that waits, and what was sent behind it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
@@ -24,7 +24,8 @@ export class DirectConnection {
   /** @internal Use `sandbox.store.connection()`. */
   constructor(journal: Journal, { task }: ConnectionOptions) {
     this.#journal = journal
-    this.#client = task === undefined ? {} : { task }
+    const client: Client = task === undefined ? {} : { task }
+    this.#sender = { user: journal.store.access.standardUser, via: 'direct', client }
   }
 
   /**
@@ -41,9 +42,8 @@ export class DirectConnection {
           reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
           return
         }
-        const { access } = this.#journal.store
         try {
-          const begun = this.#journal.start(argv, access.standardUser, 'direct', this.#client)
+          const begun = this.#journal.start(argv, this.#sender)
           if (!(begun instanceof Blocked)) answer(begun)
           else this.#await(begun, answer, reject)
         } catch (error) {

@@ -9,6 +9,15 @@ import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
 
+/** Who sends the commands of a connection. */
+export interface Sender {
+  readonly user: User
+  readonly via: CommandEntry['via']
+  readonly client?: Client
+  /** `seq` of the entry that they belong to. */
+  readonly cause?: number | undefined
+}
+
 /** Runs commands and writes them and what they change into the traffic log. */
 export class Journal {
   /** `seq` of the request that is being served. */
@@ -73,40 +82,24 @@ export class Journal {
   }
 
   /**
-   * Runs a command of a connection, which may wait, and writes it down when it has ended. Nobody else has to note it as
-   * an input of the world.
-   * @param cause `seq` of the entry that it belongs to
+   * Runs a command of a connection, which may wait, and writes it down when it has ended. It is an input of the world:
+   * nobody else has to note it.
+   * @returns its reply, or that it waits; throws `ReplyError` as `execute()` does
    */
-  start(
-    argv: readonly Bytes[],
-    user: User,
-    via: CommandEntry['via'],
-    client?: Client,
-    cause?: number,
-  ): Reply | Blocked {
-    const number = this.#note([argv], false, user, via, cause)
-    if (!mayWait(argv)) {
-      const run = (): Reply => this.execute(argv, user, via, cause, client?.address)
-      return via === 'direct' ? this.store.meter.pause(run) : run()
-    }
-    return this.store.waiting.after(() => this.#start(argv, user, via, client, cause, number))
+  start(argv: readonly Bytes[], sender: Sender): Reply | Blocked {
+    const number = this.#note([argv], false, sender)
+    if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
+    const run = (): Reply => this.#send(argv, sender)
+    return sender.via === 'direct' ? this.store.meter.pause(run) : run()
   }
 
   /** The same for the commands of a transaction, in which nobody waits: EXEC. */
-  transact(
-    rows: readonly (readonly Bytes[])[],
-    user: User,
-    via: CommandEntry['via'],
-    client?: Client,
-    cause?: number,
-  ): readonly End[] {
-    const number = this.#note(rows, true, user, via, cause)
+  transact(rows: readonly (readonly Bytes[])[], sender: Sender): readonly End[] {
+    const number = this.#note(rows, true, sender)
     return this.store.waiting.transaction(() =>
       rows.map((argv): End => {
         try {
-          const reply = mayWait(argv)
-            ? this.#start(argv, user, via, client, cause, number)
-            : this.execute(argv, user, via, cause, client?.address)
+          const reply = mayWait(argv) ? this.#start(argv, sender, number) : this.#send(argv, sender)
           return { reply: reply as Reply }
         } catch (error) {
           if (error instanceof ReplyError) return { error }
@@ -116,24 +109,15 @@ export class Journal {
     )
   }
 
-  #note(
-    rows: readonly (readonly Bytes[])[],
-    isTransaction: boolean,
-    user: User,
-    via: string,
-    cause: number | undefined,
-  ): number {
+  #note(rows: readonly (readonly Bytes[])[], isTransaction: boolean, { user, via, cause }: Sender): number {
     return this.#inputs?.command({ rows, isTransaction, user: user.name, via, cause }) ?? 0
   }
 
-  #start(
-    argv: readonly Bytes[],
-    user: User,
-    via: CommandEntry['via'],
-    client: Client | undefined,
-    cause: number | undefined,
-    number: number,
-  ): Reply | Blocked {
+  #send(argv: readonly Bytes[], { user, via, cause, client }: Sender): Reply {
+    return this.execute(argv, user, via, cause, client?.address)
+  }
+
+  #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number): Reply | Blocked {
     const { store } = this
     const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
       const entry = new Executed(argv, user.name, via, cause)

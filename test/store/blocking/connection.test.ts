@@ -1,5 +1,8 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
+import type { Blocked } from '../../../src/store/blocking/blocked.js'
+import { nilArray } from '../../../src/store/command/reply.js'
 import { inside } from '../../../src/store/inside.js'
 
 describe('a connection', () => {
@@ -166,6 +169,30 @@ describe('a connection', () => {
     using later = await sandbox.fork()
     expect(later.store.run('LLEN', 'jobs')).toBe(0)
   })
+})
+
+test('what a door does is played in a fork: transactions, and waits that it ends', async () => {
+  using sandbox = createSandbox()
+  const { commands, engine } = inside.of(sandbox.store)
+  const sender = { user: engine.access.standardUser, via: 'transaction', client: {} } as const
+  const words = (line: string): Bytes[] => line.split(' ').map((word) => utf8(word))
+  const [ada, ben] = ['BLPOP one two 0', 'BRPOP two 0'].map((line) => commands.start(words(line), sender) as Blocked)
+  const ends = commands.transact(['RPUSH two x y', 'BLPOP none 0', 'RPUSH one z', 'GET two'].map(words), sender)
+  expect(ends.map((end) => ('reply' in end ? end.reply : (end.error as Error).message))).toEqual([
+    2,
+    nilArray,
+    1,
+    'WRONGTYPE Operation against a key holding the wrong kind of value',
+  ])
+  expect([ada!.end, ben!.end]).toEqual([{ reply: ['two', 'x'] }, { reply: ['two', 'y'] }])
+  const late = commands.start(words('BLPOP none 9'), sender) as Blocked
+  late.unblock('ERROR')
+  await expect(late.ended).rejects.toThrow('UNBLOCKED')
+  await sandbox.clock.advance('1m')
+  sandbox.store.run('RPUSH', 'none', 'left')
+  using fork = await sandbox.fork()
+  expect(fork.dump()).toEqual(sandbox.dump())
+  expect(fork.traffic.toTrace().entries).toEqual(sandbox.traffic.toTrace().entries)
 })
 
 test('time that nobody moves is told, for a wait that it would end', async () => {
