@@ -1,3 +1,4 @@
+import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
 import { VirtualClock } from '../../../src/kernel/clock.js'
@@ -6,6 +7,7 @@ import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { Access } from '../../../src/store/access/access.js'
 import { Blocked } from '../../../src/store/blocking/blocked.js'
 import { NilArray, type Reply, Status } from '../../../src/store/command/reply.js'
+import { inside } from '../../../src/store/inside.js'
 import { Store } from '../../../src/store/store.js'
 
 function world(policy: Partial<Policy> = {}) {
@@ -112,6 +114,24 @@ describe('who is served', () => {
     for (const line of lines) run(line)
     expect(got).toEqual(['a: [jobs [x]]'])
   })
+})
+
+test('RESTORE and a dump that is loaded bring something, too', async () => {
+  using sandbox = createSandbox()
+  const { store } = sandbox
+  store.run('RPUSH', 'other', 'x')
+  const { engine } = inside.of(store)
+  const payload = engine.execute(['DUMP', 'other'] as never) as Bytes
+  const dump = store.dump()
+  const [ada, ben] = [store.connection(), store.connection()]
+  const restored = ada.run('BLPOP', 'jobs', 0)
+  engine.execute(['RESTORE', 'jobs', '0', payload] as never)
+  expect(await restored).toEqual(['jobs', 'x'])
+  store.run('DEL', 'other')
+  const loaded = ben.run('BLPOP', 'other', 0)
+  store.load(dump)
+  expect(await loaded).toEqual(['other', 'x'])
+  expect(store.run('DBSIZE')).toBe(0)
 })
 
 describe('time', () => {
