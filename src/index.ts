@@ -100,6 +100,7 @@ export type {
 } from './stats/story-steps.js'
 export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './stats/story-steps.js'
 export { ReplyError } from './store/command/reply.js'
+export type { ConnectionOptions, DirectConnection } from './store/connection.js'
 export type { PlainReply, Word } from './store/direct.js'
 export { DirectStore } from './store/direct.js'
 export type { DumpedKey, StoreDifference, StoreDump } from './store/dump/snapshot.js'

@@ -115,6 +115,7 @@ interface Inside {
   accompany(clock: VirtualClock, company: Company): void
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
+  mindForgottenAdvance(clock: VirtualClock, what: string): void
   stop(clock: VirtualClock): void
   rewind(clock: VirtualClock): Rewind
   timersOf(clock: VirtualClock): number
@@ -138,6 +139,11 @@ export function goOn(clock: VirtualClock, at?: number): void {
 /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
 export function letOutsideContinue(clock: VirtualClock): void {
   inside.letOutsideContinue(clock)
+}
+
+/** Warns when a real second passes, and whoever waits in virtual time is left waiting. @param what such as `a request` */
+export function mindForgottenAdvance(clock: VirtualClock, what: string): void {
+  inside.mindForgottenAdvance(clock, what)
 }
 
 /**
@@ -269,6 +275,7 @@ export class VirtualClock implements Clock {
       letOutsideContinue: (clock) => {
         clock.#outsideMayContinue = true
       },
+      mindForgottenAdvance: (clock, what) => clock.#watchForForgottenAdvance(what),
       stop: (clock) => clock.#stop(),
       rewind: (clock) => clock.#rewind(),
       timersOf: (clock) => clock.#sequence,
@@ -517,7 +524,7 @@ export class VirtualClock implements Clock {
   }
 
   #fellAsleep(task: RunningTask): void {
-    if (task.label.startsWith('request ')) this.#watchForForgottenAdvance()
+    if (task.label.startsWith('request ')) this.#watchForForgottenAdvance('a request')
     if (!this.#busy()) this.#becameIdle()
   }
 
@@ -836,7 +843,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  #watchForForgottenAdvance(): void {
+  #watchForForgottenAdvance(what: string): void {
     if (this.mode !== 'manual' || this.#warnedForgotten) return
     const before = this.#now
     unref(
@@ -847,7 +854,7 @@ export class VirtualClock implements Clock {
         if (timers.length === 0) return
         const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
         this.#warn(
-          `stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
+          `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
             this.#hints.advance(formatDuration(timers[0]!.at - this.#now)),
         )
       }, patienceMilliseconds),

@@ -23,6 +23,18 @@ export interface KeptCall {
   readonly body: string
 }
 
+/** Words of one char a byte. */
+export interface KeptCommand {
+  readonly rows: readonly (readonly string[])[]
+  readonly isTransaction: boolean
+  readonly user: string
+  readonly via: string
+  readonly cause: number | undefined
+}
+
+/** As CLIENT UNBLOCK says it, or because the connection is gone. */
+export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
+
 /** Everything that comes into a world, by kind. */
 export interface InputKinds {
   /** To one of the services. */
@@ -34,6 +46,10 @@ export interface InputKinds {
   readonly call: KeptCall & { readonly caller: object }
   /** A method of a face that changes something: the way to it from the sandbox. */
   readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
+  /** A command of a connection, which may wait; or the rows of a transaction. */
+  readonly command: KeptCommand
+  /** The wait of this command, by its number, was ended from outside. */
+  readonly unblocked: { readonly command: number; readonly how: Unblocking }
   /** What the house did to an engine behind the faces; it is done to the sandbox that it is given. */
   readonly acted: (sandbox: never) => unknown
   /** Somebody looked for a key, and found that it had expired. */
@@ -51,6 +67,9 @@ export interface InputKinds {
   readonly settled: { readonly work: number; readonly value: unknown }
   /** It sleeps in virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
+  /** It, by its number, awaits something that happens in the world, or does no longer. */
+  readonly asleep: number
+  readonly awake: number
   /** The host's clock had a say in what a task, by its number, counts as. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
@@ -141,6 +160,7 @@ export class Journal {
   #bytes = 0
   #requests = 0
   #works = 0
+  #commands = 0
   #begunAt: number
   /** Since when it was too much to keep. */
   #fullAt: number | undefined
@@ -203,6 +223,13 @@ export class Journal {
     this.note('request', { method, url, headers, body })
     this.#weigh(body.length)
     return this.#requests++
+  }
+
+  /** @returns its number */
+  command(kept: KeptCommand): number {
+    this.note('command', kept)
+    for (const row of kept.rows) for (const word of row) this.#weigh(word.length)
+    return this.#commands++
   }
 
   /**
@@ -271,5 +298,14 @@ class OutsideTask implements Task {
 
   beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
     return this.task.beside!(label, work)
+  }
+
+  fallAsleep(): () => void {
+    this.journal.note('asleep', this.work)
+    const rouse = this.task.fallAsleep!()
+    return () => {
+      this.journal.note('awake', this.work)
+      rouse()
+    }
   }
 }

@@ -135,6 +135,20 @@ export class RunningTask implements Task {
     })
   }
 
+  fallAsleep(): () => void {
+    let isAsleep = !this.ended
+    if (isAsleep) {
+      this.#rest(1)
+      this.clock.fellAsleep(this)
+    }
+    return () => {
+      if (!isAsleep) return
+      isAsleep = false
+      this.#rest(-1)
+      this.clock.woke(this)
+    }
+  }
+
   end(): void {
     this.ended = true
     if (!this.awake && this.caller !== undefined) this.caller.#rest(-1)

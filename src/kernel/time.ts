@@ -32,6 +32,8 @@ export interface Task {
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
   /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
   whenAsleep?(run: () => void): void
+  /** It waits for something that happens in the world itself, asleep until it calls what is returned. */
+  fallAsleep?(): () => void
   /**
    * What to do when the clock has waited this many real milliseconds for this work and it has neither ended nor slept:
    * afterwards it counts as asleep, and time moves on. The returned text becomes a warning. `undefined`: waits for ever.

@@ -84,6 +84,8 @@ export interface CommandEntry {
   readonly via: 'request' | 'pipeline' | 'transaction' | 'direct'
   readonly reply?: unknown
   readonly error?: string
+  /** Milliseconds of virtual time for which it waited, as BLPOP does: its entry is that of its end. */
+  readonly waited?: number
 }
 
 /** A change in the key space, named as keyspace notifications name it (`set`, `del`, `expired` …). */

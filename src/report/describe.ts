@@ -235,8 +235,10 @@ function bodyText(
   return excerptBytes(body, bodies, (given) => redaction.text(given))
 }
 
-function via(entry: EntryOf<'command'>): string {
-  return entry.via === 'request' ? '' : ` (${entry.via === 'direct' ? 'by the test' : entry.via})`
+function via({ via, waited }: EntryOf<'command'>): string {
+  const told: string[] = via === 'request' ? [] : [via === 'direct' ? 'by the test' : via]
+  if (waited !== undefined) told.push(`waited ${formatDuration(waited)}`)
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 
 function published(entry: EntryOf<'published'>, wording: Wording): Description {

@@ -127,7 +127,8 @@ class StableNames {
     const words = this.redaction.words(argv).map((word) => this.#text(word))
     if (entry.error !== undefined) return { words, error: this.#text(this.redaction.errorOf(argv, entry.error)) }
     const reply = this.redaction.hidesReply(argv) ? hidden : this.redaction.reply(argv, plainReply(entry.reply))
-    return { words, reply: this.#json(reply) }
+    const waited = entry.waited === undefined ? undefined : formatDuration(entry.waited)
+    return { words, reply: this.#json(reply), waited }
   }
 
   #published(entry: EntryOf<'published'>): Fields {

@@ -59,6 +59,7 @@ const entries = [
       ),
     ),
     error: v.optional(text),
+    waited: v.optional(v.pipe(v.number(), v.description('Milliseconds of virtual time.'))),
   }),
   entry('call', {
     method: text,

@@ -147,6 +147,7 @@ export class EntryWriter {
           ? hidden
           : this.#reply(redaction.reply(words, entry.reply)),
       error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
+      waited: entry.waited,
     }
   }
 

@@ -124,7 +124,7 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = inside.of(store)
   store.load(dump.store)
-  within('users', () => engine.access.load(dump.access, (name) => engine.commands.has(name)))
+  within('users', () => engine.access.load(dump.access, (name) => engine.knows(name)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
   stats.queue.ledger.load(dump.counted)
   regions.home.queue.load(dump.queue)

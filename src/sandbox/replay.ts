@@ -9,14 +9,17 @@ import {
   type Inputs,
   type Journal,
   type KeptCall,
+  type KeptCommand,
   type Player,
   type Stand,
   Thrown,
 } from '../kernel/journal.js'
-import { doze } from '../kernel/running-task.js'
+import { doze, WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
+import type { CommandEntry } from '../kernel/traffic.js'
 import type { Answer, Call } from '../protocol/service.js'
 import type { FaultHandle } from '../rules/rules.js'
+import { Blocked } from '../store/blocking/blocked.js'
 import { inside } from '../store/inside.js'
 import type { Step } from './inputs.js'
 import type { Sandbox } from './sandbox.js'
@@ -30,6 +33,7 @@ const mostTurns = 2_000
 interface OpenWork {
   readonly task: Task
   asleep: Promise<unknown>
+  rouse?: (() => void) | undefined
   end(value: unknown): void
 }
 
@@ -51,6 +55,8 @@ export class Replay implements Player {
   readonly #open = new Map<number, OpenWork>()
   readonly #requests: MadeRequest[] = []
   readonly #handles: FaultHandle[] = []
+  /** Commands of connections: those that had to wait. */
+  readonly #commands: (Blocked | undefined)[] = []
   #next = 0
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
@@ -77,6 +83,8 @@ export class Replay implements Player {
     await this.#reach(this.#inputs.get(this.#next) ?? last, false)
     this.#clock.finish(at)
     this.#journal.goOn(this.#inputs.first(this.#next))
+    // Connections are outside of the world: it begins without them. A fork of the fork has to know.
+    for (const blocked of inside.of(this.#sandbox.store).engine.waiting.blocked) blocked.cancel(new WorldOver())
     for (const [work, open] of this.#open) void this.#goOnWith(work, open)
   }
 
@@ -125,6 +133,12 @@ export class Replay implements Player {
       const abort = new AbortController()
       void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
     },
+    command: (kept) => this.#command(kept),
+    unblocked: ({ command, how }) => {
+      const begun = this.#commands[command]
+      if (how === 'closed') begun?.cancel()
+      else begun?.unblock(how)
+    },
     direct: (way) => this.#direct(way),
     acted: (run) => {
       try {
@@ -149,6 +163,11 @@ export class Replay implements Player {
       const open = this.#open.get(work)
       if (open !== undefined) open.asleep = open.task.sleep(wait).catch(nothing)
     },
+    asleep: (work) => {
+      const open = this.#open.get(work)
+      if (open !== undefined) open.rouse = open.task.fallAsleep?.()
+    },
+    awake: (work) => this.#open.get(work)?.rouse?.(),
     rested: ({ task, as }) => this.#clock.rest(task, as),
   }
 
@@ -173,6 +192,22 @@ export class Replay implements Player {
       else read(answer)
     } catch {
       // It failed then, too.
+    }
+  }
+
+  #command({ rows, isTransaction, user: name, via, cause }: KeptCommand): void {
+    const { commands, engine } = inside.of(this.#sandbox.store)
+    const user = engine.access.userNamed(name) ?? engine.access.standardUser
+    const number = this.#commands.push(undefined) - 1
+    try {
+      const sender = { user, via: via as CommandEntry['via'], cause }
+      if (isTransaction) commands.transact(rows as Bytes[][], sender)
+      else {
+        const begun = commands.start(rows[0] as Bytes[], sender)
+        if (begun instanceof Blocked) this.#commands[number] = begun
+      }
+    } catch {
+      // It was refused then, too.
     }
   }
 
@@ -205,8 +240,8 @@ export class Replay implements Player {
   }
 }
 
-/** The host decides when they come, within what the world does. */
-const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'left', 'rested'])
+/** They come within what the world does: of most the host decides when. */
+const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'left', 'rested', 'awake'])
 
 function follow(target: unknown, step: Step): unknown {
   const on = target as Record<string, unknown>

@@ -1,10 +1,19 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
-import { accompany, standStill, stop, timersOf, VirtualClock } from '../kernel/clock.js'
+import {
+  accompany,
+  letOutsideContinue,
+  mindForgottenAdvance,
+  standStill,
+  stop,
+  timersOf,
+  VirtualClock,
+} from '../kernel/clock.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { Journal } from '../kernel/journal.js'
 import { createRandom, type Random } from '../kernel/random.js'
+import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
@@ -226,7 +235,9 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 
 /** Streams of events end, and nothing that waits happens any more. */
 export function endWorld({ store, clock }: World): void {
-  inside.of(store).engine.pubsub.close()
+  const { engine } = inside.of(store)
+  engine.pubsub.close()
+  engine.waiting.close(new WorldOver())
   stop(clock)
 }
 
@@ -255,6 +266,8 @@ function storeOf(
     access: new Access({ standard, readOnly }, draws.fork('acl')),
     policy,
     docs: vocabulary.docs,
+    answered: () => letOutsideContinue(clock),
+    awaited: (command) => mindForgottenAdvance(clock, command),
   })
   return new StoreJournal(engine, traffic, journal)
 }

@@ -1,18 +1,15 @@
-import { type Bytes, fromArray, latin1, text, toBase64, utf8 } from '../kernel/bytes.js'
+import { latin1, text, toBase64 } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
-import { NilArray, type Reply, Status } from './command/reply.js'
+import { type ConnectionOptions, DirectConnection } from './connection.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
 import { inside } from './inside.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
+import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 
-/** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
-export type PlainReply = null | number | bigint | string | readonly PlainReply[]
-
-/** A word of a command: text, a number, or bytes. */
-export type Word = string | number | bigint | Uint8Array
+export { type PlainReply, plainReply, type Word } from './plain.js'
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
@@ -26,6 +23,7 @@ export class DirectStore {
     this.#journal = journal
     inside.put(this, {
       engine: journal.store,
+      commands: journal,
       peek: (...words) => {
         const { access, meter } = journal.store
         return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))
@@ -45,6 +43,20 @@ export class DirectStore {
     return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
   }
 
+  /**
+   * A connection, on which commands may wait for what others bring, or until virtual time has passed: `BLPOP`, `XREAD
+   * BLOCK` and their like. `run()` and REST never wait.
+   * @param options `task`: in a handler the task that it was given, so that time moves while it waits
+   * @example
+   * const worker = sandbox.store.connection()
+   * const job = worker.run('BLPOP', 'jobs', 0)
+   * sandbox.store.run('RPUSH', 'jobs', 'send mail')
+   * await job // ['jobs', 'send mail']
+   */
+  connection(options: ConnectionOptions = {}): DirectConnection {
+    return new DirectConnection(this.#journal, options)
+  }
+
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
   get(key: string | Uint8Array): string | null {
     const value = this.#journal.store.db.string(bytesOfWord(key))
@@ -58,8 +70,10 @@ export class DirectStore {
 
   /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
   load(dump: StoreDump): void {
-    loadInto(this.#journal.store.db, dump)
-    this.#journal.loaded(dump)
+    this.#journal.store.waiting.after(() => {
+      loadInto(this.#journal.store.db, dump)
+      this.#journal.loaded(dump)
+    })
   }
 
   /**
@@ -91,21 +105,4 @@ export class DirectStore {
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }
-}
-
-function bytesOfWord(word: Word, at = 0): Bytes {
-  if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
-    throw new TypeError(
-      `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,
-    )
-  }
-  return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))
-}
-
-export function plainReply(reply: Reply): PlainReply {
-  if (typeof reply === 'string') return text(reply as Bytes)
-  if (reply === null || reply instanceof NilArray) return null
-  if (reply instanceof Status) return reply.text
-  if (typeof reply === 'object') return reply.map(plainReply)
-  return reply
 }

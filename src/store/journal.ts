@@ -2,10 +2,21 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access/access.js'
+import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
+import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
+
+/** Who sends the commands of a connection. */
+export interface Sender {
+  readonly user: User
+  readonly via: CommandEntry['via']
+  readonly client?: Client
+  /** `seq` of the entry that they belong to. */
+  readonly cause?: number | undefined
+}
 
 /** Runs commands and writes them and what they change into the traffic log. */
 export class Journal {
@@ -26,7 +37,7 @@ export class Journal {
     this.#inputs = inputs
     store.listen({
       keyspace: (eventClass, event, key) => {
-        if (!this.#isRunning) inputs?.note('looked', key)
+        if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
         if (traffic.keeps && eventClass !== 'n' && eventClass !== 'm')
           traffic.adopt(new Change(event, key, this.#cause))
@@ -34,12 +45,25 @@ export class Journal {
     })
   }
 
-  execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
-    if (!this.traffic.keeps) return this.store.execute(argv, user)
+  execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
+    const { waiting } = this.store
+    // Who waits is served when the command is written down: what is taken then comes after it.
+    if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
+    return this.#execute(argv, user, via, cause, address)
+  }
+
+  #execute(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    cause: number | undefined,
+    address: string | undefined,
+  ): Reply {
+    if (!this.traffic.keeps) return this.store.execute(argv, user, address)
     this.#cause = cause
     this.#isRunning = true
     try {
-      const reply = this.store.execute(argv, user)
+      const reply = this.store.execute(argv, user, address)
       const entry = new Executed(argv, user.name, via, cause)
       entry.reply = reply
       this.#keep(entry)
@@ -55,6 +79,92 @@ export class Journal {
       this.#isRunning = false
       this.#cause = undefined
     }
+  }
+
+  /**
+   * Runs a command of a connection, which may wait, and writes it down when it has ended. It is an input of the world:
+   * nobody else has to note it.
+   * @returns its reply, or that it waits; throws `ReplyError` as `execute()` does
+   */
+  start(argv: readonly Bytes[], sender: Sender): Reply | Blocked {
+    const number = this.#note([argv], false, sender)
+    if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
+    const run = (): Reply => this.#send(argv, sender)
+    return sender.via === 'direct' ? this.store.meter.pause(run) : run()
+  }
+
+  /** The same for the commands of a transaction, in which nobody waits: EXEC. */
+  transact(rows: readonly (readonly Bytes[])[], sender: Sender): readonly End[] {
+    const number = this.#note(rows, true, sender)
+    return this.store.waiting.transaction(() =>
+      rows.map((argv): End => {
+        try {
+          const reply = mayWait(argv) ? this.#start(argv, sender, number) : this.#send(argv, sender)
+          return { reply: reply as Reply }
+        } catch (error) {
+          if (error instanceof ReplyError) return { error }
+          throw error
+        }
+      }),
+    )
+  }
+
+  #note(rows: readonly (readonly Bytes[])[], isTransaction: boolean, { user, via, cause }: Sender): number {
+    return this.#inputs?.command({ rows, isTransaction, user: user.name, via, cause }) ?? 0
+  }
+
+  #send(argv: readonly Bytes[], { user, via, cause, client }: Sender): Reply {
+    return this.execute(argv, user, via, cause, client?.address)
+  }
+
+  #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number): Reply | Blocked {
+    const { store } = this
+    const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
+      const entry = new Executed(argv, user.name, via, cause)
+      if (since !== undefined) entry.waited = store.options.clock.now() - since
+      this.#end(entry, how, took)
+    }
+    const begin = (): Reply | Blocked => store.begin(argv, user, client)
+    try {
+      const begun = this.#during(cause, () => (via === 'direct' ? store.meter.pause(begin) : begin()))
+      if (!(begun instanceof Blocked)) {
+        end({ reply: begun }, store.waiting.took ?? argv)
+        return begun
+      }
+      const since = store.options.clock.now()
+      begun.witness = {
+        during: (take) => this.#during(cause, take),
+        ended: (how, took) => end(how, took, since),
+        unblocked: (how) => this.#inputs?.note('unblocked', { command: number, how }),
+      }
+      return begun
+    } catch (error) {
+      end({ error }, argv)
+      throw error
+    }
+  }
+
+  /** What a command changes now is its doing. */
+  #during<T>(cause: number | undefined, run: () => T): T {
+    const outer = [this.#cause, this.#isRunning] as const
+    this.#cause = cause
+    this.#isRunning = true
+    try {
+      return run()
+    } finally {
+      ;[this.#cause, this.#isRunning] = outer
+    }
+  }
+
+  /** @param took what it did to the store, as a command that does not wait */
+  #end(entry: Executed, end: End, took: readonly Bytes[] | undefined): void {
+    if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
+    if ('error' in end) entry.error = (end.error as ReplyError).message
+    else entry.reply = end.reply
+    this.traffic.adopt(entry)
+    this.last = entry.seq
+    if (this.#inputs === undefined || took === undefined) return
+    this.#ran.push(took === entry.argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
   }
 
   #keep(entry: Executed): void {
@@ -105,6 +215,7 @@ class Executed implements CommandEntry, EntryStamp {
   readonly type = 'command'
   declare reply?: Reply
   declare error?: string
+  declare waited?: number
 
   constructor(
     readonly argv: readonly Bytes[],

@@ -1,10 +1,12 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
-import type { Timer } from '../kernel/time.js'
+import type { Timer, TimerOptions } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
 import { connectionBound } from './access/categories.js'
+import { Blocked, type Client } from './blocking/blocked.js'
+import { Waiting } from './blocking/waiting.js'
 import type { Command, CommandContext } from './command/command.js'
 import {
   noCommandPermission,
@@ -17,7 +19,7 @@ import {
   wrongArity,
 } from './command/errors.js'
 import type { Reply } from './command/reply.js'
-import { commandTable } from './commands/index.js'
+import { blockingTable, commandTable, mayWait } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
 import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
@@ -33,12 +35,18 @@ export interface StoreOptions {
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
+  /** Hears that code outside got the reply that it waited for … */
+  readonly answered?: () => void
+  /** … and that code of this process waits for one, until a time. */
+  readonly awaited?: (command: string) => void
 }
 
 export interface StoreClock {
   now(): number
-  /** Sets alarms: without it nobody hears of expiry. */
-  schedule?(at: number, label: string, run: () => void, options: { readonly background: true }): Timer
+  /** Sets alarms: without it nobody hears of expiry, and no wait ends by itself. */
+  schedule?(at: number, label: string, run: () => void, options: TimerOptions): Timer
+  readonly draining?: boolean
+  readonly mode?: string
 }
 
 /** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
@@ -56,9 +64,13 @@ export class Store {
   readonly work: Work
   readonly meter: Meter
   readonly pubsub: PubSub = new PubSub()
+  /** Commands that wait for what others will bring. */
+  readonly waiting: Waiting = new Waiting(this)
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
   readonly commands: CommandTable = commandTable
+  /** What only connections can send, for it may wait. */
+  readonly blockingCommands: CommandTable = blockingTable
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
@@ -78,9 +90,11 @@ export class Store {
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
+      if (this.waiting.size > 0) this.waiting.hear(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
-    this.#notifications = new Notifications(this.db, this.pubsub, options.clock)
+    this.db.cleared = () => this.waiting.cleared()
+    this.#notifications = new Notifications(this.db, this.pubsub, options.clock, () => this.waiting.serve())
     this.#context = new StoreContext(this, this.access.standardUser)
     this.access.onChange(() => this.pubsub.review())
   }
@@ -115,17 +129,47 @@ export class Store {
   }
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
-  execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
+  execute(argv: readonly Bytes[], user: User = this.access.standardUser, address: string = restClient): Reply {
     if (!this.#isRequest) this.#beginWork()
-    if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
-    let reply: Reply
+    if (this.#commandListeners.length === 0 && this.waiting.size === 0) return this.#run(argv, user, address)
+    return this.waiting.after(() => this.#tellOf(argv, user, () => this.#run(argv, user, address)))
+  }
+
+  /**
+   * Runs one command of a connection, on which commands may wait; throws `ReplyError` as `execute()` does.
+   * @returns its reply, or that it waits: then the connection is not served before it has ended
+   * @example
+   * const begun = store.begin(words, user, client)
+   * if (begun instanceof Blocked) begun.onEnd((end) => connection.answer(end))
+   * else connection.answer({ reply: begun })
+   */
+  begin(argv: readonly Bytes[], user: User = this.access.standardUser, client: Client = {}): Reply | Blocked {
+    if (!mayWait(argv)) return this.execute(argv, user, client.address)
+    if (!this.#isRequest) this.#beginWork()
+    return this.waiting.after(() =>
+      this.#tellOf(argv, user, () => {
+        const command = blockingTable.find(argv) ?? this.lookup(argv)
+        if (!user.unrestricted) this.check(argv, user, command)
+        return this.waiting.begin(command, argv, user, client)
+      }),
+    )
+  }
+
+  /** Listeners hear of a command when it has ended. */
+  #tellOf<T extends Reply | Blocked>(argv: readonly Bytes[], user: User, run: () => T): T {
+    const tell = (reply: Reply | undefined, error: unknown): void => {
+      for (const listener of this.#commandListeners) listener(argv, user, reply, error)
+    }
+    let reply: T
     try {
-      reply = this.#run(argv, user, restClient)
+      reply = run()
     } catch (error) {
-      for (const listener of this.#commandListeners) listener(argv, user, undefined, error)
+      tell(undefined, error)
       throw error
     }
-    for (const listener of this.#commandListeners) listener(argv, user, reply, undefined)
+    if (reply instanceof Blocked)
+      reply.onEnd((end) => ('reply' in end ? tell(end.reply, undefined) : tell(undefined, end.error)))
+    else tell(reply as Reply, undefined)
     return reply
   }
 
@@ -167,14 +211,24 @@ export class Store {
     }
   }
 
+  /** Runs a part that nobody who sends commands pays for, such as serving somebody else. */
+  atOwnCost<T>(run: () => T): T {
+    const { left } = this.work
+    this.work.renew(this.options.policy.maxWork)
+    try {
+      return run()
+    } finally {
+      this.work.left = left
+    }
+  }
+
   /** Where error texts point to: in the words of the request that runs. */
   get docs(): string {
     return this.#docs
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
-  check(argv: readonly Bytes[], user: User = this.access.standardUser): Command {
-    const command = this.lookup(argv)
+  check(argv: readonly Bytes[], user: User = this.access.standardUser, command: Command = this.lookup(argv)): Command {
     if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
     this.permit(command, argv, user)
     return command
@@ -197,9 +251,19 @@ export class Store {
     return commandTable.find(argv) ?? this.#refuse(name, argv)
   }
 
+  /** Somebody waits for keys to go. */
+  awaitExpiry(isAwaited: boolean): void {
+    this.#notifications.isAwaited = isAwaited
+  }
+
+  /** Whether users may have, or lack, the permission for a command of this name. */
+  knows(name: string): boolean {
+    return commandTable.has(name) || blockingTable.has(name) || connectionBound.has(name.toUpperCase())
+  }
+
   /** Empties the store as if it were new. Users and tokens stay. */
   reset(): void {
-    this.db.clear()
+    this.waiting.after(() => this.db.clear())
     this.scripts.reset()
     this.eventFlags = noEvents
   }
@@ -250,7 +314,7 @@ export class Store {
   }
 }
 
-/** The address that MONITOR shows for every client. [store.md 5.1] */
+/** The address that MONITOR shows for clients without one. [store.md 5.1] */
 const restClient = '0.0.0.0:0'
 
 /** Containers whose unknown subcommands have a text of their own. [store.md 7.3] */

@@ -100,11 +100,17 @@ const rooms: readonly Room[] = [
     room: 'store/commands',
     may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/scripting'],
   },
+  // Who waits for what others will bring.
+  {
+    room: 'store/blocking',
+    may: ['kernel', 'store/command', 'store/values'],
+    types: ['store/access', 'store/keyspace'],
+  },
   {
     room: 'store',
     may: [
       ...['kernel', 'policy', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump'],
-      ...['store/scripting', 'store/commands'],
+      ...['store/scripting', 'store/commands', 'store/blocking'],
     ],
   },
   // What was stored when, by running the commands again.
@@ -221,6 +227,7 @@ const upwards: Readonly<Record<string, string>> = {
   'store/keyspace -> store': 'notifications look at what a store tells',
   'store/scripting -> store': 'scripts run commands in a store',
   'store/commands -> store': 'as in store/command',
+  'store/blocking -> store': 'what is waited for is taken by commands of the store',
   'queue/dump -> queue': 'a dump is of a queue',
   'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',

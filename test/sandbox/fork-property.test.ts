@@ -2,6 +2,7 @@ import { createSandbox, type DestinationHandler, lostAck, type Sandbox, status, 
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/kernel/random.js'
 import type { PastInstant } from '../../src/sandbox/past.js'
+import type { DirectConnection } from '../../src/store/connection.js'
 
 const apps = [
   'https://shop.test/orders',
@@ -80,6 +81,8 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
     ['RPUSH', 'list', String(random.int(9))],
     ['EVAL', "return redis.call('INCRBY', KEYS[1], 2)", '1', 'count'],
     ['XADD', 'stream', '*', 'a', '1'],
+    ['XADD', 'stream', '*', 'a', '1'],
+    ['ZADD', 'scores', '1', 'a', '2', 'b'],
   ]
   const row = rows[random.int(rows.length)]!
   if (random.chance(1, 2)) sandbox.store.run(...row)
@@ -90,6 +93,32 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
       body: JSON.stringify(row),
     })
   }
+}
+
+/** Those on which commands wait, or have waited. */
+const connections = new WeakMap<Sandbox, DirectConnection[]>()
+
+function connectionsOf(sandbox: Sandbox): DirectConnection[] {
+  const known = connections.get(sandbox) ?? []
+  connections.set(sandbox, known)
+  return known
+}
+
+function wait(sandbox: Sandbox, random: Random): void {
+  const rows = [
+    ['BLPOP', 'list', 'mails', '0'],
+    ['BRPOP', 'mails', '7'],
+    ['BLMOVE', 'mails', 'list', 'LEFT', 'RIGHT', '2.5'],
+    ['XREAD', 'BLOCK', '0', 'STREAMS', 'stream', '$'],
+    ['BLPOP', 'set', '30'],
+    ['BZMPOP', '0', '2', 'none', 'scores', 'MAX', 'COUNT', '2'],
+    ['XREADGROUP', 'GROUP', 'group', 'ada', 'COUNT', '1', 'BLOCK', '9000', 'STREAMS', 'stream', '>'],
+    ['WAIT', '1', '1500'],
+  ]
+  const connection = sandbox.store.connection()
+  connectionsOf(sandbox).push(connection)
+  connection.run(...rows[random.int(rows.length)]!).catch(() => {})
+  connection.run('BLPOP', 'mails', '1').catch(() => {})
 }
 
 const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
@@ -119,6 +148,9 @@ const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
     if (letter !== undefined) sandbox.queue.retryDeadLetter(letter.id)
   },
   (sandbox) => void sandbox.queue.keys.rotate(),
+  wait,
+  wait,
+  (sandbox) => connectionsOf(sandbox).shift()?.close(),
 ]
 
 interface Moment {
@@ -149,6 +181,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
     const random = createRandom(`fork ${seed}`)
     using sandbox = createSandbox({ seed, warn: () => {} })
     register(sandbox)
+    sandbox.store.run('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
     const moments: Moment[] = []
     const leave = sandbox.clock.onMove((from) => {
       // All of an instant is over when time leaves it.
@@ -164,6 +197,8 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       moments.push({ at: { seq: sandbox.traffic.last()!.seq }, trace: traceOf(sandbox), dump })
       await sandbox.clock.advance('1ms')
     }
+    // A fork goes on without the connections, and so differently from a world that has them.
+    for (const connection of connectionsOf(sandbox)) connection.close()
     await sandbox.clock.advance('1ms')
     const last = sandbox.clock.now()
     await sandbox.clock.advance('10m')
@@ -185,5 +220,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       await fork.clock.advanceTo(sandbox.clock.now())
       expect(course(fork)).toEqual(course(sandbox))
     }
+    // A look finds what has expired: it comes last.
+    expect(sandbox.at(sandbox.clock.now()).store.dump()).toEqual(sandbox.store.dump())
   },
 )

@@ -86,3 +86,14 @@ test('a call under way gets its answer when it came; without one it meets its ti
   expect(attempt?.outcome).toMatchObject({ status: 200, at: 1893456010000 })
   expect(asleep.queue.message(id)?.state).toBe(sandbox.queue.message(id)?.state)
 })
+
+test('keys that the clock found expired expire in a fork, too', async () => {
+  using sandbox = createSandbox()
+  const { store, clock } = sandbox
+  store.run('CONFIG', 'SET', 'notify-keyspace-events', 'KEA')
+  store.run('SET', 'brief', 'v', 'PX', 1000)
+  await clock.advance('2s')
+  store.run('SET', 'plain', 'v')
+  using fork = await sandbox.fork()
+  expect(fork.dump()).toEqual(sandbox.dump())
+})

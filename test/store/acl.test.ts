@@ -8,7 +8,7 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { Access } from '../../src/store/access/access.js'
 import { categoriesOf, connectionBound } from '../../src/store/access/categories.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import { commandTable } from '../../src/store/commands/index.js'
+import { blockingTable, commandTable } from '../../src/store/commands/index.js'
 import { Store } from '../../src/store/store.js'
 
 interface Recorded {
@@ -30,7 +30,7 @@ function createStore(): Store {
   })
 }
 
-const shared = [...commandTable.commands, ...connectionBound.values()]
+const shared = [...commandTable.commands, ...blockingTable.commands, ...connectionBound.values()]
   .map((command) => ({ command, redis: recorded.commands[command.name.toLowerCase().replace(' ', '|')] }))
   .filter(({ redis }) => redis !== undefined)
 
@@ -41,6 +41,10 @@ const wordsNaming: Readonly<Record<string, string>> = {
   GEORADIUS: 'GEORADIUS k 1 1 1 km STORE d STOREDIST e',
   GEORADIUSBYMEMBER: 'GEORADIUSBYMEMBER k m 1 km STORE d STOREDIST e',
   SORT: 'SORT k STORE d',
+  BLMPOP: 'BLMPOP 0 2 k k LEFT',
+  BLMOVE: 'BLMOVE k d LEFT LEFT 0',
+  BRPOPLPUSH: 'BRPOPLPUSH k d 0',
+  BZMPOP: 'BZMPOP 0 2 k k MIN',
   XREAD: 'XREAD STREAMS k 0-0',
   XREADGROUP: 'XREADGROUP GROUP g c STREAMS k >',
   ...Object.fromEntries(
@@ -70,7 +74,7 @@ describe('what redis-server 7.0 says about commands', () => {
 
   it('has the same use of keys', () => {
     const inTurn = (uses: readonly string[]): string => uses.filter((use, at) => use !== uses[at - 1]).join(' ')
-    const differing = commandTable.commands.flatMap((command) => {
+    const differing = [...commandTable.commands, ...blockingTable.commands].flatMap((command) => {
       const redis = recorded.commands[command.name.toLowerCase().replace(' ', '|')]
       if (redis === undefined || redis.keys.length === 0) return []
       const argv = (wordsNaming[command.name] ?? `${command.name} k k k k k k`).split(' ') as Bytes[]

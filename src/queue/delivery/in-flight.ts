@@ -166,6 +166,12 @@ export class RunningCall implements DeliveryContext, Task {
     return asleep
   }
 
+  fallAsleep(): () => void {
+    const rouse = this.work.fallAsleep!()
+    this.watch()
+    return rouse
+  }
+
   get longestBody(): number {
     return this.owner.longestBody
   }

@@ -2,6 +2,7 @@ import type { TraceEntry } from '../trace.js'
 import { type AnswerRule, type AnswerStep, faultOf, stepOf } from './answers.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type Selection } from './selection.js'
+import { withoutWait } from './waited.js'
 
 /** What the test does. */
 export type Input =
@@ -203,7 +204,10 @@ class StretchReader {
     const words = entry.argv as readonly unknown[]
     if (entry.error !== undefined || !words.every((word) => typeof word === 'string'))
       this.#notes.add('Commands that failed, or whose words are not text, are not part of it.')
-    else this.#do({ does: 'command', words: words as string[] }, entry.at)
+    else {
+      const done = withoutWait(words as string[], entry.reply)
+      if (done !== undefined) this.#do({ does: 'command', words: done }, entry.at)
+    }
   }
 
   #message({ messageId, state, at }: TraceEntry): void {

@@ -94,6 +94,11 @@ export class Access {
     return standard
   }
 
+  /** `undefined` when there is none of this name. */
+  userNamed(name: string): User | undefined {
+    return [standard, readOnly].find((user) => user.name === name) ?? this.#users.get(name)
+  }
+
   /** The user of a token; `undefined` when it is unknown or revoked, or when the user is disabled. */
   userOf(token: string): User | undefined {
     if (token === this.#tokens.standard) return standard

@@ -107,6 +107,7 @@ const fixed = {
   idsMismatch: 'ERR The `numids` parameter must match the number of arguments',
   timeoutNotInteger: 'ERR timeout is not an integer or out of range',
   timeoutNegative: 'ERR timeout is negative',
+  timeoutNotFloat: 'ERR timeout is not a float or out of range',
   unbalancedStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   groupInXread: 'ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.',
   noackInXread: 'ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.',
@@ -297,6 +298,16 @@ export function noSuchGroup(key: Bytes, group: Bytes, where = ''): ReplyError {
 
 export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
   return new ReplyError(`NOGROUP No such consumer group '${text(group)}' for key name '${text(key)}'`)
+}
+
+/** To who waited in a group: its stream is gone. */
+export function streamGone(): ReplyError {
+  return new ReplyError('UNBLOCKED the stream key no longer exists')
+}
+
+/** To who waited in a group: the group is gone. */
+export function groupGone(): ReplyError {
+  return new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists')
 }
 
 /** `option` is such as `min-idle-time`, or `IDLE option`. */

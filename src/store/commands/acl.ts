@@ -5,7 +5,7 @@ import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command
 import { type Command, type CommandFlag, command } from '../command/command.js'
 import { replyError, subcommandSyntax, unknownCategory, wrongPassword } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
-import type { CommandTable } from './table.js'
+import type { Store } from '../store.js'
 
 const username = named('username', bytes)
 const password = named('password', bytes)
@@ -22,11 +22,7 @@ export const aclCommands: readonly Command[] = [
       // Each rule is compared with those before it.
       const patterns = store.access.patternsOf(username)
       store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
-      store.access.setUser(
-        username,
-        rules,
-        (name) => store.commands.has(name) || connectionBound.has(name.toUpperCase()),
-      )
+      store.access.setUser(username, rules, (name) => store.knows(name))
       return ok
     },
   }),
@@ -76,7 +72,7 @@ export const aclCommands: readonly Command[] = [
     args: [named('[category]', zeroOrMore(bytes))],
     run({ store }, given) {
       if (given.length > 1) throw subcommandSyntax('ACL', 'CAT')
-      return given[0] === undefined ? categories.map((name) => latin1(name)) : membersOf(given[0], store.commands)
+      return given[0] === undefined ? categories.map((name) => latin1(name)) : membersOf(given[0], store)
     },
   }),
 
@@ -129,10 +125,10 @@ export const aclCommands: readonly Command[] = [
 ]
 
 /** Commands of a category, lower case, subcommands behind a bar. */
-function membersOf(category: Bytes, { commands }: CommandTable): Reply {
+function membersOf(category: Bytes, { commands, blockingCommands }: Store): Reply {
   const name = category.toLowerCase()
   if (!isCategory(name)) throw unknownCategory(category)
-  return [...commands, ...connectionBound.values()]
+  return [...commands.commands, ...blockingCommands.commands, ...connectionBound.values()]
     .filter((command) => categoriesOf(command).has(name))
     .map((command) => latin1(command.name.toLowerCase().replace(' ', '|')))
 }

@@ -5,6 +5,7 @@ import { type Command, type CommandContext, command } from '../command/command.j
 import { replyError } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
+import type { Want } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { JsonDocument } from '../values/json.js'
 import type { ValueType } from '../values/value.js'
@@ -205,23 +206,24 @@ export const genericCommands: readonly Command[] = [
   command('WAIT', {
     flags: ['slow', 'connection', 'noscript'],
     since: '3.0.0',
-    deviations: 'Answers 0 replicas at once.',
+    deviations: 'There are no replicas: over REST 0 is answered at once, on a connection after the time.',
     args: [named('numreplicas', int), named('timeout', bytes)],
-    run(_context, _replicas, timeout) {
-      waitTime(timeout)
-      return 0
+    run({ store }, replicas, word) {
+      const timeout = waitTime(word)
+      return replicas > 0 ? store.waiting.waitFor(timeOnly(timeout, 0)) : 0
     },
   }),
 
   command('WAITAOF', {
     flags: ['slow', 'connection', 'noscript'],
     since: '7.2.0',
-    deviations: 'Answers 1 local and 0 replicas at once.',
+    deviations:
+      'There are no replicas: over REST 1 local and 0 of them are answered at once, on a connection after the time.',
     args: [named('numlocal', int), named('numreplicas', int), named('timeout', bytes)],
-    run(_context, local, _replicas, timeout) {
-      waitTime(timeout)
+    run({ store }, local, replicas, word) {
+      const timeout = waitTime(word)
       if (local < 0 || local > 1) throw replyError('waitLocal')
-      return [1, 0]
+      return replicas > 0 ? store.waiting.waitFor(timeOnly(timeout, [1, 0])) : [1, 0]
     },
   }),
 ]
@@ -232,8 +234,15 @@ function countExisting(db: Database, keys: readonly Bytes[]): number {
   return count
 }
 
-function waitTime(word: Bytes): void {
+/** Milliseconds; 0 for ever. */
+function waitTime(word: Bytes): number {
   const timeout = parseInt64(word)
   if (timeout === undefined) throw replyError('timeoutNotInteger')
   if (timeout < 0) throw replyError('timeoutNegative')
+  return Number(timeout)
+}
+
+/** Nobody can bring what it waits for. */
+function timeOnly(timeout: number, nothing: Reply): Want {
+  return { keys: [], type: undefined, timeout, nothing, take: () => [], told: () => undefined }
 }

@@ -1,5 +1,7 @@
+import type { Bytes } from '../../kernel/bytes.js'
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
+import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
 import { connectionCommands } from './connection.js'
 import { functionCommands } from './functions.js'
 import { genericCommands } from './generic.js'
@@ -37,3 +39,24 @@ export const commandTable: CommandTable = new CommandTable({
   connection: connectionCommands,
   acl: aclCommands,
 })
+
+/** Commands that wait: they are there for connections only. [store.md 7.4] */
+export const blockingTable: CommandTable = new CommandTable({
+  list: blockingListCommands,
+  'sorted-set': blockingSortedSetCommands,
+})
+
+const waiting: ReadonlySet<string> = new Set(
+  [...blockingTable.commands.map(({ name }) => name), 'XREAD', 'XREADGROUP', 'WAIT', 'WAITAOF'].flatMap((name) => [
+    name,
+    name.toLowerCase(),
+  ]),
+)
+
+/** Whether a command may have to wait, on a connection. */
+export function mayWait([name]: readonly Bytes[]): boolean {
+  if (name === undefined) return false
+  return waiting.has(name) || (beginnings.test(name) && waiting.has(name.toUpperCase()))
+}
+
+const beginnings = /^[bwx]/i

@@ -1,8 +1,8 @@
-import type { Bytes } from '../../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { type Arg, type ArgReader, toInt } from '../command/arguments.js'
 import { replyError } from '../command/errors.js'
-import type { Reply } from '../command/reply.js'
+import { NilArray, type Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
 import type { Fields, References, Trim } from '../values/stream.js'
 import {
@@ -234,6 +234,8 @@ export interface Reading {
   readonly group: Bytes
   readonly consumer: Bytes
   readonly acknowledge: boolean
+  /** Milliseconds that it may wait, 0 for ever; `undefined` when it does not wait. */
+  readonly block: number | undefined
   readonly streams: readonly (readonly [key: Bytes, id: Bytes])[]
 }
 
@@ -250,15 +252,16 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
       let count = Number.POSITIVE_INFINITY
       let group: readonly [Bytes, Bytes] | undefined
       let acknowledge = true
+      let block: number | undefined
       while (from.left > 0) {
         const option = from.next().toUpperCase()
-        if (option === 'BLOCK' && from.left > 0) checkTimeout(from.next())
+        if (option === 'BLOCK' && from.left > 0) block = waitTime(from.next())
         else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
         else if (option === 'STREAMS' && from.left > 0) {
           const streams = readStreams(from)
           if (inGroup && group === undefined) throw replyError('groupMissing')
           const [name, consumer] = group ?? ['' as Bytes, '' as Bytes]
-          return { count, group: name, consumer, acknowledge, streams }
+          return { count, group: name, consumer, acknowledge, block, streams }
         } else if (option === 'GROUP' && from.left > 1) {
           if (!inGroup) throw replyError('groupInXread')
           group = [from.next(), from.next()]
@@ -272,10 +275,21 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
   }
 }
 
-/** Nothing ever blocks over REST; a time-out is checked and forgotten. [store.md 7.4] */
-function checkTimeout(word: Bytes): void {
+/** Only connections wait: elsewhere the time is checked and forgotten. [store.md 7.4] */
+function waitTime(word: Bytes): number {
   if (!/^(?:0|-?[1-9][0-9]{0,17})$/.test(word)) throw replyError('timeoutNotInteger')
   if (word[0] === '-') throw replyError('timeoutNegative')
+  return Number(word)
+}
+
+/** `COUNT` of a reading that goes on elsewhere. */
+export function countWords(count: number): readonly Bytes[] {
+  return count === Number.POSITIVE_INFINITY ? [] : [latin1('COUNT'), latin1(String(count))]
+}
+
+/** What a reading had for who waits: `undefined` when it was nothing. */
+export function told(reply: Reply): Reply | undefined {
+  return reply instanceof NilArray ? undefined : reply
 }
 
 /** 0 and less mean no limit. */

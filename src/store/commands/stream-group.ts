@@ -13,12 +13,14 @@ import {
 } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
+import type { Want } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
 import { Stream } from '../values/stream.js'
 import { compareIds, firstId, formatId, isZero, lastId, nextId, parseId, type StreamId } from '../values/stream-id.js'
 import { helpCommand } from './help.js'
 import {
+  countWords,
   entryReply,
   markedIds,
   type Reading,
@@ -26,6 +28,7 @@ import {
   reading,
   toAnyId,
   toId,
+  told,
   toRangeEnd,
   toRangeStart,
   unitsPerEntry,
@@ -113,7 +116,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XREADGROUP', {
     flags: ['write', 'slow', 'blocking'],
     since: '5.0.0',
-    deviations: 'BLOCK is accepted and never waits. NOACK does not register the consumer.',
+    deviations: 'Over REST BLOCK is accepted and never waits. NOACK does not register the consumer.',
     args: [reading('XREADGROUP')],
     run: (context, reading) => readGroup(reading, context),
   }),
@@ -276,7 +279,33 @@ function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply 
       : history(stream, consumer, after, count, now)
     replies.push([key, entries])
   }
-  return replies.length > 0 ? replies : nilArray
+  if (replies.length > 0) return replies
+  return reading.block === undefined ? nilArray : store.waiting.waitFor(newEntries(reading, reading.block))
+}
+
+/** Only what is new is waited for: what a consumer has pending is answered, even if it is nothing. */
+function newEntries(reading: Reading, timeout: number): Want {
+  const { group, consumer, acknowledge, streams } = reading
+  const limit = countWords(reading.count)
+  const options = acknowledge ? limit : [...limit, latin1('NOACK')]
+  return {
+    keys: streams.map(([key]) => key),
+    type: 'stream',
+    group,
+    timeout,
+    nothing: nilArray,
+    take: (key) => [
+      latin1('XREADGROUP'),
+      latin1('GROUP'),
+      group,
+      consumer,
+      ...options,
+      latin1('STREAMS'),
+      key,
+      latin1('>'),
+    ],
+    told,
+  }
 }
 
 /** Charged before anything is given to anybody. */

@@ -1,8 +1,9 @@
-import type { Bytes } from '../../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, bytes, int, key, named, oneOrMore, options } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
+import type { Want } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import type { IdEntry } from '../values/id-table.js'
 import { type Fields, Stream, type Trim } from '../values/stream.js'
@@ -20,6 +21,7 @@ import { lengthOf } from './collection-commands.js'
 import {
   type Addition,
   addition,
+  countWords,
   markedIds,
   rangeBackwards,
   rangeEnd,
@@ -27,6 +29,7 @@ import {
   reading,
   take,
   toId,
+  told,
   trimOptions,
   unitsPerEntry,
 } from './stream-arguments.js'
@@ -123,9 +126,9 @@ export const streamCommands: readonly Command[] = [
   command('XREAD', {
     flags: ['read', 'slow', 'blocking'],
     since: '5.0.0',
-    deviations: 'BLOCK is accepted and never waits.',
+    deviations: 'Over REST BLOCK is accepted and never waits.',
     args: [reading('XREAD')],
-    run({ db }, { streams, count }) {
+    run({ db, store }, { streams, count, block }) {
       const requests = streams.map(([key, id]): [Bytes, Stream | undefined, StreamId] => {
         const stream = db.container(key, Stream)
         return [key, stream, readFrom(id, stream)]
@@ -135,7 +138,9 @@ export const streamCommands: readonly Command[] = [
         if (stream === undefined || compareIds(stream.lastEntryId, after) <= 0) continue
         replies.push([key, take(stream.entries.range(nextId(after)!, lastId), count, db.work)])
       }
-      return replies.length > 0 ? replies : nilArray
+      if (replies.length > 0 || block === undefined) return replies.length > 0 ? replies : nilArray
+      const after = new Map(requests.map(([key, _stream, id]) => [key, formatId(id)]))
+      return store.waiting.waitFor(nextEntries(after, count, block))
     },
   }),
 
@@ -149,6 +154,19 @@ export const streamCommands: readonly Command[] = [
   ...streamGroupCommands,
   ...streamInfoCommands,
 ]
+
+/** What comes after ids: what `$` stood for is known when the wait begins. */
+function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: number): Want {
+  const limit = countWords(count)
+  return {
+    keys: [...after.keys()],
+    type: 'stream',
+    timeout,
+    nothing: nilArray,
+    take: (key) => [latin1('XREAD'), ...limit, latin1('STREAMS'), key, after.get(key)!],
+    told,
+  }
+}
 
 /** The id of a new entry; always higher than every one before. */
 function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {

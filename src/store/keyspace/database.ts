@@ -42,6 +42,8 @@ export class Database {
   #made = new Set<Container>()
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
+  /** Hears that everything was removed at once, which no event tells. */
+  cleared: (() => void) | undefined
 
   constructor(
     private readonly now: () => number,
@@ -75,6 +77,13 @@ export class Database {
   isLive(key: Bytes): boolean {
     const entry = this.#entries.get(key)
     return entry !== undefined && !this.#isPast(entry.expiresAt)
+  }
+
+  /** The type of a live key, for an onlooker, too. */
+  typeNow(key: Bytes): ValueType | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || this.#isPast(entry.expiresAt)) return undefined
+    return typeof entry.value === 'string' ? 'string' : entry.value.type
   }
 
   /** The value of a string key; WRONGTYPE for any other kind. */
@@ -256,6 +265,19 @@ export class Database {
     }
   }
 
+  /** Whether it is the clock that looks, and no command. */
+  isAlarmed = false
+
+  /** The same at an alarm of the clock. */
+  sweepAtAlarm(): void {
+    this.isAlarmed = true
+    try {
+      this.sweep()
+    } finally {
+      this.isAlarmed = false
+    }
+  }
+
   /** Ends a command: containers that became empty vanish. */
   settle(): void {
     const count = this.#touchedCount
@@ -300,6 +322,7 @@ export class Database {
   clear(): void {
     this.#entries.clear()
     this.#deadlines = new Heap()
+    this.cleared?.()
   }
 
   /** What is known of a live key; an expired one goes. */

@@ -17,12 +17,15 @@ export class Notifications {
   /** Whether any event is published. */
   hearsAny = false
   #flags: EventFlags = noEvents
+  #isAwaited = false
   #alarm: Timer | undefined
 
   constructor(
     private readonly db: Database,
     private readonly pubsub: PubSub,
     private readonly clock: StoreClock,
+    /** Hears that the clock had it look for what has expired. */
+    private readonly swept: () => void,
   ) {}
 
   get flags(): EventFlags {
@@ -32,9 +35,22 @@ export class Notifications {
   set flags(flags: EventFlags) {
     this.#flags = flags
     this.hearsAny = flags.size > 0
-    const published = flags.has('K') || flags.has('E')
-    this.hearsExpiry = published && (flags.has('x') || flags.has('h'))
-    this.hearsMisses = published && flags.has('m')
+    this.hearsMisses = this.#isPublished && flags.has('m')
+    this.#hearExpiry()
+  }
+
+  /** Somebody waits for keys to go, although no event is published. */
+  set isAwaited(isAwaited: boolean) {
+    this.#isAwaited = isAwaited
+    this.#hearExpiry()
+  }
+
+  get #isPublished(): boolean {
+    return this.#flags.has('K') || this.#flags.has('E')
+  }
+
+  #hearExpiry(): void {
+    this.hearsExpiry = this.#isAwaited || (this.#isPublished && (this.#flags.has('x') || this.#flags.has('h')))
     this.setAlarm()
   }
 
@@ -72,7 +88,8 @@ export class Notifications {
 
   #expire(): void {
     this.#alarm = undefined
-    this.db.sweep()
+    this.db.sweepAtAlarm()
+    this.swept()
     this.setAlarm()
   }
 }

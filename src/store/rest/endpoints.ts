@@ -218,8 +218,10 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
-  const items = rows.map((argv, at) =>
-    rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
+  const items = store.waiting.transaction(() =>
+    rows.map((argv, at) =>
+      rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
+    ),
   )
   return jsonText(latin1(`[${items.join(',')}]`))
 }

@@ -1,6 +1,6 @@
 import { readOnlyMayRun } from '../access/access.js'
 import type { Command } from '../command/command.js'
-import { commandTable } from '../commands/index.js'
+import { blockingTable, commandTable } from '../commands/index.js'
 
 const titles: Readonly<Record<string, string>> = {
   'sorted-set': 'Sorted set',
@@ -20,7 +20,8 @@ export function commandReference(): string {
       commands.filter(({ group }) => group === name),
     ),
   )
-  return `${introduction(commands.length)}\n${sections.join('\n')}`
+  const waiting = section('Waiting, on connections only', blockingTable.commands)
+  return `${introduction(commands.length)}\n${[...sections, waiting].join('\n')}`
 }
 
 function introduction(count: number): string {
@@ -30,7 +31,8 @@ function introduction(count: number): string {
 
 The data store has ${count} commands, subcommands counted singly. Any other command is answered with
 \`Command is not available\`. *Read-only* tells whether the read-only token may run a command; *since* is the version of
-redis-server that brought it, or \`service\` where only the service has it.
+redis-server that brought it, or \`service\` where only the service has it. What waits has a section of its own at the
+end: it is there for connections, and not over REST.
 
 Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxAnswerSize\` bytes
 (104,857,600), and one request costs \`policy.maxWork\` units of work (4,000,000) at most; beyond either, \`ERR max answer

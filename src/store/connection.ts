@@ -1,0 +1,93 @@
+import { WorldOver } from '../kernel/running-task.js'
+import type { Task } from '../kernel/time.js'
+import { Blocked, type Client } from './blocking/blocked.js'
+import type { Reply } from './command/reply.js'
+import type { Journal, Sender } from './journal.js'
+import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+
+export interface ConnectionOptions {
+  /** Of the handler that awaits the replies: it counts as asleep while a command waits, so that time moves on. */
+  readonly task?: Task
+}
+
+/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
+export class DirectConnection {
+  readonly #journal: Journal
+  readonly #sender: Sender
+  /** The command that waits, and what was sent behind it. */
+  #blocked: Blocked | undefined
+  readonly #queued: (() => void)[] = []
+  /** A command waits, or its reply has just come. */
+  #isBusy = false
+  #isClosed = false
+
+  /** @internal Use `sandbox.store.connection()`. */
+  constructor(journal: Journal, { task }: ConnectionOptions) {
+    this.#journal = journal
+    const client: Client = task === undefined ? {} : { task }
+    this.#sender = { user: journal.store.access.standardUser, via: 'direct', client }
+  }
+
+  /**
+   * Runs one command when those before it have ended; an error reply rejects with `ReplyError`. A wait ends by what
+   * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
+   * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
+   */
+  run(...words: readonly Word[]): Promise<PlainReply> {
+    const argv = words.map((word, at) => bytesOfWord(word, at))
+    return new Promise((resolve, reject) => {
+      const answer = (reply: Reply): void => resolve(plainReply(reply))
+      const send = (): void => {
+        if (this.#isClosed) {
+          reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
+          return
+        }
+        try {
+          const begun = this.#journal.start(argv, this.#sender)
+          if (!(begun instanceof Blocked)) answer(begun)
+          else this.#await(begun, answer, reject)
+        } catch (error) {
+          reject(error)
+        }
+      }
+      if (this.#isBusy) this.#queued.push(send)
+      else send()
+    })
+  }
+
+  /** Whether a command waits. */
+  get isWaiting(): boolean {
+    return this.#blocked !== undefined
+  }
+
+  /** Ends what waits; it rejects, and what was sent behind it, too. */
+  close(): void {
+    this.#isClosed = true
+    this.#blocked?.cancel()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #await(blocked: Blocked, answer: (reply: Reply) => void, reject: (error: unknown) => void): void {
+    this.#blocked = blocked
+    this.#isBusy = true
+    if (blocked.want.timeout > 0) this.#journal.store.options.awaited?.(`a command (${blocked.argv[0]!.toUpperCase()})`)
+    blocked.onEnd((end) => {
+      // As whatever sleeps in a world that is over: a worker that nobody awaits must not fail the test behind its back.
+      if ('error' in end && end.error instanceof WorldOver) return
+      this.#blocked = undefined
+      if ('reply' in end) answer(end.reply)
+      else reject(end.error)
+      void this.#goOn()
+    })
+  }
+
+  /** What comes next is no part of what ended the wait. */
+  async #goOn(): Promise<void> {
+    await undefined
+    this.#isBusy = false
+    while (!this.#isBusy && this.#queued.length > 0) this.#queued.shift()!()
+  }
+}

@@ -1,0 +1,25 @@
+import { type Bytes, fromArray, text, utf8 } from '../kernel/bytes.js'
+import { NilArray, type Reply, Status } from './command/reply.js'
+
+/** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
+export type PlainReply = null | number | bigint | string | readonly PlainReply[]
+
+/** A word of a command: text, a number, or bytes. */
+export type Word = string | number | bigint | Uint8Array
+
+export function bytesOfWord(word: Word, at = 0): Bytes {
+  if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
+    throw new TypeError(
+      `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,
+    )
+  }
+  return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))
+}
+
+export function plainReply(reply: Reply): PlainReply {
+  if (typeof reply === 'string') return text(reply as Bytes)
+  if (reply === null || reply instanceof NilArray) return null
+  if (reply instanceof Status) return reply.text
+  if (typeof reply === 'object') return reply.map(plainReply)
+  return reply
+}

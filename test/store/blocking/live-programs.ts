@@ -1,0 +1,86 @@
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { RespClient } from '../../support/resp.js'
+import { connections, helper, looks, Programmer, type Row, rowsOf } from './programs.js'
+
+/** Real connections to one server, and what each has got since somebody looked. */
+export class LiveConnections {
+  readonly #clients = new Map<string, RespClient>()
+  readonly #ids = new Map<string, string>()
+  /** Who waits for a reply. */
+  readonly waiting: Set<string> = new Set()
+  #got: Record<string, string> = {}
+
+  static async open(port: number): Promise<LiveConnections> {
+    const opened = new LiveConnections()
+    for (const name of [...connections, helper, 'sync']) {
+      const client = await RespClient.connect(port)
+      opened.#clients.set(name, client)
+      opened.#ids.set(name, (await client.raw(['CLIENT', 'ID'])).slice(1).trim())
+    }
+    return opened
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close()
+  }
+
+  /** Runs a random program, looks at what is left, and tells what came of each step. */
+  async record(seed: string, steps: number): Promise<Row[]> {
+    const programmer = new Programmer(seed)
+    return this.run(steps, () => programmer.step(this.waiting))
+  }
+
+  /** Runs so many lines. */
+  async run(steps: number, lineAt: (step: number) => string): Promise<Row[]> {
+    await this.#clear()
+    const rows: Row[] = []
+    const step = async (text: string): Promise<void> => {
+      this.#got = {}
+      await this.#step(text)
+      rows.push([text, this.#got])
+    }
+    for (let count = 0; count < steps; count++) await step(lineAt(count))
+    for (const look of looks) await step(`${helper} ${look}`)
+    return rows
+  }
+
+  async #step(text: string): Promise<void> {
+    const [name, ...words] = text.split(' ')
+    if (name === 'advance') await wait(Number(words[0]))
+    else if (name === 'unblock')
+      await this.#client('sync').raw(['CLIENT', 'UNBLOCK', this.#ids.get(words[0]!)!, words[1]!])
+    else this.#send(name!, words.join(' '))
+    await this.#settled()
+  }
+
+  #send(name: string, line: string): void {
+    const client = this.#client(name)
+    this.waiting.add(name)
+    const rows = rowsOf(line)
+    let last = client.raw(line.startsWith('MULTI') ? ['MULTI'] : rows[0]!)
+    if (line.startsWith('MULTI')) {
+      for (const row of rows) void client.raw(row)
+      last = client.raw(['EXEC'])
+    }
+    void last.then((raw) => {
+      this.waiting.delete(name)
+      this.#got[name] = raw
+    })
+  }
+
+  /** What the server has to send is sent: it writes at the end of the turn in which it read the first of these. */
+  async #settled(): Promise<void> {
+    for (let count = 0; count < 3; count++) await this.#client('sync').raw(['PING'])
+    for (let count = 0; count < 3; count++) await turn()
+  }
+
+  async #clear(): Promise<void> {
+    for (const name of [...this.waiting]) await this.#client('sync').raw(['CLIENT', 'UNBLOCK', this.#ids.get(name)!])
+    await this.#settled()
+    await this.#client('sync').raw(['FLUSHALL'])
+  }
+
+  #client(name: string): RespClient {
+    return this.#clients.get(name)!
+  }
+}
