@@ -127,7 +127,10 @@ describe('redis.json', () => {
     expect(await redis.json.get('k', '$')).toEqual([{ a: 'foobaz', nested: { a: 'hellobaz' }, nested2: { a: 31 } }])
     expect(await redis.json.strlen('k', '$..a')).toEqual([8, null, 6])
     expect(await redis.json.strlen('k', '.a')).toBe(6)
-    expect(await redis.json.strlen('none', '$')).toBeNull()
+    await expect(redis.json.strlen('none', '$')).rejects.toThrow(
+      "could not perform this operation on a key that doesn't exist",
+    )
+    expect(await redis.json.strlen('none', '.')).toBeNull()
   })
 
   it('toggle', async () => {
