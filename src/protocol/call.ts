@@ -86,6 +86,10 @@ export class RoutedCall implements ServiceCall {
     return this.speech.settings
   }
 
+  get lists(): ServiceCall['lists'] {
+    return this.speech.lists
+  }
+
   get vocabulary(): Vocabulary {
     return this.speech.vocabulary
   }

@@ -1,6 +1,6 @@
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
-import { foreignTo, type Settings, type Vocabulary, vocabulariesOf } from './vocabulary.js'
+import { foreignTo, type SettingLists, type Settings, type Vocabulary, vocabulariesOf } from './vocabulary.js'
 
 /** What a request, or a list of headers, says in the service's own words. */
 export interface Speech {
@@ -9,6 +9,8 @@ export interface Speech {
   /** It has not a single word; never where only one vocabulary counts. */
   readonly isSilent: boolean
   readonly settings: Settings
+  /** Of the headers to forward those that came several times, value by value. */
+  readonly lists?: SettingLists | undefined
   /** What its author should know: words of two vocabularies, or of one that means nothing here. */
   readonly note?: string | undefined
 }
@@ -38,12 +40,26 @@ interface Found {
   /** One of them, as it came. */
   readonly word: string
   readonly settings: Map<string, string>
+  lists?: Map<string, string[]>
 }
 
 const caseBit = 0x20
 const none: Settings = new Map()
+/** What a destination gets stays as it came; the options that the service reads are joined. */
+const toForward = /^(?:(?:failure-)?callback-)?forward-/
 /** `Service-Worker` is a browser's. */
 const browsers = /^worker(?:-|$)/
+
+function add(found: Found, setting: string, value: string): void {
+  const { settings } = found
+  const before = settings.get(setting)
+  settings.set(setting, before === undefined ? value : `${before}, ${value}`)
+  if (before === undefined || !toForward.test(setting)) return
+  found.lists ??= new Map()
+  const list = found.lists.get(setting)
+  if (list === undefined) found.lists.set(setting, [before, value])
+  else list.push(value)
+}
 
 /** Finds out in whose words a request speaks. One for a sandbox: what it warns of, it warns of once. */
 export class Hearing {
@@ -96,10 +112,9 @@ export class Hearing {
         const setting = lower.slice(prefix.length)
         if (browsers.test(setting)) continue
         found ??= []
-        const { settings } = found[place] ?? { settings: new Map<string, string>() }
-        found[place] ??= { vocabulary, word: name, settings }
-        const before = settings.get(setting)
-        settings.set(setting, before === undefined ? value : `${before}, ${value}`)
+        const words: Found = found[place] ?? { vocabulary, word: name, settings: new Map() }
+        found[place] = words
+        add(words, setting, value)
       }
     }
     return found
@@ -136,6 +151,7 @@ export class Hearing {
       vocabulary: counts?.vocabulary ?? own[0]!,
       isSilent: !alone && counts === undefined,
       settings: counts?.settings ?? none,
+      lists: counts?.lists,
       note: first && second ? mixed(first, second) : this.#foreign(found.slice(own.length), request),
     }
   }

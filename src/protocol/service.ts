@@ -5,7 +5,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Speech } from './hearing.js'
-import type { Settings, Vocabulary } from './vocabulary.js'
+import type { SettingLists, Settings, Vocabulary } from './vocabulary.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {
@@ -48,6 +48,8 @@ export interface ServiceCall<U = unknown> {
    * `retries`, `encoding`, `forward-x-id`.
    */
   readonly settings: Settings
+  /** Of the headers to forward those that came several times, value by value. */
+  readonly lists: SettingLists | undefined
   /** In whose words it is answered: those that it speaks, else the neutral ones. */
   readonly vocabulary: Vocabulary
   /** It has not a single word of any vocabulary. */

@@ -174,6 +174,9 @@ export function foreignTo(vocabulary: Vocabulary): readonly Vocabulary[] {
 /** The service's own headers or query parameters, by lower-case neutral name without prefix. */
 export type Settings = ReadonlyMap<string, string>
 
+/** The values of those that came several times. */
+export type SettingLists = ReadonlyMap<string, readonly string[]>
+
 /**
  * The path of a management request in neutral words: `/v2/queue/stats/{id}`. Where only the vendor's word counts, the two
  * change places, so that the neutral one is as unknown as it is to the vendor.

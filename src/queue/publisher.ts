@@ -183,7 +183,12 @@ export class Publisher {
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
     // With lengths, because a value out of a query may contain anything.
-    if (shareable) for (const [name, value] of raw) key += `\n${name.length} ${value.length} ${name}${value}`
+    if (shareable) {
+      for (const [name, given] of raw) {
+        if (typeof given === 'string') key += `\n${name.length} ${given.length} ${name}${given}`
+        else for (const value of given) key += `\n${name.length} ${value.length} ${name}${value}`
+      }
+    }
     const known = shareable ? shared.get(key) : undefined
     if (known !== undefined) return known
     // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
@@ -379,6 +384,10 @@ function overDefaults(
 ): { readonly raw: RawSettings; readonly headers: PublishHeaders } {
   return {
     raw: group?.defaults === undefined ? settings : new Map([...group.defaults, ...settings]),
-    headers: { ...headers, contentType: headers?.contentType ?? group?.contentType },
+    headers: {
+      ...headers,
+      contentType: headers?.contentType ?? group?.contentType,
+      ...(group !== undefined && { beneath: group.headers }),
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import type { RawSettings } from '../queue/settings/settings.js'
+import { type Given, joined, type RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 import type { HeaderLists } from './run.js'
 
@@ -34,18 +34,18 @@ export const allFeatures: ReadonlySet<string> = new Set<Feature>([
 
 /** `undefined` where a publish has nothing to do with workflows. */
 export function runSettingsOf(raw: RawSettings): AskedOfRuns | undefined {
-  const init = isTrue(raw.get('workflow-init'))
-  const runId = raw.get('workflow-runid')?.trim()
+  const init = isTrue(joined(raw.get('workflow-init')))
+  const runId = joined(raw.get('workflow-runid'))?.trim()
   if (!init && runId === undefined) return undefined
   return {
     init,
     runId: runId === '' ? undefined : runId,
-    url: raw.get('workflow-url'),
-    callType: raw.get('workflow-calltype')?.trim(),
-    features: featuresOf(raw.get('feature-set') ?? ''),
-    invoke: isTrue(raw.get('workflow-invoke')),
-    bySdk: isTrue(raw.get('workflow-trigger-by-sdk')),
-    createdAt: raw.get('workflow-createdat'),
+    url: joined(raw.get('workflow-url')),
+    callType: joined(raw.get('workflow-calltype'))?.trim(),
+    features: featuresOf(joined(raw.get('feature-set')) ?? ''),
+    invoke: isTrue(joined(raw.get('workflow-invoke'))),
+    bySdk: isTrue(joined(raw.get('workflow-trigger-by-sdk'))),
+    createdAt: joined(raw.get('workflow-createdat')),
   }
 }
 
@@ -75,8 +75,8 @@ const transport = new Set(['accept-encoding'])
  * The settings of a trigger without the forwarded headers that would disturb later deliveries: a trigger by a direct
  * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0, 3.3]
  */
-export function cleanTrigger(raw: RawSettings, words: Words): Map<string, string> {
-  const clean = new Map<string, string>()
+export function cleanTrigger(raw: RawSettings, words: Words): Map<string, Given> {
+  const clean = new Map<string, Given>()
   for (const [name, value] of raw) {
     if (name.startsWith('forward-')) {
       const header = name.slice('forward-'.length).toLowerCase()
@@ -98,7 +98,7 @@ export function forwardNames(header: string, words: Words): readonly string[] {
 export function forwardedIn(raw: RawSettings, header: string, words: Words, before = ''): string | undefined {
   for (const name of forwardNames(header, words)) {
     const value = raw.get(before + name)
-    if (value !== undefined) return value
+    if (value !== undefined) return joined(value)
   }
   return undefined
 }
@@ -146,7 +146,7 @@ export function answeredIn(
 ): string | undefined {
   for (const words of spellingsIn(settings.words)) {
     const value = headerOf(headers, name(words))
-    if (value !== undefined) return value
+    if (value !== undefined) return joined(value)
   }
   return undefined
 }

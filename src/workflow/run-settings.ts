@@ -3,7 +3,7 @@ import { defaultSettings } from '../queue/publish/publish.js'
 import type { PublishCall, Publisher } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
-import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import type { Given, PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 import { cleanTrigger, rawOf, without } from './protocol.js'
 import type { HeaderLists, Run, RunConfiguration } from './run.js'
@@ -167,7 +167,7 @@ function finished(settings: PublishSettings, queue: string | undefined): Publish
 const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
 
 function withoutRun(raw: RawSettings): RawSettings {
-  const own = new Map<string, string>()
+  const own = new Map<string, Given>()
   for (const [name, value] of raw) if (!aboutRuns.test(name)) own.set(name, value)
   return own
 }

@@ -33,7 +33,9 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
   const exchange = sandbox.exchange.bind(sandbox)
   async function send(method: string, path: string, init: CallInit = {}): Promise<Reply> {
     const base = init.base ?? 'https://queue.test'
-    const headers = Object.entries(init.headers ?? {})
+    const headers = Object.entries(init.headers ?? {}).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    )
     const token = init.token === undefined ? credentials.token : init.token
     if (token !== null) headers.push(['authorization', `Bearer ${token}`])
     const given = init.body
@@ -48,7 +50,8 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
 export type World = ReturnType<typeof world>
 
 export interface CallInit {
-  headers?: Record<string, string>
+  /** A list: the header comes several times. */
+  headers?: Record<string, string | readonly string[]>
   body?: unknown
   /** The body is a byte string already. */
   raw?: boolean

@@ -1,6 +1,6 @@
 import { type Bytes, text, toArray } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import { type HeaderList, headerOf } from '../../kernel/http.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type {
   AttemptEntry,
   AttemptOutcome,
@@ -193,7 +193,9 @@ export class Attempt implements AttemptEntry, EntryStamp {
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.headers, name.toLowerCase())
+    const lower = name.toLowerCase()
+    const values = this.headers.flatMap(([key, value]) => (key.toLowerCase() === lower ? [value] : []))
+    return values.length === 0 ? undefined : values.join(', ')
   }
 
   text(): string {

@@ -1,16 +1,18 @@
 import * as v from 'valibot'
 import { farthest, noDump, shortened } from '../../kernel/dumped.js'
-import { canonicalName } from '../../kernel/http.js'
+import { canonicalName, headerMap } from '../../kernel/http.js'
 import { endOfTime, iso } from '../../kernel/instant.js'
 import { bytesOf } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Message } from '../message/message.js'
 import type { RunPart } from '../message/run-part.js'
+import { plainHeaders } from '../publish/publish.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/refusals.js'
+import type { Given } from '../settings/settings.js'
 import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
-import { count, headerPairs, id, limit, portable, status, text, texts, time } from './fields.js'
-import { readable } from './portable-settings.js'
+import { count, headerPairs, headers, id, limit, portable, settings, status, text, time } from './fields.js'
+import { headerList, readable } from './portable-settings.js'
 import { type DumpedPart, dumpedPart, dumpedRun, type RunsToLoad } from './runs.js'
 import type {
   DumpedDeadLetter,
@@ -26,8 +28,8 @@ import type {
 
 const sent = {
   body: portable,
-  headers: v.record(v.string(), portable),
-  settings: texts,
+  headers,
+  settings,
   words: v.optional(v.string()),
   callerIp: v.string(),
   region: v.string(),
@@ -48,8 +50,9 @@ export const dumpedRows: {
     createdAt: time,
     updatedAt: time,
     endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
-    defaults: v.optional(texts),
+    defaults: v.optional(settings),
     contentType: v.optional(v.string()),
+    headers: v.optional(headers),
   }),
   queues: v.object({
     name: v.string(),
@@ -198,15 +201,22 @@ function within(part: string, load: () => void): void {
 }
 
 function loadGroup(queue: Queue, dumped: DumpedGroup): void {
-  const { name, createdAt, updatedAt, endpoints, defaults, contentType } = dumped
+  const { name, createdAt, updatedAt, endpoints, defaults, contentType, headers } = dumped
   checkPast(queue, `url group ${name}`, 'was created', createdAt)
   checkPast(queue, `url group ${name}`, 'was changed', updatedAt)
   const group = queue.urlGroups.upsert(name, endpoints)
-  if (defaults !== undefined || contentType !== undefined) {
-    const map = new Map(Object.entries(defaults ?? {}))
-    const shown = [...map].map(([option, value]) => [queue.words.header(canonicalName(option)), value])
-    if (contentType !== undefined) shown.push(['Content-Type', contentType])
-    queue.urlGroups.setDefaults(name, map, contentType, Object.fromEntries(shown))
+  if (defaults !== undefined || contentType !== undefined || headers !== undefined) {
+    const said = new Map(Object.entries(defaults ?? {}))
+    const plain = plainHeaders(headerList(headers ?? {}))
+    const shown: Record<string, Given> = Object.fromEntries(
+      [...said].map(([option, value]) => [queue.words.header(canonicalName(option)), value]),
+    )
+    if (contentType !== undefined) shown['Content-Type'] = contentType
+    queue.urlGroups.setDefaults(
+      name,
+      { settings: said, contentType, headers: plain },
+      { ...shown, ...headerMap(plain) },
+    )
   }
   Object.assign(group, { createdAt, updatedAt })
 }

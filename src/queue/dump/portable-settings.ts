@@ -4,14 +4,14 @@ import { bytesOf, type PortableString, portableString } from '../../kernel/porta
 import { defaultPolicy } from '../../policy/policy.js'
 import { defaultSettings, type PublishHeaders } from '../publish/publish.js'
 import { publishOptions } from '../settings/options.js'
-import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
+import type { CallbackSettings, Given, PublishSettings } from '../settings/settings.js'
 import { Words } from '../settings/words.js'
 
-/** Options by the names of their headers, without prefix and lower case, as texts. */
-export type PortableSettings = Readonly<Record<string, string>>
+/** Options by the names of their headers, without prefix and lower case, as texts; of headers to forward, lists. */
+export type PortableSettings = Readonly<Record<string, Given>>
 
-/** What is delivered by configuration: Content-Type and forwarded headers. */
-export type PortableHeaders = Readonly<Record<string, PortableString>>
+/** What is delivered by configuration: Content-Type and forwarded headers; a list where one comes several times. */
+export type PortableHeaders = Readonly<Record<string, PortableString | readonly PortableString[]>>
 
 /** A message that says nothing. The number of retries is always written: what it is by default is a choice of the policy. */
 const silent = { ...defaultSettings(defaultPolicy, new Words('none', [])), retries: -1 }
@@ -25,8 +25,8 @@ function* written(
   settings: PublishSettings,
   base: PublishSettings,
   prefix: string,
-  more: Iterable<readonly [string, string]>,
-): Generator<[string, string]> {
+  more: Iterable<readonly [string, Given]>,
+): Generator<[string, Given]> {
   for (const option of publishOptions) {
     if (prefix !== '' && !option.callbacks) continue
     const text = option.write(settings)
@@ -42,12 +42,12 @@ function* ofCallback(
   callback: CallbackSettings | undefined,
   retries: number,
   prefix: string,
-): Generator<[string, string]> {
+): Generator<[string, Given]> {
   if (callback === undefined) return
   const { headers, workflow } = callback.settings
-  const forwarded = headers
-    .filter(([name, value]) => name !== 'Content-Type' || value !== 'application/json')
-    .map(([name, value]) => [`forward-${name.toLowerCase()}`, value] as const)
+  const forwarded = listed(
+    headers.filter(([name, value]) => name !== 'Content-Type' || value !== 'application/json'),
+  ).map(([name, values]) => [`forward-${name.toLowerCase()}`, values] as const)
   yield* written(callback.settings, { ...silent, retries }, prefix, [...(workflow ?? []), ...forwarded])
 }
 
@@ -57,19 +57,39 @@ export function portableWords({ words }: PublishSettings): string | undefined {
 }
 
 export function portableHeaders(headers: HeaderList): PortableHeaders {
-  return Object.fromEntries(headers.map(([name, value]) => [name, portableString(value as Bytes)]))
+  const portable = (value: string): PortableString => portableString(value as Bytes)
+  return Object.fromEntries(
+    listed(headers).map(([name, given]) => [name, typeof given === 'string' ? portable(given) : given.map(portable)]),
+  )
+}
+
+export function headerList(headers: PortableHeaders): HeaderList {
+  return Object.entries(headers).flatMap(([name, given]) =>
+    [given].flat().map((value) => [name, bytesOf(value)] as const),
+  )
+}
+
+/** Each name once. */
+function listed(headers: HeaderList): [name: string, given: Given][] {
+  const names = new Map<string, Given>()
+  for (const [name, value] of headers) {
+    const before = names.get(name)
+    names.set(name, before === undefined ? value : [before, value].flat())
+  }
+  return [...names]
 }
 
 /** Options and headers as a publish reads them. */
 export function readable(
   settings: PortableSettings,
   headers: PortableHeaders,
-): { readonly raw: Map<string, string>; readonly given: PublishHeaders } {
-  const raw = new Map(Object.entries(settings))
+): { readonly raw: Map<string, Given>; readonly given: PublishHeaders } {
+  const raw = new Map<string, Given>(Object.entries(settings))
   let contentType: string | undefined
   for (const [name, value] of Object.entries(headers)) {
-    if (name.toLowerCase() === 'content-type') contentType = bytesOf(value)
-    else raw.set(`forward-${name}`, bytesOf(value))
+    const values = [value].flat().map(bytesOf)
+    if (name.toLowerCase() === 'content-type') contentType = values[0]
+    else raw.set(`forward-${name}`, values.length === 1 ? values[0]! : values)
   }
   return { raw, given: { contentType } }
 }

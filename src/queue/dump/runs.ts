@@ -3,7 +3,7 @@ import type { HeaderList } from '../../kernel/http.js'
 import type { PortableString } from '../../kernel/portable.js'
 import type { Message } from '../message/message.js'
 import type { RunPart } from '../message/run-part.js'
-import { count, headerPairs, id, portable, status, texts, time } from './fields.js'
+import { count, headerPairs, headers, id, portable, settings, status, time } from './fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 
 // Runs of workflows as JSON: the queue keeps them with its messages, the workflow room reads and writes them.
@@ -164,9 +164,9 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
   completedAt: v.optional(time),
   result: v.optional(portable),
   features: v.array(v.string()),
-  settings: texts,
+  settings,
   words: v.optional(v.string()),
-  headers: v.record(v.string(), portable),
+  headers,
   applies: v.boolean(),
   callerIp: v.string(),
   region: v.string(),

@@ -34,8 +34,10 @@ export interface DumpedGroup {
   readonly updatedAt: number
   readonly endpoints: readonly DumpedEndpoint[]
   /** Default settings: header names without prefix, lower case. */
-  readonly defaults?: Readonly<Record<string, string>> | undefined
+  readonly defaults?: PortableSettings | undefined
   readonly contentType?: string | undefined
+  /** Headers that are none of the service's own. */
+  readonly headers?: PortableHeaders | undefined
 }
 
 export interface DumpedQueue {
@@ -223,13 +225,17 @@ const dumpedDuplicate =
     until,
   })
 
-function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType }: UrlGroup): DumpedGroup {
+function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType, headers }: UrlGroup): DumpedGroup {
   return {
     name,
     createdAt,
     updatedAt,
     endpoints: endpoints.map((endpoint) => present({ url: endpoint.url, name: endpoint.name })),
-    ...present({ defaults: defaults && Object.fromEntries(defaults), contentType }),
+    ...present({
+      defaults: defaults && Object.fromEntries(defaults),
+      contentType,
+      headers: headers.length === 0 ? undefined : portableHeaders(headers),
+    }),
   }
 }
 

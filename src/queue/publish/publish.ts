@@ -1,10 +1,17 @@
 import { utf8 } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/http.js'
+import { type HeaderList, isHeader } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import { deliveryHeaders, isHopByHop } from '../settings/headers.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
 import { refusals } from '../settings/refusals.js'
-import type { CallbackSettings, FlowControlSettings, PublishSettings, RawSettings } from '../settings/settings.js'
+import {
+  type CallbackSettings,
+  type FlowControlSettings,
+  type Given,
+  joined,
+  type PublishSettings,
+  type RawSettings,
+} from '../settings/settings.js'
 import type { Words } from '../settings/words.js'
 
 const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
@@ -13,6 +20,8 @@ export interface PublishHeaders {
   readonly contentType?: string | undefined
   /** All headers of the request, for `Header-Forward`. */
   readonly incoming?: HeaderList
+  /** What a url group puts beneath them. */
+  readonly beneath?: HeaderList
   /** Whether `Authorization` among them is the sender's own and not what the queue was called with. */
   readonly ownAuthorization?: boolean
 }
@@ -39,20 +48,22 @@ export function readSettings(
     flowControlKey: settings.flowControl?.key,
     flowControlLimits: undefined,
   }
-  const forward: [string, string][] = []
-  let callback: Map<string, string> | undefined
-  let failureCallback: Map<string, string> | undefined
-  for (const [name, value] of raw) {
+  const forward: HeaderList[] = []
+  let callback: Map<string, Given> | undefined
+  let failureCallback: Map<string, Given> | undefined
+  for (const [name, given] of raw) {
     const option = optionsByName.get(name)
+    const value = joined(given)
     if (option !== undefined) {
       if (prefix === '' || option.callbacks) option.read(value.trim(), settings, gathering)
-    } else if (name.startsWith('forward-')) forward.push(forwarded(name.slice(8), value, gathering))
+    } else if (name.startsWith('forward-'))
+      forward.push([given].flat().map((one) => forwarded(name.slice(8), one, gathering)))
     else if (name.startsWith('callback-')) {
       callback ??= new Map()
-      callback.set(name.slice(9), value)
+      callback.set(name.slice(9), given)
     } else if (name.startsWith('failure-callback-')) {
       failureCallback ??= new Map()
-      failureCallback.set(name.slice(17), value)
+      failureCallback.set(name.slice(17), given)
     } else if (name.startsWith('workflow-') || name === 'feature-set') {
       const kept = settings.workflow === undefined ? new Map<string, string>() : new Map(settings.workflow)
       settings.workflow = kept.set(name, value)
@@ -109,16 +120,26 @@ function headerValue(value: string, broken: () => Error): string {
   return /[^\0-\xff]/.test(value) ? utf8(value) : value
 }
 
+/** Headers of a group that are to be delivered, as bytes. @throws Refusal for what HTTP cannot carry */
+export function plainHeaders(headers: HeaderList): HeaderList {
+  return headers.map(([name, value]) => {
+    const invalid = (): Error => refusals.invalid('headers', `${JSON.stringify(name)} is no header that can be sent`)
+    const bytes = headerValue(value, invalid)
+    if (!isHeader(name, bytes)) throw invalid()
+    return [name, bytes]
+  })
+}
+
 function readHeaders(
   given: PublishHeaders,
   before: HeaderList,
-  forward: HeaderList,
+  forward: readonly HeaderList[],
   { headerForward, context }: Gathering,
 ): HeaderList {
   const contentType =
     given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
-  const passed = headerForward ? passedHeaders(given, context.words) : []
-  return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words)
+  const passed = headerForward ? [given.beneath ?? [], passedHeaders(given, context.words)] : []
+  return deliveryHeaders(contentType, [before, ...passed, ...forward], context.words)
 }
 
 /** What `Header-Forward: true` passes on. [queue.md 2.3] */

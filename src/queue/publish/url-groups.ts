@@ -1,5 +1,7 @@
+import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from '../settings/refusals.js'
+import type { RawSettings } from '../settings/settings.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
 export interface GroupEndpoint {
@@ -7,16 +9,23 @@ export interface GroupEndpoint {
   readonly name?: string | undefined
 }
 
-/** Default settings of a group: header names without prefix, lower case, and their values. */
-export type GroupDefaults = ReadonlyMap<string, string>
+/** Default headers of a group. */
+export interface GroupDefaults {
+  /** The service's own. */
+  readonly settings: RawSettings
+  readonly contentType: string | undefined
+  /** All others. */
+  readonly headers: HeaderList
+}
 
 export class UrlGroup {
   endpoints: readonly GroupEndpoint[] = []
   /** As they were set, for reading back. */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
-  defaults: GroupDefaults | undefined
-  /** A default `Content-Type`, the only plain header among the defaults that means something. */
+  defaults: RawSettings | undefined
   contentType: string | undefined
+  /** As if the publisher had sent them: they are delivered where incoming headers are. [service.md, Message queue 5] */
+  headers: HeaderList = noHeaders
   updatedAt: number
 
   constructor(
@@ -95,14 +104,14 @@ export class UrlGroups {
   /** Replaces the default headers. */
   setDefaults(
     name: string,
-    defaults: GroupDefaults,
-    contentType: string | undefined,
+    { settings, contentType, headers }: GroupDefaults,
     shown: Readonly<Record<string, string | readonly string[]>>,
   ): void {
     const group = this.#groups.get(name)
     if (group === undefined) throw refusals.notFound('topic', name)
-    group.defaults = defaults.size === 0 ? undefined : defaults
+    group.defaults = settings.size === 0 ? undefined : settings
     group.contentType = contentType
+    group.headers = headers
     group.shownDefaults = Object.keys(shown).length === 0 ? undefined : shown
     group.updatedAt = this.#now()
   }

@@ -9,7 +9,7 @@ import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { PublishCall, PublishResult } from '../publisher.js'
 import type { Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/refusals.js'
-import type { RawSettings } from '../settings/settings.js'
+import type { Given, RawSettings } from '../settings/settings.js'
 import { readTarget, targetOf } from '../settings/url.js'
 import type { Words } from '../settings/words.js'
 import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
@@ -72,7 +72,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
   }
   return {
     target: readTarget(call.rest, rest, queue.policy),
-    settings: own.size === 0 ? call.settings : new Map([...own, ...call.settings]),
+    settings: settingsOf(call, own),
     headers: {
       contentType: call.header('content-type'),
       incoming: call.headers,
@@ -92,9 +92,15 @@ export function wordsOf(spoken: Pick<ServiceCall, 'isSilent' | 'vocabulary'>, { 
   return (spoken.isSilent ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
 }
 
+/** What is said in headers, over what the query says. */
+function settingsOf({ settings, lists }: Pick<ServiceCall, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
+  if (lists === undefined && (query === undefined || query.size === 0)) return settings
+  return new Map<string, Given>([...(query ?? []), ...settings, ...(lists ?? [])])
+}
+
 /** Settings of a call that is not a publish, from headers and query. */
 export function settingsIn(call: ServiceCall): RawSettings {
-  return new Map([...splitQuery(call.query, call.vocabulary).own, ...call.settings])
+  return settingsOf(call, splitQuery(call.query, call.vocabulary).own)
 }
 
 /** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
@@ -198,7 +204,12 @@ export function readHeaderObject(
 ): { settings: RawSettings; contentType: string | undefined; words: Words } {
   const spoken = call.hear(headers)
   const contentType = headers.findLast(([name]) => name.toLowerCase() === 'content-type')?.[1]
-  return { settings: spoken.settings, contentType, words: spoken.isSilent ? wordsOf(call, api) : wordsOf(spoken, api) }
+  const { lists } = spoken
+  return {
+    settings: settingsOf({ settings: spoken.settings, lists }),
+    contentType,
+    words: spoken.isSilent ? wordsOf(call, api) : wordsOf(spoken, api),
+  }
 }
 
 export function createSchedule(call: ServiceCall, api: QueueApi): Answer {

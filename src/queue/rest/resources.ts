@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
+import { plainHeaders } from '../publish/publish.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules/schedules.js'
 import { createSchedule, headerObject, readHeaderObject, targetFacts } from './publishing.js'
@@ -93,8 +94,12 @@ function schedule(queue: Queue, call: ServiceCall): Schedule {
 
 function setDefaults(call: ServiceCall, api: QueueApi): Answer {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
-  const list = headers.map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const list = headers.flatMap(([key, values]) => [values].flat().map((value): [string, string] => [key, value]))
   const { settings, contentType } = readHeaderObject(list, call, api)
-  api.queue.urlGroups.setDefaults(name(call), settings, contentType, Object.fromEntries(headers))
+  const plain = list.filter(
+    ([key]) => !/^content-type$/i.test(key) && api.queue.words.ownName(key.toLowerCase()) === undefined,
+  )
+  const defaults = { settings, contentType, headers: plainHeaders(plain) }
+  api.queue.urlGroups.setDefaults(name(call), defaults, Object.fromEntries(headers))
   return empty()
 }

@@ -29,17 +29,30 @@ export const ownDeliveryHeaders: readonly string[] = [
 ]
 
 /**
- * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit
- * ones come last.
+ * The headers that a destination gets by configuration. A name in a later source replaces it in those before, so explicit
+ * ones come last; one that comes several times in a source stays a list.
  */
-export function deliveryHeaders(contentType: string | undefined, forwarded: HeaderList, words: Words): HeaderList {
-  if (forwarded.length === 0) return contentType === undefined ? [] : [['Content-Type', contentType]]
+export function deliveryHeaders(
+  contentType: string | undefined,
+  sources: readonly HeaderList[],
+  words: Words,
+): HeaderList {
+  if (sources.every(({ length }) => length === 0))
+    return contentType === undefined ? [] : [['Content-Type', contentType]]
   const dropped = new Set(ownDeliveryHeaders.flatMap((name) => words.headers(name).map((own) => own.toLowerCase())))
-  const byName = new Map<string, string>()
-  if (contentType !== undefined) byName.set('Content-Type', contentType)
-  for (const [name, value] of forwarded) {
-    const lower = name.toLowerCase()
-    if (!isHopByHop(lower) && !dropped.has(lower)) byName.set(canonicalName(name), value)
+  const byName = new Map<string, readonly string[]>()
+  if (contentType !== undefined) byName.set('Content-Type', [contentType])
+  for (const source of sources) {
+    const own = new Map<string, string[]>()
+    for (const [name, value] of source) {
+      const lower = name.toLowerCase()
+      if (isHopByHop(lower) || dropped.has(lower)) continue
+      const spelled = canonicalName(name)
+      const values = own.get(spelled)
+      if (values === undefined) own.set(spelled, [value])
+      else values.push(value)
+    }
+    for (const [name, values] of own) byName.set(name, values)
   }
-  return [...byName]
+  return [...byName].flatMap(([name, values]) => values.map((value) => [name, value] as const))
 }

@@ -3,8 +3,18 @@ import type { Redaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
 import type { Words } from './words.js'
 
-/** The service's own headers or query parameters: lower-case name without prefix → value. */
-export type RawSettings = ReadonlyMap<string, string>
+/** The service's own headers or query parameters: lower-case name without prefix → value; of headers to forward, values. */
+export type RawSettings = ReadonlyMap<string, Given>
+
+/** Several values where a header that is to be forwarded came several times. */
+export type Given = string | readonly string[]
+
+/** As one text, as HTTP has it. */
+export function joined(given: Given): string
+export function joined(given: Given | undefined): string | undefined
+export function joined(given: Given | undefined): string | undefined {
+  return typeof given === 'string' ? given : given?.join(', ')
+}
 
 export interface FlowControlSettings {
   readonly key: string
@@ -47,5 +57,5 @@ export interface PublishSettings {
   scheduleId: string | undefined
   queue: string | undefined
   /** Headers of the workflow protocol, by name without prefix: kept for it, not read here. */
-  workflow: RawSettings | undefined
+  workflow: ReadonlyMap<string, string> | undefined
 }

@@ -9,6 +9,7 @@ import { batchSchema, itemCall, publishCall, wordsOf } from '../../queue/rest/pu
 import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
 import { parseServiceDuration } from '../../queue/settings/options.js'
 import { refusals } from '../../queue/settings/refusals.js'
+import { type Given, joined } from '../../queue/settings/settings.js'
 import { checkReach, checkUrl } from '../../queue/settings/url.js'
 import type { Words } from '../../queue/settings/words.js'
 import { headerArrays, stepSchema } from '../invoke.js'
@@ -66,8 +67,8 @@ function begunShape({ run, deduplicated }: Begun): object {
 function prepared(call: PublishCall, workflows: Workflows): () => Begun {
   const url = workflows.urlOf(call.target)
   const settings = new Map(call.settings)
-  const isAsked = /^true$/i.test(settings.get('workflow-unknown-sdk') ?? '')
-  const given = settings.get('workflow-runid')?.trim()
+  const isAsked = /^true$/i.test(joined(settings.get('workflow-unknown-sdk')) ?? '')
+  const given = joined(settings.get('workflow-runid'))?.trim()
   const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
   workflows.checkRunId(runId, call.words)
   const read = workflows.readTrigger(call, url, withProtocol(settings, call.words))
@@ -82,7 +83,7 @@ function prepared(call: PublishCall, workflows: Workflows): () => Begun {
 }
 
 /** What an SDK would say about itself. */
-function withProtocol(settings: Map<string, string>, words: Words): Map<string, string> {
+function withProtocol(settings: Map<string, Given>, words: Words): Map<string, Given> {
   for (const name of forwardNames('Workflow-Sdk-Version', words)) if (!settings.has(name)) settings.set(name, '1')
   return settings
 }

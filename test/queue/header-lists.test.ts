@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { shop, world } from './world.js'
+
+// [service.md: a header is a map of name to array of values; issue: what came several times stays a list]
+
+const done = 'https://shop.test/done'
+const several = {
+  'Service-Forward-X-A': ['1', '2, 3'],
+  'Service-Callback': done,
+  'Service-Callback-Forward-X-C': ['4', '5'],
+  'Service-Retries': '0',
+}
+
+describe('a header that comes several times', () => {
+  test('stays a list in the message, its callback and the log, and is delivered as one', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const called = at.destinations.record(done)
+    await at.send('POST', `/v2/publish/${shop}`, { headers: several, body: 'x' })
+    await at.clock.drain()
+    expect(seen.last().header('x-a')).toBe('1, 2, 3')
+    expect(called.last().header('x-c')).toBe('4, 5')
+    expect(JSON.parse(called.last().text()).sourceHeader).toMatchObject({ 'X-A': ['1', '2, 3'] })
+    const { messageId } = at.traffic.of('published')[0]!
+    expect((await at.send('GET', `/v2/messages/${messageId}`)).json.header).toMatchObject({ 'X-A': ['1', '2, 3'] })
+  })
+
+  test('stays a list in a schedule and what it triggers, through a dump as well', async () => {
+    const at = world()
+    await at.send('POST', `/v2/schedules/${shop}`, { headers: { ...several, 'Service-Cron': '* * * * *' }, body: 'x' })
+    const shown = async () => (await at.send('GET', '/v2/schedules')).json[0]
+    const before = await shown()
+    expect([before.header, before.callbackHeader]).toMatchObject([{ 'X-A': ['1', '2, 3'] }, { 'X-C': ['4', '5'] }])
+    at.sandbox.load(JSON.parse(JSON.stringify(at.sandbox.dump())))
+    const again = world()
+    again.sandbox.load(at.sandbox.dump())
+    expect((await again.send('GET', '/v2/schedules')).json[0]).toEqual(before)
+    const called = again.sandbox.destinations.record(done)
+    const seen = again.sandbox.destinations.record(shop)
+    await again.sandbox.clock.advance('1m')
+    expect(seen.last().header('x-a')).toBe('1, 2, 3')
+    expect(called.last().header('x-c')).toBe('4, 5')
+    expect(JSON.parse(called.last().text()).sourceHeader).toMatchObject({ 'X-A': ['1', '2, 3'] })
+  })
+
+  test('in another source replaces it', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    at.queue.urlGroup('g', [shop])
+    await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Forward-X-A': ['7', '8'] } } })
+    await at.send('POST', '/v2/publish/g', { body: 'x' })
+    await at.send('POST', '/v2/publish/g', { headers: { 'Service-Forward-X-A': '9' }, body: 'y' })
+    await at.clock.drain()
+    expect(seen.all.map((delivery) => delivery.header('x-a'))).toEqual(['7, 8', '9'])
+    const headers = at.traffic.of('attempt').map((attempt) => attempt.headers.filter(([name]) => name === 'X-A'))
+    expect(headers).toEqual([
+      [
+        ['X-A', '7'],
+        ['X-A', '8'],
+      ],
+      [['X-A', '9']],
+    ])
+  })
+
+  test('passes by Header-Forward as it came', async () => {
+    const at = world()
+    at.destinations.record(shop)
+    await at.send('POST', `/v2/publish/${shop}`, { headers: { 'X-A': ['1', '2'], 'Service-Header-Forward': 'true' } })
+    await at.clock.drain()
+    const { headers } = at.traffic.of('attempt')[0]!
+    expect(headers.filter(([name]) => name === 'X-A')).toEqual([
+      ['X-A', '1'],
+      ['X-A', '2'],
+    ])
+  })
+})
+
+describe('plain default headers of a url group', () => {
+  const raw = { headers: { 'X-Raw': 'raw', 'X-Both': 'group', 'Service-Forward-X-Raw-Always': 'always' } }
+  async function delivered(headers: Record<string, string>): Promise<(string | undefined)[]> {
+    const at = world()
+    at.queue.urlGroup('g', [shop])
+    await at.send('PATCH', '/v2/topics/g', { body: raw })
+    at.sandbox.load(JSON.parse(JSON.stringify(at.sandbox.dump())))
+    const seen = at.sandbox.destinations.record(shop)
+    await at.send('POST', '/v2/publish/g', { headers, body: 'x' })
+    await at.sandbox.clock.drain()
+    return ['x-raw', 'x-both', 'x-raw-always'].map((name) => seen.last().header(name))
+  }
+
+  test('count as if the publisher had sent them: delivered under header-forward only', async () => {
+    expect(await delivered({})).toEqual([undefined, undefined, 'always'])
+    expect(await delivered({ 'Service-Header-Forward': 'true' })).toEqual(['raw', 'group', 'always'])
+    expect(await delivered({ 'Service-Header-Forward': 'true', 'X-Both': 'own' })).toEqual(['raw', 'own', 'always'])
+  })
+
+  test('that HTTP cannot carry are refused', async () => {
+    const at = world()
+    at.queue.urlGroup('g', [shop])
+    for (const headers of [{ 'no name': 'x' }, { 'X-A': 'two\nlines' }]) {
+      const answer = await at.send('PATCH', '/v2/topics/g', { body: { headers } })
+      expect([answer.status, answer.json.error]).toEqual([
+        400,
+        expect.stringContaining('is no header that can be sent'),
+      ])
+    }
+  })
+})
