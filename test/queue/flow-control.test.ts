@@ -202,6 +202,16 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 11, 60])
   })
 
+  test('the start of the present period is told, also of one without messages', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    await publish(at, 'rate=2,period=1m', 'a')
+    await at.clock.advance('59s')
+    expect(await read(at)).toMatchObject({ rateCount: 1, ratePeriodStart: 1_893_456_000 })
+    await at.clock.advance('91s')
+    expect(await read(at)).toMatchObject({ rateCount: 0, ratePeriodStart: 1_893_456_120 })
+  })
+
   test('resetRate ends the period: the present instant starts a new one', async () => {
     const at = world()
     at.destinations.answer(shop, 200)

@@ -50,6 +50,13 @@ export class FlowKey {
     return (this.ratePeriodStart ?? Number.NEGATIVE_INFINITY) + this.ratePeriod * 1000
   }
 
+  /** When the present period began, in milliseconds: one without calls as well, which follows the one before. */
+  presentPeriodStart(now: number): number {
+    const { ratePeriodStart: start = now } = this
+    const length = this.ratePeriod * 1000
+    return start + Math.floor(Math.max(0, now - start) / length) * length
+  }
+
   /** The period that has ended counts no more. */
   refresh(now: number): void {
     if (now >= this.periodEnd()) this.rateCount = 0

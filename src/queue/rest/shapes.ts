@@ -192,7 +192,7 @@ export function flowKeyShape(key: FlowKey, now: number): Shape {
     rateMax: key.rateMax,
     rateCount: key.rateCount,
     ratePeriod: key.ratePeriod,
-    ratePeriodStart: Math.floor((key.ratePeriodStart ?? 0) / 1000),
+    ratePeriodStart: Math.floor(key.presentPeriodStart(now) / 1000),
     isPinnedParallelism: key.pinnedParallelism,
     isPinnedRate: key.pinnedRate,
     isPaused: key.paused,
