@@ -244,7 +244,7 @@ export class Calls {
   async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
     const { clock, traffic, callers, journal } = this.#options
     const { method, url, headers } = given
-    journal?.note('call', { method, url, headers, body, caller })
+    const number = journal?.call({ method, url, headers, body, caller })
     const call = new ForeignCall(given.method, given.url, given.headers, body)
     if (caller.couldBe !== undefined) call.couldBe = caller.couldBe
     traffic.adopt(call, caller.cause)
@@ -269,7 +269,10 @@ export class Calls {
       letOutsideContinue(clock)
     }
     const { signal } = given
-    const abort = (): void => end(noAnswer(`the app gave up: ${errorText(signal?.reason)}`))
+    const abort = (): void => {
+      journal?.note('gaveUp', { call: number!, reason: signal?.reason })
+      end(noAnswer(`the app gave up: ${errorText(signal?.reason)}`))
+    }
     signal?.addEventListener('abort', abort, { once: true })
     try {
       const answer = await meetRules(scene)

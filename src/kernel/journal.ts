@@ -44,6 +44,8 @@ export interface InputKinds {
   readonly left: number
   /** To a foreign host, and who was taken for its caller. */
   readonly call: KeptCall & { readonly caller: object }
+  /** The app gave up the call of this number. */
+  readonly gaveUp: { readonly call: number; readonly reason: unknown }
   /** A method of a face that changes something: the way to it from the sandbox. */
   readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
   /** A command of a connection, which may wait; or the rows of a transaction. */
@@ -159,6 +161,7 @@ export class Journal {
   #inputs = new Inputs()
   #bytes = 0
   #requests = 0
+  #calls = 0
   #works = 0
   #commands = 0
   #begunAt: number
@@ -230,6 +233,13 @@ export class Journal {
     this.note('command', kept)
     for (const row of kept.rows) for (const word of row) this.#weigh(word.length)
     return this.#commands++
+  }
+
+  /** @returns its number */
+  call(kept: InputKinds['call']): number {
+    this.note('call', kept)
+    this.#weigh(kept.body.length)
+    return this.#calls++
   }
 
   /**

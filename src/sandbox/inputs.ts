@@ -205,13 +205,22 @@ function define(target: object, name: string, value: Method): void {
 /** Plain data is copied so deep; what is deeper, or goes round in circles, stays what it is. */
 const deepest = 50
 
-/** A copy of plain data, which may change after the call; code and instances stay what they are. */
+/** A copy of data, which may change after the call; code and what the host has classes for stay what they are. */
 function kept(given: unknown, depth = 0): unknown {
   if (typeof given !== 'object' || given === null || depth > deepest) return given
   if (Array.isArray(given)) return given.map((item) => kept(item, depth + 1))
-  if (given instanceof Uint8Array) return given.slice()
+  // A Buffer's own slice() is the same memory.
+  if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
   if (given instanceof Response) return given.bodyUsed ? given : given.clone()
-  const prototype: unknown = Object.getPrototypeOf(given)
-  if (prototype !== Object.prototype && prototype !== null) return given
+  if (given instanceof URL) return new URL(given)
+  if (given instanceof Date) return new Date(given)
+  if (Object.prototype.toString.call(given) !== '[object Object]') return given
+  // An app that answers requests is code.
+  if ('fetch' in given) return given
+  // What an app has classes for is sent as JSON.
+  if ('toJSON' in given && typeof given.toJSON === 'function') {
+    const json = kept(given.toJSON(), depth + 1)
+    return { toJSON: () => json }
+  }
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, kept(value, depth + 1)]))
 }

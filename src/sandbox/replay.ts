@@ -54,6 +54,7 @@ export class Replay implements Player {
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
   readonly #requests: MadeRequest[] = []
+  readonly #calls: AbortController[] = []
   readonly #handles: FaultHandle[] = []
   /** Commands of connections: those that had to wait. */
   readonly #commands: (Blocked | undefined)[] = []
@@ -131,8 +132,10 @@ export class Replay implements Player {
     left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
     call: ({ caller, ...kept }) => {
       const abort = new AbortController()
+      this.#calls.push(abort)
       void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
     },
+    gaveUp: ({ call, reason }) => this.#calls[call]?.abort(reason),
     command: (kept) => this.#command(kept),
     unblocked: ({ command, how }) => {
       const begun = this.#commands[command]

@@ -37,10 +37,10 @@ export class Journal {
     this.#inputs = inputs
     store.listen({
       keyspace: (eventClass, event, key) => {
-        if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
-        if (traffic.keeps && eventClass !== 'n' && eventClass !== 'm')
-          traffic.adopt(new Change(event, key, this.#cause))
+        if (eventClass === 'n' || eventClass === 'm') return
+        if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
+        if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
       },
     })
   }
