@@ -1,3 +1,4 @@
+import { dateOf } from '../kernel/instant.js'
 import type { Journal } from '../kernel/journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
@@ -213,8 +214,9 @@ function kept(given: unknown, depth = 0): unknown {
   if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
   if (given instanceof Response) return given.bodyUsed ? given : given.clone()
   if (given instanceof URL) return new URL(given)
-  if (given instanceof Date) return new Date(given)
-  if (Object.prototype.toString.call(given) !== '[object Object]') return given
+  const tag = Object.prototype.toString.call(given)
+  if (tag === '[object Date]') return dateOf(Number(given))
+  if (tag !== '[object Object]') return given
   // An app that answers requests is code.
   if ('fetch' in given) return given
   // What an app has classes for is sent as JSON.
