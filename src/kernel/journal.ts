@@ -113,6 +113,8 @@ export class Inputs {
   #log: number[] = []
   #ended: number[] = []
   #timers: number[] = []
+  /** Where work outside came in the middle of what the world did: the first input of it, and the one behind the last. */
+  #within = new Map<number, number>()
 
   get length(): number {
     return this.#kinds.length
@@ -135,6 +137,24 @@ export class Inputs {
     return { kind, what: this.#whats[index], at, log, ended, timers } as Input
   }
 
+  /** What has been pushed since there were so many came within one step of the world, which is not to be parted. */
+  hold(from: number): void {
+    if (this.length - from > 1) this.#within.set(from, this.length)
+  }
+
+  /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
+  isOfWork(place: number): boolean {
+    return this.#kinds[place] === 'returned' || this.#within.has(place)
+  }
+
+  /** The first place from this one on that is between two steps of the world. */
+  between(place: number): number {
+    let end = place
+    for (const [from, to] of this.#within) if (from <= end && end < to) end = to
+    while (this.#kinds[end] === 'returned') end++
+    return end === place ? place : this.between(end)
+  }
+
   /** A copy of the first ones. */
   first(count: number): Inputs {
     const copy = new Inputs()
@@ -144,6 +164,7 @@ export class Inputs {
     copy.#log = this.#log.slice(0, count)
     copy.#ended = this.#ended.slice(0, count)
     copy.#timers = this.#timers.slice(0, count)
+    copy.#within = new Map([...this.#within].filter(([, to]) => to <= count))
     return copy
   }
 }
@@ -254,17 +275,22 @@ export class Journal {
       return ended as T | Promise<T>
     }
     let result: T | Promise<T>
+    const from = this.#inputs.length
+    const returned = (what: unknown): void => {
+      this.note('returned', what)
+      this.#inputs.hold(from)
+    }
     try {
       result = work(new OutsideTask(task, number, this))
     } catch (error) {
-      this.note('returned', new Thrown(error))
+      returned(new Thrown(error))
       throw error
     }
     if (!(result instanceof Promise)) {
-      this.note('returned', result)
+      returned(result)
       return result
     }
-    this.note('returned', undefined)
+    returned(undefined)
     return result.then(
       (value) => {
         this.note('settled', { work: number, value })

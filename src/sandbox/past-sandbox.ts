@@ -35,7 +35,7 @@ export class PastSandbox {
   /** The log as it was: what had not ended has no end. */
   get traffic(): TrafficView {
     const { seq, traffic, at } = this.#told
-    const entries = traffic.entries.filter((entry) => entry.seq <= seq).map((entry) => asOf(entry, seq))
+    const entries = traffic.entries.filter((entry) => entry.seq <= seq).map((entry) => asOf(entry, seq, at))
     return new TrafficView(Traffic.recorded(entries), { ...traffic.context, now: () => at })
   }
 
@@ -99,10 +99,17 @@ const isScript = /^(?:eval|evalsha|fcall)$/i
 
 const ends: ReadonlySet<string | symbol> = new Set(['answer', 'outcome', 'to', 'endedAfter'])
 
-/** An entry as it was when another one was the latest. */
-function asOf(entry: Entry, seq: number): Entry {
-  const { endedAfter = 0 } = entry as { readonly endedAfter?: number }
-  if (endedAfter <= seq) return entry
+/** An entry as it was at an instant, when another one was the latest: the end may be later, and no entry in between. */
+function asOf(entry: Entry, seq: number, at: number): Entry {
+  const { endedAfter = 0, answer, outcome, to = answer?.at ?? outcome?.at ?? at } = entry as Ended
+  if (endedAfter <= seq && to <= at) return entry
   // Not a copy: what it costs to tell an entry is spent on those that are read.
   return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
+}
+
+interface Ended {
+  readonly endedAfter?: number
+  readonly answer?: { readonly at: number }
+  readonly outcome?: { readonly at: number }
+  readonly to?: number
 }

@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { Input, Inputs, Journal, Stand } from '../kernel/journal.js'
 import { didYouMean } from '../kernel/nearest-name.js'
-import type { Traffic } from '../kernel/traffic.js'
+import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import { type DestinationHandler, type Destinations, type Reach, unhandle } from '../queue/destinations/destinations.js'
 import type { Start } from './world.js'
@@ -34,6 +34,8 @@ export interface Past {
   readonly stand: Stand
   /** Where time stands. */
   readonly at: number
+  /** The log. */
+  readonly entries: readonly Entry[]
 }
 
 interface Told {
@@ -91,7 +93,7 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   let end = endOf(inputs, (input) => input.at > at)
   // A move that leads away from the instant is not of it.
   while (inputs.get(end - 1)?.kind === 'moving') end--
-  return { end, at }
+  return { end: inputs.between(end), at }
 }
 
 function pastInstant(given: PastInstant, now: number): number {
@@ -120,7 +122,7 @@ function afterEntry(
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
     if ((inputs.get(end + 1)?.log ?? latest) > seq) break
   }
-  return { end, at }
+  return { end: inputs.between(end), at }
 }
 
 /** How many inputs come before the first of which this is true: it is of all that follow. */

@@ -16,12 +16,13 @@ import {
 } from '../kernel/journal.js'
 import { doze, WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import type { CommandEntry } from '../kernel/traffic.js'
+import type { CommandEntry, Entry } from '../kernel/traffic.js'
 import type { Answer, Call } from '../protocol/service.js'
 import type { FaultHandle } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { inside } from '../store/inside.js'
 import type { Step } from './inputs.js'
+import type { Past } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
 /** Microtasks that a world is waited for before the host gets a turn … */
@@ -73,15 +74,27 @@ export class Replay implements Player {
    * @param end the inputs before it are played
    * @param last how far the world had come when there was no further input
    * @param at where time stands in the end
+   * @param entries the log of the other world
    */
-  async play(end: number, last: Stand, at: number): Promise<void> {
-    while (this.#next < end) {
+  async play({ end, stand: last, at, entries }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
+    for (let turn = 0; this.#next < end; turn++) {
       const input = this.#inputs.get(this.#next)!
-      await this.#reach(input, unordered.has(input.kind))
-      this.#next++
-      this.#meet(input)
+      // Nothing may lie between the look at the world and what it meets then.
+      if (!this.#inputs.isOfWork(this.#next) && this.#isReached(input, turn)) {
+        turn = -1
+        this.#next++
+        this.#meet(input)
+      } else {
+        if (turn > mostTurns) throw strayed(`a handler was not called that was called ${standing(input)}`)
+        const next = this.#next
+        await (turn < quickTurns ? undefined : hostTurn())
+        if (this.#next !== next) turn = -1
+      }
     }
-    await this.#reach(this.#inputs.get(this.#next) ?? last, false)
+    for (let turn = 0; !this.#isReached(this.#inputs.get(this.#next) ?? last, turn); turn++) {
+      await (turn < quickTurns ? undefined : hostTurn())
+    }
+    this.#compare(entries)
     this.#clock.finish(at)
     this.#journal.goOn(this.#inputs.first(this.#next))
     // Connections are outside of the world: it begins without them. A fork of the fork has to know.
@@ -108,15 +121,25 @@ export class Replay implements Player {
     }
   }
 
-  /** Waits until the world stands where it stood. */
-  async #reach(stand: Stand, isUnordered: boolean): Promise<void> {
-    for (let turn = 0; ; turn++) {
-      const now = this.#journal.stand
-      if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return
-      const isBeyond = now.log > stand.log || now.ended > stand.ended || now.timers > stand.timers
-      if (isBeyond && isUnordered) return
-      if (isBeyond || turn > mostTurns) throw strayed(`${standing(now)}, where it was ${standing(stand)}`)
-      await (turn < quickTurns ? undefined : hostTurn())
+  /** Whether the world stands where it stood. */
+  #isReached(stand: Input | Stand, turn: number): boolean {
+    const now = this.#journal.stand
+    if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return true
+    const isBeyond = now.log > stand.log || now.ended > stand.ended || now.timers > stand.timers
+    if (isBeyond && 'kind' in stand && unordered.has(stand.kind)) return true
+    if (isBeyond || turn > mostTurns) throw strayed(`${standing(now)}, where it was ${standing(stand)}`)
+    return false
+  }
+
+  /** Work that ends while it sleeps meets time that moves on: the same inputs may end it a little earlier, or later. */
+  #compare(entries: readonly Entry[]): void {
+    const there = new Map(entries.map((entry) => [entry.seq, entry]))
+    for (const entry of this.#sandbox.traffic.entries) {
+      const was = there.get(entry.seq)
+      // Calls that move time are put together.
+      if (was === undefined || entry.type === 'clock' || was.at !== entry.at || endOf(entry) === undefined) continue
+      const [now, then] = [endOf(entry), endOf(was)]
+      if (now !== then) throw strayed(`entry ${entry.seq} ended at ${now}, where it ended at ${then}`)
     }
   }
 
@@ -266,6 +289,19 @@ function readAway({ body }: Answer): ReadableStreamDefaultReader<Uint8Array> | u
   }
   void read().catch(nothing)
   return reader
+}
+
+/** When an entry ended, and after which other one. */
+function endOf(entry: Entry): string | undefined {
+  const { endedAfter, answer, outcome } = entry as Ended
+  const at = answer?.at ?? outcome?.at
+  return at === undefined ? undefined : `${iso(at)} after entry ${endedAfter}`
+}
+
+interface Ended {
+  readonly endedAfter?: number
+  readonly answer?: { readonly at: number }
+  readonly outcome?: { readonly at: number }
 }
 
 function nothing(): void {}

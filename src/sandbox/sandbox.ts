@@ -261,7 +261,8 @@ export class Sandbox {
     const dump = shift ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') refuseAhead(dump, goesOn)
     const loads = dump.loads + 1
-    const loaded = { dump, goesOn }
+    // Whoever has it may change it, and a fork loads it again.
+    const loaded = { dump: JSON.parse(JSON.stringify(dump)) as SandboxDump, goesOn }
     const world = this.#filled({ startAt: dump.now, loads, loaded })
     this.#loads = loads
     this.#replace(world, 'load')
@@ -331,6 +332,7 @@ export class Sandbox {
         end,
         stand,
         at,
+        entries: traffic.entries,
       },
       this.options,
     )
@@ -339,7 +341,7 @@ export class Sandbox {
     return fork
   }
 
-  async #become({ start, inputs, end, stand, at }: Past, origin: SandboxOptions): Promise<void> {
+  async #become({ start, inputs, ...past }: Past, origin: SandboxOptions): Promise<void> {
     let isQuiet = true
     const { warn = console.warn } = origin
     const told = (sentence: string): void => {
@@ -349,7 +351,7 @@ export class Sandbox {
     this.#world = this.#filled(start, { ...origin, warn: told })
     const { journal, destinations } = this.#world
     try {
-      await new Replay(this, journal!, inputs).play(end, stand, at)
+      await new Replay(this, journal!, inputs).play(past)
     } catch (error) {
       this.dispose()
       throw error

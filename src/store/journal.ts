@@ -176,7 +176,8 @@ export class Journal {
   /** Everything was replaced by a dump. */
   loaded(dump: StoreDump): void {
     const { seq, at } = this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
-    if (this.#inputs !== undefined) this.#ran.push({ seq, at, loaded: dump })
+    // Whoever has it may change it.
+    if (this.#inputs !== undefined) this.#ran.push({ seq, at, loaded: JSON.parse(JSON.stringify(dump)) as StoreDump })
   }
 
   /** What ran since the world began; nothing where its inputs are not kept, or were too many. */

@@ -59,3 +59,72 @@ test('a fork gets what was given to a call as it was then, whatever became of it
   await sandbox.clock.drain()
   await expectSame(sandbox)
 })
+
+test('a fork loads what was loaded, and not what became of the dump', async () => {
+  using sandbox = createSandbox()
+  sandbox.store.run('SET', 'stock', '5')
+  const [world, stored] = [sandbox.dump(), sandbox.store.dump()]
+  sandbox.load(world)
+  sandbox.store.load(stored)
+  await sandbox.clock.advance('1m')
+  Object.assign(world, { store: undefined })
+  Object.assign(stored, { keys: [] })
+  expect(sandbox.at('-30s').store.get('stock')).toBe('5')
+  await expectSame(sandbox)
+})
+
+test('a look into the past does not know what ended later', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on('https://shop.test/orders', async (_, task) => {
+    await task.sleep('10s')
+    return new Response('late')
+  })
+  sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  await sandbox.clock.advance('1m')
+  const [attempt] = sandbox.at('-55s').traffic.of('attempt')
+  expect(attempt).toBeDefined()
+  expect(attempt?.outcome).toBeUndefined()
+  expect(sandbox.at('-45s').traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+})
+
+test('a fork right after an entry that a handler wrote is what the look there says', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on('https://shop.test/orders', () => {
+    sandbox.store.run('INCR', 'first')
+    sandbox.store.run('INCR', 'second')
+    return new Response()
+  })
+  sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  await sandbox.clock.drain()
+  for (const { seq } of sandbox.traffic.entries) {
+    using fork = await sandbox.fork({ at: { seq } })
+    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+  }
+})
+
+test('a fork knows calls side by side, some of which end while time begins to move', async () => {
+  using sandbox = createSandbox()
+  sandbox.calls.on('https://bank.test/*', async (_, task) => {
+    await task.sleep('1s')
+    return new Response()
+  })
+  sandbox.calls.script('https://bank.test/charge', [500, 503])
+  sandbox.calls.answer('https://mail.test/*', 201)
+  const urls = ['bank.test/charge', 'bank.test/charge', 'bank.test/charge', 'mail.test/send']
+  const made = Promise.all(urls.map((url) => sandbox.calls.fetch(`https://${url}`, { method: 'POST' })))
+  await sandbox.clock.drain()
+  await made
+  await expectSame(sandbox)
+})
+
+test('a fork knows a handler that ends while a part of it sleeps', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on('https://shop.test/orders', (_, task) => {
+    void task.sleep('2s').then(() => sandbox.store.run('INCR', 'late'))
+    return new Response('ok')
+  })
+  sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  await sandbox.clock.advance('1s')
+  await sandbox.clock.advance('10m')
+  await expectSame(sandbox)
+})
