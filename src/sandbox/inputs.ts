@@ -141,8 +141,10 @@ const withHandles: PropertyDescriptorMap = {
   add: {
     value(this: Faults, rules: never, options?: { readonly line?: string }): FaultHandle {
       const { journal } = keptBy.get(this)!
-      noteCall(this, 'add', [rules, options])
-      const handle = Faults.prototype.add.call(this, rules, options)
+      // Played again, they were still declared here: the line is read when it is asked for.
+      const line = (options?.line ?? new Error('declared here')) as string
+      noteCall(this, 'add', [rules, { line }])
+      const handle = Faults.prototype.add.call(this, rules, { line })
       const number = added.get(this) ?? 0
       added.set(this, number + 1)
       const remove = (): void => {

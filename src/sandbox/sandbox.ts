@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } f
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
-import { type Destinations, reconnect } from '../queue/destinations/destinations.js'
+import { type Destinations, inherit, reconnect } from '../queue/destinations/destinations.js'
 import type { DirectQueue } from '../queue/direct.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
@@ -334,22 +334,25 @@ export class Sandbox {
         at,
         entries: traffic.entries,
       },
-      this.options,
+      this,
     )
     if (destinations !== undefined) replaceDestinations(fork.destinations, journal!.inputs, destinations)
     fork.#loads = this.#loads
     return fork
   }
 
-  async #become({ start, inputs, ...past }: Past, origin: SandboxOptions): Promise<void> {
+  async #become({ start, inputs, ...past }: Past, origin: Sandbox): Promise<void> {
     let isQuiet = true
-    const { warn = console.warn } = origin
+    const { options } = origin
+    const { warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
+    const publishers = origin.destinations
     endWorld(this.#world)
-    this.#world = this.#filled(start, { ...origin, warn: told })
+    this.#world = this.#filled(start, { ...options, warn: told })
     const { journal, destinations } = this.#world
+    inherit(destinations, publishers)
     try {
       await new Replay(this, journal!, inputs).play(past)
     } catch (error) {

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from 'stuntdouble'
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 async function expectSame(sandbox: Sandbox): Promise<void> {
@@ -127,4 +127,27 @@ test('a fork knows a handler that ends while a part of it sleeps', async () => {
   await sandbox.clock.advance('1s')
   await sandbox.clock.advance('10m')
   await expectSame(sandbox)
+})
+
+test('a look before a key expired sees it, after one that did not', async () => {
+  using sandbox = createSandbox()
+  sandbox.store.run('SET', 'lock', 'mine', 'PX', 100)
+  sandbox.store.run('HSET', 'hash', 'brief', '1', 'long', '2')
+  sandbox.store.run('HPEXPIRE', 'hash', 100, 'FIELDS', 1, 'brief')
+  await sandbox.clock.advance('1s')
+  expect(sandbox.at('-1ms').store.dump().keys).toHaveLength(1)
+  expect(sandbox.at('-1s').store.get('lock')).toBe('mine')
+  expect(sandbox.at('-1s').store.run('HGET', 'hash', 'brief')).toBe('1')
+  expect(sandbox.at('-1ms').store.get('lock')).toBeNull()
+})
+
+test('a fork tells where a message was published that nobody takes, and where a fault was declared', async () => {
+  using sandbox = createSandbox()
+  sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: status(503) })
+  sandbox.queue.publish({ to: 'https://nobody.test/', retries: 1 })
+  await sandbox.clock.drain()
+  expect(sandbox.traffic.timeline()).toContain('fork-inputs.test.ts')
+  await expectSame(sandbox)
+  using fork = await sandbox.fork()
+  expect(fork.faults.list()).toEqual(sandbox.faults.list())
 })

@@ -95,10 +95,16 @@ interface Resolved {
 
 /** What the rest of the house does with destinations, and nobody who has them. */
 interface Inside {
+  inherit(destinations: Destinations, from: Destinations): void
   reconnect(destinations: Destinations, send: typeof fetch | undefined): void
   unhandle(destinations: Destinations, pattern: string): void
 }
 let inside: Inside
+
+/** What is published again until `reconnect()` was published where the others know. */
+export function inherit(destinations: Destinations, from: Destinations): void {
+  inside.inherit(destinations, from)
+}
 
 /** What nobody registered is delivered by this from here on, or not at all. */
 export function reconnect(destinations: Destinations, send: typeof fetch | undefined): void {
@@ -120,14 +126,19 @@ export class Destinations {
   #routes: Route[] = []
   #resolved = new Map<string, Resolved>()
   #publishers = new Map<string, Error>()
+  #inherited: ReadonlyMap<string, Error> | undefined
   #unhandled = new Map<string, string>()
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
   static {
     inside = {
+      inherit: (destinations, from) => {
+        destinations.#inherited = from.#publishers
+      },
       reconnect: (destinations, send) => {
         destinations.#fetch = send
+        destinations.#inherited = undefined
       },
       unhandle: (destinations, pattern) => {
         destinations.#route(pattern).handler = undefined
@@ -223,7 +234,7 @@ export class Destinations {
   noticePublisher(url: string): void {
     if (this.#publishers.has(url) || this.#fetch !== undefined || this.#publishers.size >= 1000) return
     if (answers(this.#resolve(url))) return
-    this.#publishers.set(url, new Error('published here'))
+    this.#publishers.set(url, this.#inherited?.get(url) ?? new Error('published here'))
   }
 
   /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is */

@@ -29,7 +29,7 @@ export class StoreHistory {
   /** Looks at the store as it was when so much had run, at a time not before the last of it. */
   look<T>(count: number, now: number, read: (store: Store) => T): T {
     const ran = this.#ran()
-    const replica = this.#replicaFor(count)
+    const replica = this.#replicaFor(count, now)
     while (replica.done < count) replica.run(ran[replica.done]!)
     return replica.look(now, read)
   }
@@ -61,8 +61,10 @@ export class StoreHistory {
   }
 
   /** The one that has least to do; of those that have gone too far none is of use. */
-  #replicaFor(count: number): Replica {
-    const known = this.#replicas.filter(({ done }) => done <= count).sort((a, b) => b.done - a.done)[0]
+  #replicaFor(count: number, now: number): Replica {
+    const known = this.#replicas
+      .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))
+     .sort((a, b) => b.done - a.done)[0]
     const replica = known ?? new Replica(this.#beginning)
     this.#replicas = [replica, ...this.#replicas.filter((one) => one !== replica)].slice(0, mostReplicas)
     return replica

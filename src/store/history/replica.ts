@@ -20,6 +20,8 @@ export class Replica {
   readonly store: Store
   /** The time that its commands see. */
   now: number
+  /** When a look took away what had expired: what was before cannot be seen here any more. */
+  goneBy: number = Number.NEGATIVE_INFINITY
   /** How much of what ran has been run again. */
   #done = 0
   readonly #random: HeldRandom
@@ -58,7 +60,16 @@ export class Replica {
   /** Looks, and leaves chance where it is. */
   look<T>(now: number, read: (store: Store) => T): T {
     this.now = now
-    return this.#random.held(() => read(this.store))
+    const unlisten = this.store.listen({
+      keyspace: (eventClass) => {
+        if (eventClass !== 'm') this.goneBy = now
+      },
+    })
+    try {
+      return this.#random.held(() => read(this.store))
+    } finally {
+      unlisten()
+    }
   }
 }
 
