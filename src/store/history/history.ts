@@ -64,7 +64,7 @@ export class StoreHistory {
   #replicaFor(count: number, now: number): Replica {
     const known = this.#replicas
       .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))
-     .sort((a, b) => b.done - a.done)[0]
+      .sort((a, b) => b.done - a.done)[0]
     const replica = known ?? new Replica(this.#beginning)
     this.#replicas = [replica, ...this.#replicas.filter((one) => one !== replica)].slice(0, mostReplicas)
     return replica
