@@ -39,5 +39,10 @@ export { expect }
 /** Opens a page and waits until it reacts. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
-  await page.waitForFunction(() => (document.querySelector('#app') as { __vue_app__?: object } | null)?.__vue_app__)
+  await page.waitForFunction(() => {
+    const { __vue_app__: app } = (document.querySelector('#app') ?? {}) as { __vue_app__?: object }
+    const playground = document.querySelector<HTMLElement>('.playground')
+    // A playground listens once it has read its link.
+    return app !== undefined && (playground === null || playground.dataset.read === location.hash)
+  })
 }
