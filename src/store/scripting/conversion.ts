@@ -6,7 +6,7 @@ import { NilArray, type Reply, ReplyError, Status } from '../command/reply.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 
-/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `typedReply`. */
+/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `luaOfTypedReply`. */
 export function luaOfReply(reply: Reply, isResp3: boolean): Value {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
   if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false

@@ -9,7 +9,7 @@ import type { Command } from '../command/command.js'
 import { type Reply, ReplyError, WorkExceeded } from '../command/reply.js'
 import type { Store } from '../store.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
-import { typedReply } from './resp3.js'
+import { luaOfTypedReply } from './resp3.js'
 import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
 
 /** The script in execution, as far as its commands depend on it. */
@@ -162,7 +162,7 @@ function execute({ store, run }: ScriptHost, command: Command, argv: readonly By
     vm.steps = Math.min(vm.steps, work.left)
   }
   charge(stepsOfReply(reply))
-  return run.isResp3 ? typedReply(command, argv, reply) : luaOfReply(reply, false)
+  return run.isResp3 ? luaOfTypedReply(command, argv, reply) : luaOfReply(reply, false)
 }
 
 /** What a command costs in steps, whatever it does. */

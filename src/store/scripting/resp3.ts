@@ -4,43 +4,41 @@ import type { Value } from '../../lua/runtime/value.js'
 import { LuaTable } from '../../lua/runtime/value.js'
 import type { Command } from '../command/command.js'
 import type { Reply } from '../command/reply.js'
+import {
+  DoubleReply,
+  MapReply,
+  PushReply,
+  SetReply,
+  TextReply,
+  type TypedReply,
+  typedReply,
+} from '../command/typed-reply.js'
 import { luaOfReply, tableWith } from './conversion.js'
 
-// What a script sees after `redis.setresp(3)`: our replies are those of RESP2, so the types of RESP3 come from the
-// command. [redis 7.0]
+// What a script sees after `redis.setresp(3)`. [redis 7.0]
 
-const maps = new Set(['HGETALL', 'CONFIG GET', 'XINFO STREAM', 'FUNCTION STATS'])
-const sets = new Set(['SMEMBERS', 'SINTER', 'SUNION', 'SDIFF', 'SPOP'])
-const doubles = new Set(['ZSCORE', 'ZINCRBY', 'ZADD'])
-const doubleLists = new Set(['ZMSCORE'])
-
-export function typedReply(command: Command, argv: readonly Bytes[], reply: Reply): Value {
-  const { name } = command
-  if (Array.isArray(reply)) {
-    if (maps.has(name)) return tableWith('map', pairs(reply))
-    if (sets.has(name)) return tableWith('set', members(reply))
-    if (doubleLists.has(name)) return list(reply.map(double))
-    if (hasScores(argv)) return list(scored(reply))
-  } else if (doubles.has(name) && typeof reply === 'string') {
-    return double(reply)
-  }
-  return luaOfReply(reply, true)
+export function luaOfTypedReply({ name }: Command, argv: readonly Bytes[], reply: Reply): Value {
+  return luaOf(typedReply(name, argv, reply))
 }
 
-function list(values: Value[]): LuaTable {
+function luaOf(reply: TypedReply): Value {
+  if (reply instanceof MapReply) return tableWith('map', pairs(reply.pairs))
+  if (reply instanceof SetReply) return tableWith('set', members(reply.items))
+  if (reply instanceof DoubleReply) return tableWith('double', parseNumber(reply.text))
+  if (reply instanceof TextReply) return reply.text
+  if (reply instanceof PushReply) return list(reply.items)
+  return Array.isArray(reply) ? list(reply) : luaOfReply(reply as Reply, true)
+}
+
+function list(items: readonly TypedReply[]): LuaTable {
   const table = new LuaTable()
-  table.adoptList(values)
+  table.adoptList(items.map(luaOf))
   return table
 }
 
-function double(reply: Reply): Value {
-  return typeof reply === 'string' ? tableWith('double', parseNumber(reply)) : luaOfReply(reply, true)
-}
-
-function pairs(reply: readonly Reply[]): LuaTable {
+function pairs(reply: readonly TypedReply[]): LuaTable {
   const table = new LuaTable()
-  for (let at = 0; at + 1 < reply.length; at += 2)
-    table.set(luaOfReply(reply[at]!, true), luaOfReply(reply[at + 1]!, true))
+  for (let at = 0; at + 1 < reply.length; at += 2) table.set(luaOf(reply[at]!), luaOf(reply[at + 1]!))
   return table
 }
 
@@ -48,17 +46,4 @@ function members(reply: readonly Reply[]): LuaTable {
   const table = new LuaTable()
   for (const item of reply) table.set(luaOfReply(item, true), true)
   return table
-}
-
-/** ZRANGE and the like answer with pairs of member and score. */
-function hasScores(argv: readonly Bytes[]): boolean {
-  return argv[0]!.charAt(0).toUpperCase() === 'Z' && argv.some((word) => word.toUpperCase() === 'WITHSCORES')
-}
-
-function scored(reply: readonly Reply[]): Value[] {
-  const items: Value[] = []
-  for (let at = 0; at + 1 < reply.length; at += 2) {
-    items.push(list([luaOfReply(reply[at]!, true), double(reply[at + 1]!)]))
-  }
-  return items
 }

@@ -1,0 +1,172 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Reply, ReplyError } from './reply.js'
+
+// The types that RESP3 has and RESP2 has not. Commands answer as RESP2 has it; here is what RESP3 makes of it. [redis 7.0]
+
+/** What is sent: a reply, or one of the types of RESP3. */
+export type TypedReply =
+  | Reply
+  | MapReply
+  | SetReply
+  | DoubleReply
+  | TextReply
+  | PushReply
+  | ReplyError
+  | readonly TypedReply[]
+
+/** Keys and values by turns. */
+export class MapReply {
+  constructor(readonly pairs: readonly TypedReply[]) {}
+}
+
+export class SetReply {
+  constructor(readonly items: readonly Reply[]) {}
+}
+
+export class DoubleReply {
+  constructor(readonly text: Bytes) {}
+}
+
+/** A text for people. */
+export class TextReply {
+  constructor(readonly text: Bytes) {}
+}
+
+/** What nobody asked for just now: a message. */
+export class PushReply {
+  constructor(readonly items: readonly TypedReply[]) {}
+}
+
+type Shape = (reply: Reply, argv: readonly Bytes[]) => TypedReply
+
+const map: Shape = (reply) => (isList(reply) ? new MapReply(reply) : reply)
+const set: Shape = (reply) => (isList(reply) ? new SetReply(reply) : reply)
+const text: Shape = (reply) => (typeof reply === 'string' ? new TextReply(reply) : reply)
+const double: Shape = (reply) => (typeof reply === 'string' ? new DoubleReply(reply) : reply)
+const doubles: Shape = each(double)
+const maps: Shape = each(map)
+
+/** Values of some fields have a type of their own. */
+function record(fields: Readonly<Record<string, Shape>>): Shape {
+  return (reply, argv) => {
+    if (!isList(reply)) return reply
+    return new MapReply(
+      reply.map((item, at) => (at % 2 === 0 ? item : (fields[reply[at - 1] as string]?.(item, argv) ?? item))),
+    )
+  }
+}
+
+function each(shape: Shape): Shape {
+  return (reply, argv) => (isList(reply) ? reply.map((item) => shape(item, argv)) : reply)
+}
+
+/** Two by two, where RESP2 has one list. */
+function pairs(second: Shape): Shape {
+  return (reply, argv) => {
+    if (!isList(reply)) return reply
+    const list: TypedReply[] = []
+    for (let at = 0; at + 1 < reply.length; at += 2) list.push([reply[at]!, second(reply[at + 1]!, argv)])
+    return list
+  }
+}
+
+/** Only where the command has this word. */
+function having(word: string, shape: Shape): Shape {
+  return (reply, argv) => (argv.some((given) => given.toUpperCase() === word) ? shape(reply, argv) : reply)
+}
+
+const scored = having('WITHSCORES', pairs(double))
+
+/** `[member, score]` of what was popped; with a count a list of them. */
+const popped: Shape = (reply, argv) => {
+  if (argv.length > 2) return pairs(double)(reply, argv)
+  return isList(reply) ? reply.map((item, at) => (at % 2 === 0 ? item : double(item, argv))) : reply
+}
+
+/** `[key, [[member, score] …]]` */
+const poppedOf: Shape = (reply, argv) => {
+  if (!isList(reply)) return reply
+  const [key, members] = reply
+  return [key!, each((pair) => (isList(pair) ? [pair[0]!, double(pair[1]!, argv)] : pair))(members!, argv)]
+}
+
+const lastIsDouble: Shape = (reply, argv) =>
+  isList(reply) ? reply.map((item, at) => (at === reply.length - 1 ? double(item, argv) : item)) : reply
+
+/** The coordinates among what is told of a place come last. */
+const placed = having(
+  'WITHCOORD',
+  each((place, argv) => (isList(place) ? [...place.slice(0, -1), doubles(place.at(-1)!, argv)] : place)),
+)
+
+const streams: Shape = (reply) => {
+  if (!isList(reply)) return reply
+  return new MapReply(reply.flatMap((stream) => stream as readonly Reply[]))
+}
+
+const functions = each(record({ functions: each(record({ flags: set })) }))
+
+const shapes: Readonly<Record<string, Shape>> = {
+  HGETALL: map,
+  HRANDFIELD: having(
+    'WITHVALUES',
+    pairs((value) => value),
+  ),
+  SMEMBERS: set,
+  SINTER: set,
+  SUNION: set,
+  SDIFF: set,
+  SPOP: set,
+  ZSCORE: double,
+  ZINCRBY: double,
+  ZADD: double,
+  ZMSCORE: doubles,
+  ZRANGE: scored,
+  ZREVRANGE: scored,
+  ZRANGEBYSCORE: scored,
+  ZREVRANGEBYSCORE: scored,
+  ZRANDMEMBER: scored,
+  ZDIFF: scored,
+  ZINTER: scored,
+  ZUNION: scored,
+  ZRANK: lastIsDouble,
+  ZREVRANK: lastIsDouble,
+  ZPOPMIN: popped,
+  ZPOPMAX: popped,
+  BZPOPMIN: lastIsDouble,
+  BZPOPMAX: lastIsDouble,
+  ZMPOP: poppedOf,
+  BZMPOP: poppedOf,
+  GEOPOS: each(doubles),
+  GEOSEARCH: placed,
+  GEORADIUS: placed,
+  GEORADIUS_RO: placed,
+  GEORADIUSBYMEMBER: placed,
+  GEORADIUSBYMEMBER_RO: placed,
+  XREAD: streams,
+  XREADGROUP: streams,
+  'XINFO STREAM': (reply, argv) => record({ groups: each(record({ consumers: maps })) })(reply, argv),
+  'XINFO GROUPS': maps,
+  'XINFO CONSUMERS': maps,
+  'FUNCTION STATS': record({ running_script: map, engines: record({ LUA: map }) }),
+  'FUNCTION LIST': functions,
+  LCS: having('IDX', map),
+  'ACL GETUSER': record({ flags: set }),
+  'ACL LOG': maps,
+  'MEMORY STATS': map,
+  'COMMAND DOCS': map,
+  'SEARCH.LISTINDEXES': maps,
+  INFO: text,
+  'CLIENT LIST': text,
+  'CLIENT INFO': text,
+}
+
+/** The reply to a command, by its name in upper case, as RESP3 has it. */
+export function typedReply(name: string, argv: readonly Bytes[], reply: Reply): TypedReply {
+  const shape = shapes[name]
+  return shape === undefined ? reply : shape(reply, argv)
+}
+
+function isList(reply: unknown): reply is readonly Reply[] {
+  return Array.isArray(reply)
+}
