@@ -25,6 +25,7 @@ import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
+import { Watches } from './keyspace/watches.js'
 import { Meter } from './meter.js'
 import { Scripts } from './scripting/scripts.js'
 
@@ -66,6 +67,8 @@ export class Store {
   readonly pubsub: PubSub = new PubSub()
   /** Commands that wait for what others will bring. */
   readonly waiting: Waiting = new Waiting(this)
+  /** Keys that connections watch. */
+  readonly watches: Watches = new Watches()
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
   readonly commands: CommandTable = commandTable
@@ -91,9 +94,13 @@ export class Store {
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       if (this.waiting.size > 0) this.waiting.hear(eventClass, event, key)
+      if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
     this.db.cleared = () => this.waiting.cleared()
+    this.db.clearing = () => {
+      if (this.watches.size > 0) this.watches.clear((key) => this.db.has(key))
+    }
     this.#notifications = new Notifications(this.db, this.pubsub, options.clock, () => this.waiting.serve())
     this.#context = new StoreContext(this, this.access.standardUser)
     this.access.onChange(() => this.pubsub.review())

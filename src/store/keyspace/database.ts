@@ -44,6 +44,8 @@ export class Database {
   missed: Set<Bytes> | undefined
   /** Hears that everything was removed at once, which no event tells. */
   cleared: (() => void) | undefined
+  /** The same, before. */
+  clearing: (() => void) | undefined
 
   constructor(
     private readonly now: () => number,
@@ -320,6 +322,7 @@ export class Database {
   }
 
   clear(): void {
+    this.clearing?.()
     this.#entries.clear()
     this.#deadlines = new Heap()
     this.cleared?.()

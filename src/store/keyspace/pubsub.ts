@@ -2,12 +2,24 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 
-/** What one event stream is told: a line, made once for all who hear it. */
+/** What somebody who listens is told: made once for all who hear it. */
 export class Message {
-  constructor(readonly line: Bytes) {}
+  #line: Bytes | undefined
+  /** Kind, channel and payload; of what monitors see one text. */
+  readonly parts: readonly [kind: Bytes, ...rest: (Bytes | number)[]]
+
+  constructor(kind: string, ...rest: readonly (Bytes | number)[]) {
+    this.parts = [latin1(kind), ...rest]
+  }
+
+  /** As event streams have it. */
+  get line(): Bytes {
+    this.#line ??= latin1(this.parts.join(','))
+    return this.#line
+  }
 }
 
-/** The reader of one event stream, as the store sees it. */
+/** The reader of one event stream, or a connection, as the store sees it. */
 export interface Subscriber {
   /** Never waits and never throws. May leave while it is being told. */
   receive(message: Message): void
@@ -39,32 +51,55 @@ export class PubSub {
   readonly monitors: Set<Subscriber> = new Set()
   readonly #everybody = new Map<Subscriber, Hearing>()
 
-  /** Subscribes to channels and confirms each with the number of channels so far. */
+  /** Subscribes to channels and confirms each with the number of subscriptions so far. */
   subscribe(subscriber: Subscriber, channels: readonly Bytes[]): void {
-    const heard = this.#welcome(subscriber).channels
+    const heard = this.#welcome(subscriber)
     for (const channel of channels) {
       const subscribers = this.#channels.get(channel) ?? new Set()
       this.#channels.set(channel, subscribers.add(subscriber))
-      heard.add(channel)
-      subscriber.receive(new Message(latin1(`subscribe,${channel},${heard.size}`)))
+      heard.channels.add(channel)
+      subscriber.receive(new Message('subscribe', channel, sizeOf(heard)))
     }
   }
 
   subscribeToPatterns(subscriber: Subscriber, patterns: readonly Bytes[]): void {
-    const heard = this.#welcome(subscriber).patterns
+    const heard = this.#welcome(subscriber)
     for (const pattern of patterns) {
       const entry = this.#patterns.get(pattern) ?? { matches: globOf(pattern), subscribers: new Set() }
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
-      heard.add(pattern)
-      subscriber.receive(new Message(latin1(`psubscribe,${pattern},${heard.size}`)))
+      heard.patterns.add(pattern)
+      subscriber.receive(new Message('psubscribe', pattern, sizeOf(heard)))
     }
+  }
+
+  /** Ends subscriptions to these channels, or patterns, or to all of them; returns what was left and how many stay. */
+  unsubscribe(
+    subscriber: Subscriber,
+    kind: keyof Hearing,
+    names?: readonly Bytes[],
+  ): readonly { readonly name: Bytes | null; readonly left: number }[] {
+    const heard = this.#everybody.get(subscriber)
+    if (heard === undefined) return (names ?? [null]).map((name) => ({ name, left: 0 }))
+    const all = names ?? [...heard[kind]]
+    const ended = all.map((name) => {
+      if (heard[kind].delete(name)) this.#forget(subscriber, kind, name)
+      return { name, left: sizeOf(heard) }
+    })
+    if (sizeOf(heard) === 0 && !this.monitors.has(subscriber)) this.#everybody.delete(subscriber)
+    return ended.length === 0 ? [{ name: null, left: sizeOf(heard) }] : ended
+  }
+
+  /** Subscriptions of somebody. */
+  countOf(subscriber: Subscriber): number {
+    const heard = this.#everybody.get(subscriber)
+    return heard === undefined ? 0 : sizeOf(heard)
   }
 
   monitor(subscriber: Subscriber): void {
     this.#welcome(subscriber)
     this.monitors.add(subscriber)
-    subscriber.receive(new Message(latin1('"OK"')))
+    subscriber.receive(new Message('"OK"'))
   }
 
   leave(subscriber: Subscriber): void {
@@ -72,14 +107,15 @@ export class PubSub {
     if (hearing === undefined) return
     this.#everybody.delete(subscriber)
     this.monitors.delete(subscriber)
-    for (const channel of hearing.channels) {
-      const subscribers = this.#channels.get(channel)
-      if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#channels.delete(channel)
-    }
-    for (const pattern of hearing.patterns) {
-      const subscribers = this.#patterns.get(pattern)?.subscribers
-      if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#patterns.delete(pattern)
-    }
+    for (const channel of hearing.channels) this.#forget(subscriber, 'channels', channel)
+    for (const pattern of hearing.patterns) this.#forget(subscriber, 'patterns', pattern)
+  }
+
+  #forget(subscriber: Subscriber, kind: keyof Hearing, name: Bytes): void {
+    const subscribers = kind === 'channels' ? this.#channels.get(name) : this.#patterns.get(name)?.subscribers
+    if (!subscribers?.delete(subscriber) || subscribers.size > 0) return
+    if (kind === 'channels') this.#channels.delete(name)
+    else this.#patterns.delete(name)
   }
 
   /** What comparing channels with patterns may still cost, for events that nobody asked to be published. */
@@ -97,7 +133,7 @@ export class PubSub {
     let delivered = this.#tellChannel(channel, payload)
     for (const [pattern, { subscribers }] of heard) {
       delivered += subscribers.size
-      tell(subscribers, new Message(latin1(`pmessage,${pattern},${channel},${payload}`)))
+      tell(subscribers, new Message('pmessage', pattern, channel, payload))
     }
     return delivered
   }
@@ -111,7 +147,7 @@ export class PubSub {
     for (const [pattern, { matches, subscribers }] of this.#patterns) {
       try {
         if (!matches(channel, this.#attention)) continue
-        tell(subscribers, new Message(latin1(`pmessage,${pattern},${channel},${payload}`)))
+        tell(subscribers, new Message('pmessage', pattern, channel, payload))
       } catch (error) {
         if (!(error instanceof PatternTooCostly)) throw error
         for (const subscriber of subscribers) subscriber.dismiss()
@@ -123,14 +159,14 @@ export class PubSub {
     const subscribers = this.#channels.get(channel)
     if (subscribers === undefined) return 0
     const { size } = subscribers
-    tell(subscribers, new Message(latin1(`message,${channel},${payload}`)))
+    tell(subscribers, new Message('message', channel, payload))
     return size
   }
 
   /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     const words = argv.map((word) => ` ${quoted(word)}`).join('')
-    tell(this.monitors, new Message(latin1(`${unixSeconds(now)} [0 ${origin}]${words}`)))
+    tell(this.monitors, new Message(`${unixSeconds(now)} [0 ${origin}]${words}`))
   }
 
   /** Channels with subscribers, in order of subscription; patterns do not count. */
@@ -163,6 +199,10 @@ export class PubSub {
     this.#everybody.set(subscriber, hearing)
     return hearing
   }
+}
+
+function sizeOf({ channels, patterns }: Hearing): number {
+  return channels.size + patterns.size
 }
 
 function tell(subscribers: ReadonlySet<Subscriber>, message: Message): void {

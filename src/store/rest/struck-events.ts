@@ -2,22 +2,22 @@ import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
 import type { EventMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import { dataFrame } from '../../protocol/event-stream.js'
-import type { ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../keyspace/pubsub.js'
 import type { StoreFront } from './endpoints.js'
+import type { Origin } from './struck-commands.js'
 
 // What faults do to one event on its way into one stream.
 
 /** The writing end of a stream. */
 export interface EventOutlet {
-  pass(frame: Uint8Array): void
+  /** @param line what a fault made of that of the message, if any */
+  pass(message: Message, line?: Bytes): void
   breakOff(): void
 }
 
-export function struckEvent(outlet: EventOutlet, message: Message, call: ServiceCall, front: StoreFront): void {
+export function struckEvent(outlet: EventOutlet, message: Message, call: Origin, front: StoreFront): void {
   if (isConfirmation(message)) {
-    outlet.pass(dataFrame(message.line))
+    outlet.pass(message)
     return
   }
   const strikes = front.faults?.ask('stream.event', new EventFacts(message, call)) ?? []
@@ -36,7 +36,7 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Service
   }
   const { line, wait, copies, breaks } = sent
   const send = (): void => {
-    for (let count = 0; count < copies; count++) outlet.pass(dataFrame(line))
+    for (let count = 0; count < copies; count++) outlet.pass(message, line)
     if (!breaks) return
     if (copies === 0) outlet.breakOff()
     // What breaks off takes along what nobody has read: the reader gets its turn first.
@@ -46,28 +46,29 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Service
   else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)
 }
 
-/** `message,channel,payload`; a line of the monitor has no channel. */
-function channelOf({ line }: Message): Bytes {
-  const [kind, first, second] = line.split(',', 3)
+/** A line of the monitor has no channel. */
+function channelOf({ parts: [kind, first, second] }: Message): Bytes {
   return ((kind === 'message' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
 }
 
+const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe'])
+
 /** That a subscription stands is part of opening the stream. */
-function isConfirmation({ line }: Message): boolean {
-  return line === '"OK"' || line.startsWith('subscribe,') || line.startsWith('psubscribe,')
+function isConfirmation({ parts: [kind] }: Message): boolean {
+  return confirmations.has(kind)
 }
 
 class EventFacts implements FaultFacts {
   readonly api = 'store'
   readonly #message: Message
-  readonly #call: ServiceCall
+  readonly #call: Origin
 
-  constructor(message: Message, call: ServiceCall) {
+  constructor(message: Message, call: Origin) {
     this.#message = message
     this.#call = call
   }
 
-  get endpoint(): string {
+  get endpoint(): string | undefined {
     return this.#call.path
   }
 
@@ -76,6 +77,6 @@ class EventFacts implements FaultFacts {
   }
 
   header(name: string): string | undefined {
-    return this.#call.header(name)
+    return this.#call.header?.(name)
   }
 }
