@@ -81,7 +81,7 @@ export interface CommandEntry {
   readonly type: 'command'
   readonly argv: readonly Bytes[]
   readonly user: string
-  readonly via: 'request' | 'pipeline' | 'transaction' | 'direct'
+  readonly via: 'request' | 'pipeline' | 'transaction' | 'native' | 'direct'
   readonly reply?: unknown
   readonly error?: string
   /** Milliseconds of virtual time for which it waited, as BLPOP does: its entry is that of its end. */

@@ -23,6 +23,8 @@ export interface AddressOptions {
   readonly queue?: string | undefined
   readonly mgmt?: string | undefined
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
+  /** Where a server speaks the native protocol of the data store: `redis://127.0.0.1:6379`. For `env` alone. */
+  readonly redis?: string | undefined
 }
 
 export function addressesOf(options: AddressOptions = {}): Addresses {

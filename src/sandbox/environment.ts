@@ -9,7 +9,16 @@ export function environmentOf(
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
   const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
-  return Object.assign({}, ...sets) as Record<string, string>
+  return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
+}
+
+/** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
+function redisUrlOf({ options: { redis, name = 'main' }, tokens }: Sandbox): { REDIS_URL?: string } {
+  if (redis === undefined) return {}
+  const url = new URL(redis)
+  url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
+  url.password = encodeURIComponent(tokens.store)
+  return { REDIS_URL: url.href }
 }
 
 function environmentIn(

@@ -66,6 +66,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   queue: true,
   mgmt: true,
   regions: true,
+  redis: true,
   seed: true,
   startAt: true,
   clock: true,

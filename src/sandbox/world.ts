@@ -37,6 +37,7 @@ import { StoreHistory } from '../store/history/history.js'
 import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
+import { Sessions } from '../store/native/sessions.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
@@ -155,8 +156,9 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
     random: random.fork('stats'),
   })
+  const stored = storeService(executions, clock, faults)
   const services = [
-    storeService(executions, clock, faults),
+    stored,
     regions.home.service,
     statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
   ] as Service[]
@@ -171,7 +173,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     journal,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(executions, draws)
+  const store = new DirectStore(executions, new Sessions(stored.state, journal), draws)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),
@@ -235,9 +237,10 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 
 /** Streams of events end, and nothing that waits happens any more. */
 export function endWorld({ store, clock }: World): void {
-  const { engine } = inside.of(store)
+  const { engine, sessions } = inside.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())
+  sessions.retire()
   stop(clock)
 }
 

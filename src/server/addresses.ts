@@ -1,13 +1,12 @@
 import { lookup } from 'node:dns/promises'
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
-import { type AddressInfo, BlockList, isIPv6 } from 'node:net'
+import { type AddressInfo, BlockList, isIPv6, type Server } from 'node:net'
 
 /** Both addresses of this machine: `localhost` is one or the other, depending on who asks. */
 const loopback = ['127.0.0.1', '::1'] as const
 const attempts = 10
 
-export interface Listening {
-  readonly servers: readonly Server[]
+export interface Listening<S extends Server> {
+  readonly servers: readonly S[]
   readonly port: number
 }
 
@@ -15,20 +14,19 @@ export interface Listening {
  * Listens on an address; on `localhost` on both addresses of the machine, at one port. A machine without the second one
  * does without.
  */
-export async function listenOn(
+export async function listenOn<S extends Server>(
   address: string,
   port: number,
-  options: ServerOptions,
-  serve: RequestListener,
-): Promise<Listening> {
+  create: () => S,
+): Promise<Listening<S>> {
   if (address !== 'localhost') {
-    const server = await listening(createServer(options, serve), address, port)
+    const server = await listening(create(), address, port)
     return { servers: [server], port: portOf(server) }
   }
   for (let left = attempts; ; left--) {
-    const first = await listening(createServer(options, serve), loopback[0], port)
+    const first = await listening(create(), loopback[0], port)
     try {
-      const second = await listening(createServer(options, serve), loopback[1], portOf(first))
+      const second = await listening(create(), loopback[1], portOf(first))
       return { servers: [first, second], port: portOf(first) }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -40,7 +38,7 @@ export async function listenOn(
   }
 }
 
-function listening(server: Server, host: string, port: number): Promise<Server> {
+function listening<S extends Server>(server: S, host: string, port: number): Promise<S> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

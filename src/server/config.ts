@@ -18,6 +18,9 @@ export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
 type Name =
   | 'host'
   | 'port'
+  | 'redis-port'
+  | 'redis-cert'
+  | 'redis-key'
   | 'vocabulary'
   | 'clock'
   | 'seed'
@@ -37,6 +40,7 @@ type Name =
   | 'max-body'
   | 'max-arrival'
   | 'max-streams'
+  | 'max-connections'
   | 'max-tenants'
   | 'max-entries'
   | 'state'
@@ -52,6 +56,14 @@ const publicUsers = publicCredentials.map(({ token }) => userOf(token))
 export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'string' }) | BooleanArgDef>> = {
   host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
   port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
+  'redis-port': {
+    type: 'string',
+    valueHint: 'N',
+    description:
+      'port for the native protocol of the data store, as redis-cli and ioredis speak it; 0 takes a free one',
+  },
+  'redis-cert': { type: 'string', valueHint: 'FILE', description: 'certificate of that port, PEM: it speaks TLS then' },
+  'redis-key': { type: 'string', valueHint: 'FILE', description: 'private key of the certificate, PEM' },
   vocabulary: {
     type: 'string',
     valueHint: vocabularyNames.join('|'),
@@ -106,6 +118,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     description: 'time in which a request has to arrive, its body included',
   },
   'max-streams': { type: 'string', valueHint: 'N', description: 'most event streams at once' },
+  'max-connections': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'most connections of the native protocol at once',
+  },
   'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
   'max-entries': { type: 'string', valueHint: 'N', description: 'most entries in the traffic log of each tenant' },
   state: {
@@ -130,6 +147,7 @@ export function serverOptions(given: Given): ServerOptions {
   return {
     host: text('host', given)!,
     port: port(text('port', given)!),
+    ...redis(given),
     vocabulary: oneOf('vocabulary', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
@@ -186,6 +204,7 @@ function limits(given: Given): Pick<ServerOptions, 'limits'> {
     body: 'max-body',
     arrival: 'max-arrival',
     streams: 'max-streams',
+    connections: 'max-connections',
     tenants: 'max-tenants',
     entries: 'max-entries',
   } as const
@@ -208,9 +227,21 @@ function oneOf<const T extends string>(name: Name, given: Given, values: readonl
   throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
 }
 
-export function port(value: string): number {
+export function port(value: string, name = 'port'): number {
   if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
-  throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
+}
+
+function redis(given: Given): Pick<ServerOptions, 'redisPort'> {
+  const [number, cert, key] = [text('redis-port', given), text('redis-cert', given), text('redis-key', given)]
+  if (number === undefined) {
+    if (cert === undefined && key === undefined) return {}
+    throw new UsageError('--redis-cert and --redis-key are for --redis-port: add a port, 6379 or another one.')
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('--redis-cert and --redis-key belong together: give both, or none for a port without TLS.')
+  }
+  return { redisPort: port(number, 'redis-port') }
 }
 
 /** A clock for tests starts at the same time on every run; a clock for people has theirs. */

@@ -6,6 +6,8 @@ export interface ServerLimits {
   readonly arrival: number
   /** Event streams that are open at once. Default 1,000. */
   readonly streams: number
+  /** Connections of the native protocol that are open at once. Default 10,000. */
+  readonly connections: number
   /** Tenants that exist at once. Default 1,000. */
   readonly tenants: number
   /** Entries of the traffic log of each tenant; beyond it the older half is dropped. Default 200,000. */
@@ -16,6 +18,7 @@ export const defaultLimits: ServerLimits = {
   body: 134_217_728,
   arrival: 120_000,
   streams: 1_000,
+  connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
 }

@@ -1,11 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
+import {
+  createServer,
+  type ServerOptions as HttpOptions,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
+import type { Porter } from '../store/native/wire.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
@@ -14,6 +21,7 @@ import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
 import { listener, sendPlain, targetOf } from './listener.js'
+import type { Certificate, RedisPort } from './redis-port/redis-port.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene/scene.js'
 import { readState, StateFileError, unusable } from './state/file.js'
@@ -31,6 +39,13 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly host?: string
   /** Default 4010; 0 takes a free one. */
   readonly port?: number
+  /**
+   * Port of the native protocol of the data store (RESP2 and RESP3), on the same address; 0 takes a free one. Without it
+   * there is none. A tenant's user is `w1/default`; without a tenant it is of `main`.
+   */
+  readonly redisPort?: number
+  /** A certificate and its key, both PEM: the native protocol is spoken over TLS then. */
+  readonly redisTls?: Certificate
   /** Receives what went wrong inside, `console.error` by default. */
   readonly report?: (text: string) => void
   /** What the control API asks for as a bearer token. Default: nothing on this machine, else one derived from `secret`. */
@@ -60,6 +75,8 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
 const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
   host: true,
   port: true,
+  redisPort: true,
+  redisTls: true,
   report: true,
   controlToken: true,
   limits: true,
@@ -78,6 +95,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly origin: string
   readonly host: string
   readonly port: number
+  /** Of the native protocol, where it is served. */
+  readonly redisPort: number | undefined
   /** The bearer token of the control API, where it asks for one. */
   readonly controlToken: string | undefined
   /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
@@ -125,6 +144,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const {
     host = defaultHost,
     port = defaultPort,
+    redisPort,
+    redisTls,
     report,
     log,
     iKnow,
@@ -153,6 +174,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
   const tenants = new Tenants(begin, most.tenants, token, scene, isWide)
   const tell = report ?? ((text: string) => console.error(text))
+  const failed = (error: unknown): void =>
+    tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   const serve = listener(
     () => tenants.origin,
     (call) => tenants.exchange(call),
@@ -178,16 +201,27 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const file = state === undefined ? undefined : fileOf(state)
   const lock = file === undefined ? undefined : await locked(file)
   let keeper: StateKeeper | undefined
+  let native: RedisPort | undefined
   const { servers, port: taken } = await begun(lock, async () => {
     const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(address, port, timeouts(most), answer).catch((error) => {
+    const listening = await listenOn(address, port, () => createServer(timeouts(most), answer)).catch((error) => {
       throw listenFailure(error, host, port)
     })
     tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
     try {
+      if (redisPort !== undefined) {
+        const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
+        const { openRedisPort } = await import('./redis-port/redis-port.js')
+        const { connections, arrival } = most
+        const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
+        native = await openRedisPort(at, porter).catch((error) => {
+          throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
+        })
+        tenants.redis = `${redisTls === undefined ? 'redis' : 'rediss'}://${nameOf(host, address)}:${native.port}`
+      }
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
     } catch (error) {
-      await ended(listening.servers, tenants, 0)
+      await Promise.all([ended(listening.servers, tenants, 0), native?.close()])
       throw error
     }
     keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
@@ -197,7 +231,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let isKept = true
   let closing: Promise<void> | undefined
   const close = ({ grace = usualGrace }: { readonly grace?: number } = {}): Promise<void> => {
-    closing ??= ended(servers, tenants, grace)
+    closing ??= Promise.all([ended(servers, tenants, grace), native?.close()])
       // Even requests that were answered in the meantime are kept.
       .then(async () => {
         isKept = (await keeper?.close()) ?? true
@@ -211,6 +245,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     origin: tenants.origin,
     host,
     port: taken,
+    redisPort: native?.port,
     controlToken: token,
     secret,
     inspector: inspectorLink(tenants.origin, token),

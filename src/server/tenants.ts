@@ -2,15 +2,17 @@ import { decodeSegment } from '../kernel/http.js'
 import { addressesOf, locator, relocator } from '../protocol/address.js'
 import { HttpError, json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
-import { isPublic, publicOnes } from '../sandbox/credentials.js'
+import { isPublic, publicOnes, tokensOf } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
+import type { Porter } from '../store/native/wire.js'
 import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { hintsFor } from './hints.js'
 import { pageAnswer } from './inspector/page-answer.js'
+import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
@@ -32,6 +34,8 @@ function foreignIn(path: string): ForeignAddress | undefined {
 /** The sandboxes of a server by name. */
 export class Tenants {
   origin = ''
+  /** Where the native protocol is served, if it is. */
+  redis: string | undefined
   readonly #options: SandboxOptions
   readonly #most: number
   readonly #controlToken: string | undefined
@@ -94,7 +98,7 @@ export class Tenants {
   }
 
   #optionsOf(name: string): SandboxOptions {
-    const own = { name, base: `${this.origin}/${name}` }
+    const own = { name, base: `${this.origin}/${name}`, ...(this.redis !== undefined && { redis: this.redis }) }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
     // A scenario that was imported verifies with keys that everybody knows.
     if (this.#door !== undefined) for (const known of publicOnes(options)) delete options[known]
@@ -113,10 +117,31 @@ export class Tenants {
     )
   }
 
+  /**
+   * Whom a name and a password of the native protocol open: `w1/default`, or a user of `main`. A tenant is made by its
+   * own tokens only.
+   */
+  enter(name: string | undefined, password: string): ReturnType<Porter['enter']> {
+    const [, tenant = 'main', userName = 'default'] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
+    const known = this.#sandboxes.get(tenant)
+    if (this.#door !== undefined && isPublic(password)) return undefined
+    if (known === undefined) {
+      if (!isTenantName(tenant)) return undefined
+      const { store, readonly } = tokensOf(this.#optionsOf(tenant))
+      if (![store, readonly].some((token) => isSameText(password, token))) return undefined
+    }
+    const sandbox = known ?? this.#madeBy(() => this.get(tenant))
+    return sandbox instanceof Error ? undefined : porterOf(sandbox).enter(userName || 'default', password)
+  }
+
   /** A stray request is told why it has no tenant, as an answer. */
   #made(name: string, call: Call): Sandbox | RangeError | HttpError {
+    return this.#madeBy(() => this.asked(name, call))
+  }
+
+  #madeBy(make: () => Sandbox): Sandbox | RangeError | HttpError {
     try {
-      return this.asked(name, call)
+      return make()
     } catch (error) {
       if (error instanceof RangeError || error instanceof HttpError) return error
       throw error

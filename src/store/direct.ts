@@ -7,6 +7,7 @@ import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } 
 import { inside } from './inside.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
+import type { Sessions } from './native/sessions.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 
 export { type PlainReply, plainReply, type Word } from './plain.js'
@@ -18,12 +19,16 @@ export class DirectStore {
   readonly #journal: Journal
   readonly #tokens: Random
 
-  /** @param draws what new tokens are drawn from */
-  constructor(journal: Journal, draws: Random = journal.store.options.random) {
+  /**
+   * @param sessions of the native protocol
+   * @param draws what new tokens are drawn from
+   */
+  constructor(journal: Journal, sessions: Sessions, draws: Random = journal.store.options.random) {
     this.#journal = journal
     inside.put(this, {
       engine: journal.store,
       commands: journal,
+      sessions,
       peek: (...words) => {
         const { access, meter } = journal.store
         return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))

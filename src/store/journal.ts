@@ -87,7 +87,11 @@ export class Journal {
    * @returns its reply, or that it waits; throws `ReplyError` as `execute()` does
    */
   start(argv: readonly Bytes[], sender: Sender): Reply | Blocked {
-    const number = this.#note([argv], false, sender)
+    return this.carryOut(argv, sender, this.#note([argv], false, sender))
+  }
+
+  /** The same for a command that is written down already. @param number of its input, where it is one by itself */
+  carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
     const run = (): Reply => this.#send(argv, sender)
     return sender.via === 'direct' ? this.store.meter.pause(run) : run()
@@ -99,8 +103,7 @@ export class Journal {
     return this.store.waiting.transaction(() =>
       rows.map((argv): End => {
         try {
-          const reply = mayWait(argv) ? this.#start(argv, sender, number) : this.#send(argv, sender)
-          return { reply: reply as Reply }
+          return { reply: this.carryOut(argv, sender, number) as Reply }
         } catch (error) {
           if (error instanceof ReplyError) return { error }
           throw error
@@ -117,7 +120,7 @@ export class Journal {
     return this.execute(argv, user, via, cause, client?.address)
   }
 
-  #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number): Reply | Blocked {
+  #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number | undefined): Reply | Blocked {
     const { store } = this
     const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
       const entry = new Executed(argv, user.name, via, cause)
@@ -135,7 +138,9 @@ export class Journal {
       begun.witness = {
         during: (take) => this.#during(cause, take),
         ended: (how, took) => end(how, took, since),
-        unblocked: (how) => this.#inputs?.note('unblocked', { command: number, how }),
+        unblocked: (how) => {
+          if (number !== undefined) this.#inputs?.note('unblocked', { command: number, how })
+        },
       }
       return begun
     } catch (error) {
@@ -196,9 +201,10 @@ export class Journal {
     argv: readonly Bytes[],
     user: User,
     via: CommandEntry['via'],
-    cause: number,
+    cause: number | undefined,
     end: { readonly reply: Reply } | { readonly error: string },
   ): void {
+    if (!this.traffic.keeps) return
     const entry = new Executed(argv, user.name, via, cause)
     if ('error' in end) entry.error = end.error
     else entry.reply = end.reply

@@ -68,6 +68,10 @@ interface Room {
 
 const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
 const services = ['store/*', 'queue/*', 'workflow/*', 'stats/*']
+const store = [
+  ...['store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/commands'],
+  ...['store/blocking', 'store'],
+]
 const engine = [...ground, 'rules', ...services, 'calls', 'report/*', 'invariants', 'sandbox']
 
 // Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
@@ -116,7 +120,9 @@ const rooms: readonly Room[] = [
   // What was stored when, by running the commands again.
   { room: 'store/history', may: ['kernel', 'store/access', 'store/command', 'store/commands', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
-  { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
+  { room: 'store/rest', may: [...ground, ...store], packages: ['valibot'] },
+  // The other door of the store: connections, with the limits and the faults of the first one.
+  { room: 'store/native', may: ['kernel', 'faults', ...store, 'store/rest'] },
 
   { room: 'queue/settings', may: ['kernel', 'policy'] },
   { room: 'queue/message', may: ['kernel', 'queue/settings'], types: ['faults'] },
@@ -228,6 +234,7 @@ const upwards: Readonly<Record<string, string>> = {
   'store/scripting -> store': 'scripts run commands in a store',
   'store/commands -> store': 'as in store/command',
   'store/blocking -> store': 'what is waited for is taken by commands of the store',
+  'store -> store/native': 'what stands behind a store has its connections, too',
   'queue/dump -> queue': 'a dump is of a queue',
   'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { skeletonOf } from './resp3.js'
 
 /** One reply of a RESP2 server, with every kind kept apart: JSON would merge nil bulk, nil array and texts. */
 export type RespReply =
@@ -67,16 +68,7 @@ function encodeCommand(argv: readonly string[]): string {
 
 /** Where the reply that starts at `at` ends; -1 when it is not complete yet. */
 function endOfReply(raw: string, at: number): number {
-  const line = raw.indexOf('\r\n', at)
-  if (line < 0) return -1
-  const size = Number(raw.slice(at + 1, line))
-  let end = line + 2
-  if (raw[at] === '$') {
-    if (size >= 0) end += size + 2
-    return end <= raw.length ? end : -1
-  }
-  if (raw[at] === '*') for (let left = size; left > 0 && end >= 0; left--) end = endOfReply(raw, end)
-  return end
+  return skeletonOf(raw, at)?.end ?? -1
 }
 
 /** Reads exactly one complete reply. */

@@ -1,3 +1,4 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { InspectorPage } from '../../inspector/page.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
@@ -29,11 +30,12 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
     { body: 0, streams: 0 },
   )
-  const { servers, port: taken } = await listenOn(host, port, {}, (request, response) => {
+  const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = refusal(request, host, true)
     if (refused === undefined) answer(request, response)
     else sendPlain(response, 403, refused)
-  }).catch((error) => {
+  }
+  const { servers, port: taken } = await listenOn(host, port, () => createServer(guarded)).catch((error) => {
     throw listenFailure(error, host, port)
   })
   origin = `http://${host}:${taken}`

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toArray } from '../../kernel/bytes.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
@@ -42,7 +42,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     else sendPlain(response, 403, refused)
   }
   const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.arrival }
-  const { servers, port: taken } = await listenOn(defaultHost, port, timeouts, guarded)
+  const { servers, port: taken } = await listenOn(defaultHost, port, () => createServer(timeouts, guarded))
   origin = `http://127.0.0.1:${taken}`
   return { url: origin + mcpPath, close: () => closed(servers) }
 }

@@ -5,6 +5,7 @@ import { type Given, textOf, UsageError } from '../program.js'
 import { scenarioFile } from '../scene/shipped.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
 import { StateFileError } from '../state/file.js'
+import { readText } from '../text-file.js'
 
 interface Started {
   readonly server: RunningServer
@@ -16,7 +17,7 @@ interface Started {
 
 /** A server as the options say, and the scenario that it begins with. @throws UsageError where it cannot start */
 export async function startedServer(given: Given): Promise<Started> {
-  const options = serverOptions(given)
+  const options = { ...serverOptions(given), ...(await certificateOf(given)) }
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
   // Most servers have no scenario, and shall be ready soon.
@@ -39,6 +40,13 @@ function within(scenario: Scenario, options: ServerOptions, given: Given): Serve
     ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
     ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
+}
+
+async function certificateOf(given: Given): Promise<Pick<ServerOptions, 'redisTls'>> {
+  const [cert, key] = [textOf(given, 'redis-cert', 'FILE'), textOf(given, 'redis-key', 'FILE')]
+  if (cert === undefined || key === undefined) return {}
+  const [certText, keyText] = await Promise.all([readText(cert), readText(key)])
+  return { redisTls: { cert: certText, key: keyText } }
 }
 
 function startFailure(error: Error): Error {

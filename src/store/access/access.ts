@@ -106,6 +106,12 @@ export class Access {
     return this.holderOf(token)
   }
 
+  /** The user of this name whose token it is. */
+  userWith(name: string, token: string): User | undefined {
+    const user = this.userOf(token)
+    return user?.name === name ? user : undefined
+  }
+
   /** The user to whom ACL SETUSER gave a token. */
   holderOf(token: string): User | undefined {
     const holder = this.#holders.get(token)

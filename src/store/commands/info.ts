@@ -8,7 +8,7 @@ import { RawString } from '../values/raw-string.js'
 // What INFO shows. All of it follows from the virtual clock, the store and its meter, so equal runs give equal text.
 
 /** The version whose commands the service says it has. [store.md 7.2] */
-const redisVersion = '8.2.0'
+export const redisVersion = '8.2.0'
 
 type Lines = readonly (readonly [name: string, value: string | number])[]
 

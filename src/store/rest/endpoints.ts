@@ -62,20 +62,33 @@ export class StoreFront {
 
   /** Runs one row for a request, within the limits of the plan. */
   execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
+    this.admit(argv, received)
+    const run = (): Reply => this.journal.execute(argv, user, via, call.cause)
+    const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
+    this.settle(received, reply)
+    return reply
+  }
+
+  /** Whether rules may strike commands. */
+  get isStruck(): boolean {
+    return this.faults !== undefined && !this.faults.quiet && this.faults.armed['store.command'] !== undefined
+  }
+
+  /** Throws `ReplyError` for a row that the plan does not allow. @param received what `measured()` told */
+  admit(argv: Argv, received: number): void {
     const { store } = this
     if (this.#isMetered || received > this.#longestKey) {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
       if (refusal !== undefined) throw refusal
     }
     if (argv.length > freeWords) store.work.charge(unitsPerWord * argv.length)
-    const reply =
-      this.faults === undefined || this.faults.quiet || this.faults.armed['store.command'] === undefined
-        ? this.journal.execute(argv, user, via, call.cause)
-        : executeStruck(this, argv, user, via, call)
+  }
+
+  /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
+  settle(received: number, reply: Reply): void {
     const sent = sizeOfReply(reply)
-    store.meter.countBytes(received, sent)
+    this.store.meter.countBytes(received, sent)
     if (sent > this.#longest) throw this.#oversized(sent, 200)
-    return reply
   }
 
   #oversized(size: number, status: 413 | 200): Oversized {

@@ -7,6 +7,7 @@ import type { CommandEntry } from '../../kernel/traffic.js'
 import { empty } from '../../protocol/call.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
+import type { Blocked } from '../blocking/blocked.js'
 import { monthlyLimit } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'
@@ -28,7 +29,7 @@ export const storeFaults: ServiceFaults<StoreFront> = {
   restart: (_until, { store }) => store.pubsub.close(),
 }
 
-function quotaError({ vocabulary }: ServiceCall): ReplyError {
+export function quotaError({ vocabulary }: Origin): ReplyError {
   return monthlyLimit(freePlan, freePlan, vocabulary.docs)
 }
 
@@ -59,14 +60,24 @@ function keysOf(argv: Argv, store: Store): readonly Bytes[] {
   }
 }
 
-class CommandFacts implements FaultFacts {
+/** What brought a command: a request; of what comes over a connection only the words are known. */
+export interface Origin {
+  readonly path?: string
+  readonly method?: string
+  header?(name: string): string | undefined
+  /** `seq` of the request's entry. */
+  readonly cause?: number | undefined
+  readonly vocabulary: Pick<ServiceCall['vocabulary'], 'docs'>
+}
+
+export class CommandFacts implements FaultFacts {
   readonly api = 'store'
-  readonly #call: ServiceCall
+  readonly #call: Origin
   readonly #store: Store
 
   constructor(
     readonly argv: Argv,
-    call: ServiceCall,
+    call: Origin,
     store: Store,
   ) {
     this.#call = call
@@ -85,30 +96,35 @@ class CommandFacts implements FaultFacts {
     return this.#store.commands.find(this.argv)?.writes === false && this.keys.length > 0
   }
 
-  get endpoint(): string {
+  get endpoint(): string | undefined {
     return this.#call.path
   }
 
-  get method(): string {
+  get method(): string | undefined {
     return this.#call.method
   }
 
   header(name: string): string | undefined {
-    return this.#call.header(name)
+    return this.#call.header?.(name)
   }
 }
 
+/** A command that is about to run. */
+export interface Coming<R extends Reply | Blocked> {
+  readonly argv: Argv
+  readonly user: User
+  readonly via: CommandEntry['via']
+  readonly run: () => R
+}
+
 /** Runs a command that rules may strike. All faults of commands answer, so there is one at most. */
-export function executeStruck(
+export function executeStruck<R extends Reply | Blocked>(
   front: StoreFront,
-  argv: Argv,
-  user: User,
-  via: CommandEntry['via'],
-  call: ServiceCall,
-): Reply {
+  { argv, user, via, run }: Coming<R>,
+  call: Origin,
+): R | Reply {
   const { journal, store, staleReads } = front
   const [strike] = front.faults?.ask('store.command', new CommandFacts(argv, call, store)) ?? []
-  const run = (): Reply => journal.execute(argv, user, via, call.cause)
   if (strike === undefined) return run()
   const { fault, phase } = strike
   let cause: number | undefined = call.cause
@@ -125,7 +141,7 @@ export function executeStruck(
     cause = journal.last
     return fail(error)
   }
-  const moment: CommandMoment<Reply> = {
+  const moment: CommandMoment<R | Reply> = {
     phase,
     draw: (below) => strike.draw(below),
     tell(told) {

@@ -139,12 +139,12 @@ class StreamReader implements Subscriber, EventOutlet {
 
   receive(message: Message): void {
     if (this.#front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.#call, this.#front)
-    else this.pass(frameOf(message))
+    else this.pass(message)
   }
 
-  pass(frame: Uint8Array): void {
+  pass(message: Message, line: Bytes = message.line): void {
     if (this.hasEnded) return
-    this.#stream.sendFrame(frame)
+    this.#stream.sendFrame(line === message.line ? frameOf(message) : dataFrame(line))
     // Whoever reads gets a turn before time moves on.
     letOutsideContinue(this.#clock)
   }

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Duplex } from 'node:stream'
+import type { Sandbox } from '../../sandbox/sandbox.js'
+import { inside } from '../../store/inside.js'
+import { homeOf, porterOf, serveStream } from './connections.js'
+
+// The data store for clients of the native protocol in this process, without a port.
+
+/** Whom connections are, before they send AUTH. */
+export interface NativeOptions {
+  /** A user of the data store. Default: the standard user. */
+  readonly user?: string
+}
+
+/** What `new Redis({ Connector })` of ioredis wants. */
+export interface Connector {
+  connect(): Promise<Duplex>
+  check(): boolean
+  disconnect(): void
+}
+
+/** Where connections in this process come from. */
+const ownAddress = '127.0.0.1:0'
+
+/**
+ * Connects ioredis with the data store of a sandbox: no port, no server, nothing to close but the client.
+ * @throws TypeError for a user that the data store does not have
+ * @example
+ * const redis = new Redis({ Connector: connector(sandbox) })
+ * await redis.set('greeting', 'hello')
+ */
+export function connector(sandbox: Sandbox, options: NativeOptions = {}): new () => Connector {
+  const user = userOf(sandbox, options, 'connector()')
+  return class {
+    #stream: Duplex | undefined
+
+    async connect(): Promise<Duplex> {
+      const [near, far] = streamPair()
+      this.#stream = near
+      const wire = serveStream(far, porterOf(sandbox), ownAddress)
+      wire.welcome(homeOf(sandbox), user)
+      const forget = sandbox.onDispose(() => wire.shut())
+      far.once('close', forget)
+      return near
+    }
+
+    check(): boolean {
+      return true
+    }
+
+    disconnect(): void {
+      this.#stream?.end()
+    }
+  }
+}
+
+/** A private socket of this machine: `path` for clients that open it themselves. */
+export interface RedisSocket extends AsyncDisposable {
+  readonly path: string
+  close(): Promise<void>
+}
+
+/**
+ * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It is
+ * closed with the sandbox.
+ * @throws TypeError for a user that the data store does not have
+ * @example
+ * const { path } = await redisSocket(sandbox)
+ * const client = await createClient({ socket: { path } }).connect()
+ */
+export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
+  const user = userOf(sandbox, options, 'redisSocket()')
+  const open = new Set<Socket>()
+  const server = createServer((socket) => {
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    serveStream(socket, porterOf(sandbox), ownAddress).welcome(homeOf(sandbox), user)
+  })
+  const isWindows = process.platform === 'win32'
+  const folder = isWindows ? undefined : await mkdtemp(join(tmpdir(), 'stuntdouble-'))
+  const path =
+    folder === undefined ? `\\\\.\\pipe\\stuntdouble-${randomBytes(16).toString('hex')}` : join(folder, 'store')
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+  // A socket that nobody uses any more keeps no process alive.
+  server.unref()
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    forget()
+    closing ??= new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const socket of open) socket.destroy()
+    }).then(() => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true })))
+    return closing
+  }
+  const forget = sandbox.onDispose(() => void close())
+  return { path, close, [Symbol.asyncDispose]: close }
+}
+
+function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
+  if (inside.of(sandbox.store).engine.access.userNamed(user) !== undefined) return user
+  throw new TypeError(
+    `${by}: the data store has no user ${JSON.stringify(user)}. Make one with ACL SETUSER first, or leave it out.`,
+  )
+}
+
+/** Two ends of one connection, with the methods of a socket that clients call. */
+function streamPair(): [Duplex, Duplex] {
+  const near = new End()
+  const far = new End()
+  near.other = far
+  far.other = near
+  return [near, far]
+}
+
+class End extends Duplex {
+  other!: End
+  readonly connecting = false
+  #taken: (() => void) | undefined
+
+  constructor() {
+    // As a socket: an end that is closed closes the other one.
+    super({ allowHalfOpen: false })
+  }
+
+  override _read(): void {
+    const taken = this.#taken
+    this.#taken = undefined
+    taken?.()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    const { other } = this
+    if (other.destroyed || other.readableEnded) done()
+    else if (other.push(chunk)) done()
+    else other.#taken = done
+  }
+
+  override _final(done: () => void): void {
+    if (!this.other.destroyed) this.other.push(null)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const { other } = this
+    // As a socket: the other end hears of it later, and what was sent before has come.
+    setImmediate(() => {
+      if (!other.destroyed && !other.readableEnded) other.destroy()
+    })
+    done(error)
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  setTimeout(): this {
+    return this
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+}

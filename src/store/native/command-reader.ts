@@ -1,0 +1,217 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+
+// What clients send over the native protocol: arrays of bulk strings, or lines as people type them. [redis 7.0]
+
+/** What was sent is not the protocol: it is told, and the connection closed. */
+export class ProtocolError extends Error {
+  constructor(what: string) {
+    super(`ERR Protocol error: ${what}`)
+  }
+}
+
+/** A command that was larger than requests may be: its bytes were read and forgotten. */
+export class OversizedCommand {
+  constructor(readonly size: number) {}
+}
+
+export interface ReaderLimits {
+  /** Bytes of all words of a command. */
+  readonly command: number
+  /** Words of a command. */
+  readonly words: number
+  /** Bytes of one word: more is no protocol any more. */
+  readonly word: number
+}
+
+/** As redis-server has it for clients that have not signed in. */
+export const strangersLimits: ReaderLimits = { command: 163_840, words: 10, word: 16_384 }
+
+const longestLine = 65_536
+const longestNumber = 32
+const CR = 13
+const LF = 10
+const ASTERISK = 42
+const DOLLAR = 36
+const MINUS = 45
+
+const nothing = new Uint8Array(0)
+
+/** Words come in chunks, cut anywhere. */
+export class CommandReader {
+  readonly #textOf: (bytes: Uint8Array, from: number, to: number) => Bytes
+  #buffer: Uint8Array = nothing
+  #at = 0
+  /** Words of the present command that are still to come; 0 between commands. */
+  #missing = 0
+  #words: Bytes[] = []
+  #size = 0
+  /** Bytes of the present word that are still to come, with the end of its line; -1 before its length. */
+  #left = -1
+  #parts: Bytes[] = []
+
+  /** @param textOf a part of a chunk as a byte string: hosts have faster ways than languages */
+  constructor(textOf: (bytes: Uint8Array, from: number, to: number) => Bytes) {
+    this.#textOf = textOf
+  }
+
+  /** Bytes that came and were not read. */
+  get pending(): number {
+    return this.#buffer.length - this.#at
+  }
+
+  push(chunk: Uint8Array): void {
+    const rest = this.#buffer.length - this.#at
+    if (rest === 0) this.#buffer = chunk
+    else {
+      const joined = new Uint8Array(rest + chunk.length)
+      joined.set(this.#buffer.subarray(this.#at))
+      joined.set(chunk, rest)
+      this.#buffer = joined
+    }
+    this.#at = 0
+  }
+
+  /**
+   * The next command, `undefined` until more has come. An empty line has no words.
+   * @throws ProtocolError for what no client sends; nothing can be read behind it
+   */
+  next(limits: ReaderLimits): readonly Bytes[] | OversizedCommand | undefined {
+    if (this.#missing === 0) {
+      if (this.#at === this.#buffer.length) return undefined
+      if (this.#buffer[this.#at] !== ASTERISK) return this.#inline()
+      const count = this.#number('multibulk', 'mbulk')
+      if (count === undefined) return undefined
+      if (count > limits.words) {
+        throw new ProtocolError(
+          limits === strangersLimits ? 'unauthenticated multibulk length' : 'invalid multibulk length',
+        )
+      }
+      // Nobody asked for anything.
+      if (count <= 0) return []
+      this.#missing = count
+    }
+    while (this.#missing > 0) if (!this.#readWord(limits)) return undefined
+    const [words, size] = [this.#words, this.#size]
+    this.#words = []
+    this.#size = 0
+    return size > limits.command ? new OversizedCommand(size) : words
+  }
+
+  /** @returns whether the whole word was there */
+  #readWord(limits: ReaderLimits): boolean {
+    if (this.#left < 0) {
+      if (this.#at === this.#buffer.length) return false
+      const sign = this.#buffer[this.#at]!
+      if (sign !== DOLLAR) throw new ProtocolError(`expected '$', got '${printable(sign)}'`)
+      const length = this.#number('bulk', 'bulk')
+      if (length === undefined) return false
+      if (length < 0 || length > limits.word) {
+        throw new ProtocolError(limits === strangersLimits ? 'unauthenticated bulk length' : 'invalid bulk length')
+      }
+      this.#left = length + 2
+      this.#size += length
+    }
+    const isKept = this.#size <= limits.command
+    const there = this.#buffer.length - this.#at
+    if (there < this.#left) {
+      // What belongs to the end of the line waits for the rest of it.
+      const taken = Math.max(0, Math.min(there, this.#left - 2))
+      if (taken > 0 && isKept) this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))
+      this.#at += taken
+      this.#left -= taken
+      return false
+    }
+    const end = this.#at + this.#left - 2
+    if (isKept) {
+      const last = this.#textOf(this.#buffer, this.#at, end)
+      this.#words.push(this.#parts.length === 0 ? last : latin1(this.#parts.join('') + last))
+    } else this.#words = []
+    if (this.#parts.length > 0) this.#parts = []
+    this.#at = end + 2
+    this.#left = -1
+    this.#missing--
+    return true
+  }
+
+  /** The number behind the sign that stands here; `undefined` until its line is whole. */
+  #number(name: string, short: string): number | undefined {
+    const end = this.#buffer.indexOf(CR, this.#at)
+    if (end === -1 || end + 1 >= this.#buffer.length) {
+      if (this.#buffer.length - this.#at > longestLine) throw new ProtocolError(`too big ${short} count string`)
+      return undefined
+    }
+    let at = this.#at + 1
+    const isNegative = this.#buffer[at] === MINUS
+    if (isNegative) at++
+    if (at >= end || end - at > longestNumber) throw new ProtocolError(`invalid ${name} length`)
+    let value = 0
+    for (; at < end; at++) {
+      const digit = this.#buffer[at]! - 48
+      if (digit < 0 || digit > 9) throw new ProtocolError(`invalid ${name} length`)
+      value = value * 10 + digit
+    }
+    this.#at = end + 2
+    return isNegative ? -value : value
+  }
+
+  #inline(): readonly Bytes[] | undefined {
+    const end = this.#buffer.indexOf(LF, this.#at)
+    if ((end === -1 ? this.#buffer.length : end) - this.#at > longestLine)
+      throw new ProtocolError('too big inline request')
+    if (end === -1) return undefined
+    const line = this.#textOf(this.#buffer, this.#at, end)
+    this.#at = end + 1
+    return wordsOf(line.endsWith('\r') ? line.slice(0, -1) : line)
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
+
+/** A line as people type it: words, with quotes around those that hold spaces. */
+function wordsOf(line: string): Bytes[] {
+  const words: Bytes[] = []
+  let at = 0
+  for (;;) {
+    while (isSpace(line[at])) at++
+    if (at >= line.length) return words
+    let word = ''
+    while (at < line.length && !isSpace(line[at])) {
+      const quote = line[at]!
+      if (quote !== '"' && quote !== "'") {
+        word += quote
+        at++
+        continue
+      }
+      for (at++; line[at] !== quote; at++) {
+        if (at >= line.length) throw new ProtocolError('unbalanced quotes in request')
+        if (line[at] !== '\\') word += line[at]
+        else if (quote === "'") {
+          if (line[at + 1] === "'") at++
+          word += line[at]
+        } else {
+          const hex = /^x([0-9a-f]{2})/i.exec(line.slice(at + 1, at + 4))?.[1]
+          if (hex !== undefined) {
+            word += String.fromCharCode(Number.parseInt(hex, 16))
+            at += 3
+          } else if (at + 1 < line.length) {
+            at++
+            word += escapes[line[at]!] ?? line[at]
+          }
+        }
+      }
+      at++
+      if (at < line.length && !isSpace(line[at])) throw new ProtocolError('unbalanced quotes in request')
+    }
+    words.push(latin1(word))
+  }
+}
+
+function isSpace(char: string | undefined): boolean {
+  return (
+    char === ' ' || char === '\t' || char === '\n' || char === '\r' || char === '\v' || char === '\f' || char === '\0'
+  )
+}
+
+function printable(code: number): string {
+  return code >= 32 && code < 127 ? String.fromCharCode(code) : '?'
+}

@@ -1,0 +1,57 @@
+import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
+import { NilArray, ReplyError, Status } from '../command/reply.js'
+import { DoubleReply, MapReply, PushReply, SetReply, TextReply, type TypedReply } from '../command/typed-reply.js'
+
+// Replies as bytes of the native protocol, in both of its versions.
+
+export type Protocol = 2 | 3
+
+/** A reply as it is sent. In RESP2 what it has no types for is lists and strings. */
+export function wireOf(reply: TypedReply, protocol: Protocol): Bytes {
+  return latin1(protocol === 2 ? resp2(reply) : resp3(reply))
+}
+
+/** A line break would begin another reply. */
+export function wireOfError(message: string): Bytes {
+  return utf8(`-${message.replace(/[\r\n]/g, ' ')}\r\n`)
+}
+
+function resp2(reply: TypedReply): string {
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`
+  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
+  if (reply === null) return '$-1\r\n'
+  if (reply instanceof Status) return `+${reply.text}\r\n`
+  if (reply instanceof NilArray) return '*-1\r\n'
+  if (reply instanceof ReplyError) return wireOfError(reply.message)
+  if (reply instanceof DoubleReply || reply instanceof TextReply) return resp2(reply.text)
+  return list('*', itemsOf(reply), resp2)
+}
+
+function resp3(reply: TypedReply): string {
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`
+  if (typeof reply === 'number') return `:${reply}\r\n`
+  if (reply === null || reply instanceof NilArray) return '_\r\n'
+  if (reply instanceof MapReply) return list('%', reply.pairs, resp3, reply.pairs.length / 2)
+  if (reply instanceof SetReply) return list('~', reply.items, resp3)
+  if (reply instanceof PushReply) return list('>', reply.items, resp3)
+  if (reply instanceof DoubleReply) return `,${reply.text}\r\n`
+  if (reply instanceof TextReply) return `=${reply.text.length + 4}\r\ntxt:${reply.text}\r\n`
+  return Array.isArray(reply) ? list('*', reply, resp3) : resp2(reply)
+}
+
+function itemsOf(reply: MapReply | SetReply | PushReply | readonly TypedReply[]): readonly TypedReply[] {
+  if (reply instanceof MapReply) return reply.pairs
+  if (reply instanceof SetReply || reply instanceof PushReply) return reply.items
+  return reply
+}
+
+function list(
+  sign: string,
+  items: readonly TypedReply[],
+  wire: (item: TypedReply) => string,
+  length: number = items.length,
+): string {
+  let out = `${sign}${length}\r\n`
+  for (const item of items) out += wire(item)
+  return out
+}

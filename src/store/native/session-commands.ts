@@ -1,0 +1,252 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { replyError, wrongArity } from '../command/errors.js'
+import { ok, ReplyError, Status } from '../command/reply.js'
+import { parseInt64 } from '../command/text.js'
+import { MapReply, TextReply, type TypedReply } from '../command/typed-reply.js'
+import type { Session } from './session.js'
+
+// Commands that concern the connection itself. [search.md, part 2]
+
+/** What a command answers; `undefined` where it has sent everything itself. */
+export type SessionReply = TypedReply | undefined
+
+export interface SessionCommand {
+  /** Upper case; a subcommand follows after a space. */
+  readonly name: string
+  /** Words including the name, at least and at most. */
+  readonly words: readonly [least: number, most: number]
+  /** What becomes of it between MULTI and EXEC; it is queued where nothing is said. */
+  readonly inTransaction?: 'runs' | 'refused'
+  /** Whoever may do nothing may send it. */
+  readonly isFree?: true
+  /** redis-server has it, and the service has no page for it. */
+  readonly isUndocumented?: true
+  run(session: Session, argv: readonly Bytes[]): SessionReply
+}
+
+const any = Number.POSITIVE_INFINITY
+const reset = new Status('RESET')
+
+const commands: readonly SessionCommand[] = [
+  { name: 'HELLO', words: [1, any], isFree: true, inTransaction: 'refused', run: hello },
+  {
+    name: 'QUIT',
+    words: [1, any],
+    isFree: true,
+    inTransaction: 'runs',
+    run(session) {
+      session.leaveAfterAnswer()
+      return ok
+    },
+  },
+  // What it does beside is done by whoever holds the connection: it is nobody's any more.
+  { name: 'RESET', words: [1, 1], isFree: true, inTransaction: 'runs', run: () => reset },
+  {
+    name: 'PING',
+    words: [1, 2],
+    run(session, argv) {
+      const pong = [latin1('pong'), argv[1] ?? latin1('')]
+      if (session.isConfined) return pong
+      return session.command(argv)
+    },
+  },
+
+  { name: 'MULTI', words: [1, 1], inTransaction: 'runs', run: (session) => session.beginTransaction() },
+  { name: 'EXEC', words: [1, 1], inTransaction: 'runs', run: (session) => session.executeTransaction() },
+  { name: 'DISCARD', words: [1, 1], inTransaction: 'runs', run: (session) => session.discardTransaction() },
+  { name: 'WATCH', words: [2, any], inTransaction: 'runs', run: (session, [, ...keys]) => session.watchKeys(keys) },
+  { name: 'UNWATCH', words: [1, 1], run: (session) => session.unwatch() },
+
+  {
+    name: 'SUBSCRIBE',
+    words: [2, any],
+    run: (session, [, ...names]) => session.subscribe('channels', names),
+  },
+  {
+    name: 'PSUBSCRIBE',
+    words: [2, any],
+    run: (session, [, ...names]) => session.subscribe('patterns', names),
+  },
+  {
+    name: 'UNSUBSCRIBE',
+    words: [1, any],
+    run: (session, [, ...names]) => session.unsubscribe('channels', names),
+  },
+  {
+    name: 'PUNSUBSCRIBE',
+    words: [1, any],
+    run: (session, [, ...names]) => session.unsubscribe('patterns', names),
+  },
+  { name: 'MONITOR', words: [1, 1], inTransaction: 'refused', run: (session) => session.monitor() },
+
+  { name: 'CLIENT ID', words: [2, 2], run: ({ id }) => id },
+  {
+    name: 'CLIENT SETNAME',
+    words: [3, 3],
+    run(session, argv) {
+      session.name = printable(argv[2]!, 'Client names')
+      return ok
+    },
+  },
+  { name: 'CLIENT GETNAME', words: [2, 2], run: ({ name }) => (name === '' ? null : latin1(name)) },
+  {
+    name: 'CLIENT SETINFO',
+    words: [4, 4],
+    run(session, [, , option, value]) {
+      const which = option!.toUpperCase()
+      if (which !== 'LIB-NAME' && which !== 'LIB-VER') {
+        throw new ReplyError(`ERR Unrecognized option '${option}'`)
+      }
+      session.library[which === 'LIB-NAME' ? 'name' : 'version'] = printable(value!, which.toLowerCase())
+      return ok
+    },
+  },
+  { name: 'CLIENT INFO', words: [2, 2], run: (session) => new TextReply(latin1(`${session.describe()}\n`)) },
+  {
+    name: 'CLIENT LIST',
+    words: [2, any],
+    run(session, argv) {
+      if (argv.length > 2) throw replyError('syntax')
+      const lines = [...session.others].map((other) => `${other.describe()}\n`)
+      return new TextReply(latin1(lines.join('')))
+    },
+  },
+  {
+    name: 'CLIENT UNBLOCK',
+    words: [3, 4],
+    isUndocumented: true,
+    run(session, [, , id, how]) {
+      const way = how?.toUpperCase() ?? 'TIMEOUT'
+      if (way !== 'TIMEOUT' && way !== 'ERROR') {
+        throw new ReplyError('ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR')
+      }
+      return session.other(idOf(id!))?.unblock(way) === true ? 1 : 0
+    },
+  },
+  {
+    name: 'CLIENT KILL',
+    words: [3, any],
+    isUndocumented: true,
+    run: kill,
+  },
+  {
+    name: 'CLIENT NO-EVICT',
+    words: [3, 3],
+    isUndocumented: true,
+    run: (_session, argv) => onOrOff(argv),
+  },
+  {
+    name: 'CLIENT NO-TOUCH',
+    words: [3, 3],
+    isUndocumented: true,
+    run: (_session, argv) => onOrOff(argv),
+  },
+  { name: 'CLIENT GETREDIR', words: [2, 2], isUndocumented: true, run: () => -1 },
+]
+
+/** Every command of connections, by name. */
+export const sessionCommands: ReadonlyMap<string, SessionCommand> = new Map(commands.map((row) => [row.name, row]))
+
+/** Names whose second word is part of the command. */
+const containers: ReadonlySet<string> = new Set(['CLIENT'])
+
+export function isContainer(name: string): boolean {
+  return containers.has(name)
+}
+
+function hello(session: Session, argv: readonly Bytes[]): SessionReply {
+  const { protocol, name } = helloOf(argv)
+  if (name !== undefined) session.name = printable(name, 'Client names')
+  if (protocol !== undefined) session.protocol = protocol
+  const told = {
+    server: 'redis',
+    version: session.serverVersion,
+    proto: session.protocol,
+    id: session.id,
+    mode: 'standalone',
+    role: 'master',
+  }
+  const pairs = Object.entries(told).flatMap(([field, value]) => [
+    latin1(field),
+    typeof value === 'string' ? latin1(value) : value,
+  ])
+  return new MapReply([...pairs, latin1('modules'), []])
+}
+
+/** What HELLO asks for. */
+export interface Hello {
+  readonly protocol?: 2 | 3
+  readonly user?: Bytes
+  readonly password?: Bytes
+  readonly name?: Bytes
+}
+
+/** @throws ReplyError */
+export function helloOf([, version, ...options]: readonly Bytes[]): Hello {
+  if (version === undefined) return {}
+  const asked = parseInt64(version)
+  if (asked === undefined) throw new ReplyError('ERR Protocol version is not an integer or out of range')
+  const protocol = Number(asked)
+  if (protocol !== 2 && protocol !== 3) throw new ReplyError('NOPROTO unsupported protocol version')
+  let hello: Hello = { protocol }
+  while (options.length > 0) {
+    const option = options.shift()!
+    const which = option.toUpperCase()
+    if (which === 'AUTH' && options.length >= 2) {
+      hello = { ...hello, user: options.shift()!, password: options.shift()! }
+    } else if (which === 'SETNAME' && options.length >= 1) hello = { ...hello, name: options.shift()! }
+    else throw new ReplyError(`ERR Syntax error in HELLO option '${option}'`)
+  }
+  return hello
+}
+
+function kill(session: Session, argv: readonly Bytes[]): SessionReply {
+  const [, , first, ...rest] = argv
+  if (rest.length === 0) {
+    const found = [...session.others].find(({ address }) => address === first)
+    if (found === undefined) throw new ReplyError('ERR No such client')
+    found.kill()
+    return ok
+  }
+  const filters = argv.slice(2)
+  if (filters.length % 2 !== 0) throw replyError('syntax')
+  let found = [...session.others]
+  let sparesSelf = true
+  for (let at = 0; at < filters.length; at += 2) {
+    const value = filters[at + 1]!
+    const filter = filters[at]!.toUpperCase()
+    if (filter === 'ID') {
+      const id = idOf(value)
+      found = found.filter((other) => other.id === id)
+    } else if (filter === 'ADDR') found = found.filter(({ address }) => address === value)
+    else if (filter === 'USER') found = found.filter(({ user }) => user.name === value)
+    else if (filter === 'TYPE') found = found.filter((other) => other.kind === value.toLowerCase())
+    else if (filter === 'SKIPME') sparesSelf = value.toLowerCase() !== 'no'
+    else throw replyError('syntax')
+  }
+  const killed = found.filter((other) => other !== session || !sparesSelf)
+  for (const other of killed) other.kill()
+  return killed.length
+}
+
+function onOrOff(argv: readonly Bytes[]): SessionReply {
+  if (!/^(?:on|off)$/i.test(argv[2]!)) throw replyError('syntax')
+  return ok
+}
+
+function idOf(word: Bytes): number {
+  const id = parseInt64(word)
+  if (id === undefined) throw replyError('notInteger')
+  return Number(id)
+}
+
+/** It stands in lists that are divided by spaces. */
+function printable(text: Bytes, what: string): Bytes {
+  if (/^[!-~]*$/.test(text)) return text
+  throw new ReplyError(`ERR ${what} cannot contain spaces, newlines or special characters.`)
+}
+
+/** Throws `ReplyError` for a command of wrong length. */
+export function checkLength({ name, words: [least, most] }: SessionCommand, argv: readonly Bytes[]): void {
+  if (argv.length < least || argv.length > most) throw wrongArity(name)
+}

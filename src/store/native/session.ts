@@ -1,0 +1,506 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { letOutsideContinue } from '../../kernel/clock.js'
+import type { CommandEntry } from '../../kernel/traffic.js'
+import type { User } from '../access/access.js'
+import { connectionBound } from '../access/categories.js'
+import { Blocked, type Client } from '../blocking/blocked.js'
+import { noCommandPermission, replyError, unknownSubcommand } from '../command/errors.js'
+import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
+import { DoubleReply, PushReply, type TypedReply, typedReply } from '../command/typed-reply.js'
+import { redisVersion } from '../commands/info.js'
+import type { Message, Subscriber } from '../keyspace/pubsub.js'
+import { Watch } from '../keyspace/watches.js'
+import { refusedCount, refusedWork } from '../limits.js'
+import { transactionOverhead } from '../meter.js'
+import type { StoreFront } from '../rest/endpoints.js'
+import { executeStruck, type Origin } from '../rest/struck-commands.js'
+import { type EventOutlet, struckEvent } from '../rest/struck-events.js'
+import { type Protocol, wireOf } from './reply-writer.js'
+import {
+  checkLength,
+  isContainer,
+  type SessionCommand,
+  type SessionReply,
+  sessionCommands,
+} from './session-commands.js'
+
+/** Where the bytes for a client go. */
+export interface Outlet {
+  send(bytes: Bytes): void
+  /** Closes the connection behind what was sent. */
+  end(): void
+  /** Breaks it off, whatever was sent. */
+  break(): void
+}
+
+/** What a session needs of the house. */
+export interface House {
+  readonly front: StoreFront
+  readonly sessions: Iterable<Session>
+  find(id: number): Session | undefined
+  left(session: Session): void
+}
+
+interface Transaction {
+  readonly rows: (readonly Bytes[])[]
+  /** One of the rows was refused: none will run. */
+  isRefused: boolean
+}
+
+/** Sends the bytes of an answer. */
+type Send = (bytes: Bytes) => void
+
+/**
+ * One connection of the native protocol, as the world sees it: somebody who has signed in and sends one command after
+ * the other. [search.md, part 2]
+ */
+export class Session implements Subscriber, EventOutlet, Client {
+  /** Bytes of it as the client sees them: RESP2 until it says HELLO 3. */
+  protocol: Protocol = 2
+  name: string = ''
+  readonly library: { name: string; version: string } = { name: '', version: '' }
+  hasEnded = false
+  readonly #house: House
+  readonly #outlet: Outlet
+  readonly #since: number
+  #last = { at: 0, name: 'NULL' }
+  #transaction: Transaction | undefined
+  readonly #watch = new Watch()
+  #blocked: Blocked | undefined
+  #isMonitor = false
+  #gone: AbortController | undefined
+  /** What the command that runs now has sent so far, before its reply. */
+  #sent: string | undefined
+
+  constructor(
+    house: House,
+    readonly id: number,
+    public user: User,
+    readonly address: string,
+    outlet: Outlet,
+  ) {
+    this.#house = house
+    this.#outlet = outlet
+    this.#since = house.front.clock.now()
+    this.#last.at = this.#since
+  }
+
+  // ---- one command ------------------------------------------------------------------------------------------------
+
+  /**
+   * Answers one command.
+   * @param send gets the bytes of the answer, once; not at all where the connection breaks
+   * @returns whether it waits: then `send` is called later, and nothing may be sent before
+   */
+  run(argv: readonly Bytes[], send: Send): boolean {
+    this.#last = { at: this.#house.front.clock.now(), name: argv[0]!.slice(0, 40) }
+    const outer = this.#sent
+    this.#sent = ''
+    const answer = (reply: SessionReply): void => {
+      const bytes = reply === undefined ? '' : wireOf(reply, this.protocol)
+      const before = this.#sent ?? ''
+      this.#sent = outer
+      send(latin1(before + bytes))
+    }
+    let reply: SessionReply | Blocked
+    try {
+      reply = this.#serve(argv)
+    } catch (error) {
+      if (!(error instanceof ReplyError)) {
+        this.#sent = outer
+        throw error
+      }
+      reply = error
+    }
+    if (!(reply instanceof Blocked)) {
+      answer(reply)
+      return false
+    }
+    // What is heard meanwhile comes at once.
+    const heard = this.#sent
+    this.#sent = undefined
+    if (heard !== '') this.#outlet.send(latin1(heard))
+    this.#blocked = reply
+    reply.onEnd((end) => {
+      this.#blocked = undefined
+      if ('error' in end && !(end.error instanceof ReplyError)) {
+        // Its world is over, or it is gone.
+        this.#outlet.break()
+        return
+      }
+      this.#sent = ''
+      answer('reply' in end ? this.#typed(argv, end.reply) : (end.error as ReplyError))
+    })
+    return true
+  }
+
+  #serve(argv: readonly Bytes[]): SessionReply | Blocked {
+    const name = argv[0]!.toUpperCase()
+    const own = this.#own(name, argv)
+    if (this.isConfined && !whileSubscribed.has(name)) throw confined(name)
+    if (this.#isMonitor && !whileMonitoring.has(name)) {
+      throw new ReplyError("ERR Replica can't interact with the keyspace")
+    }
+    const transaction = this.#transaction
+    if (transaction !== undefined && own?.inTransaction !== 'runs') return this.#queue(transaction, argv, own)
+    if (own === undefined) return this.#command(argv, 'native')
+    this.#check(own, argv)
+    return this.#runOwn(own, argv)
+  }
+
+  #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
+    const { journal } = this.#house.front
+    const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
+      // The store has written it down.
+      if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
+    }
+    try {
+      const reply = own.run(this, argv)
+      note({ reply: plainOf(reply) })
+      return reply
+    } catch (error) {
+      if (error instanceof ReplyError) note({ error: error.message })
+      throw error
+    }
+  }
+
+  #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {
+    const full = isContainer(name) && argv.length > 1 ? `${name} ${argv[1]!.toUpperCase()}` : name
+    const own = sessionCommands.get(full)
+    if (own !== undefined && (own.isUndocumented !== true || this.#isRedis)) return own
+    if (isContainer(name) && argv.length > 1) throw unknownSubcommand(name, argv[1]!)
+    return undefined
+  }
+
+  /** Whether everything is there that redis-server has. */
+  get #isRedis(): boolean {
+    return (this.#house.front.store.options.policy as { commands?: string }).commands === 'redis'
+  }
+
+  #check(own: SessionCommand, argv: readonly Bytes[]): void {
+    checkLength(own, argv)
+    if (own.isFree === true || this.user.unrestricted) return
+    const [container] = own.name.split(' ', 1)
+    const permissible = connectionBound.get(container!)
+    if (permissible !== undefined && !this.user.mayRun(permissible)) throw noCommandPermission(own.name)
+  }
+
+  /** For commands of the store that connections send in another way. */
+  command(argv: readonly Bytes[]): SessionReply {
+    return this.#command(argv, 'native') as TypedReply
+  }
+
+  #command(argv: readonly Bytes[], via: CommandEntry['via']): TypedReply | Blocked {
+    const { front } = this.#house
+    const { store, journal } = front
+    const reply = store.asOneRequest(store.options.docs, () => {
+      const received = front.measured(argv)
+      front.admit(argv, received)
+      const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
+      const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
+      if (!(begun instanceof Blocked)) front.settle(received, begun)
+      return begun
+    })
+    return reply instanceof Blocked ? reply : this.#typed(argv, reply)
+  }
+
+  #typed(argv: readonly Bytes[], reply: Reply): TypedReply {
+    if (this.protocol === 2) return reply
+    const { store } = this.#house.front
+    const command = store.blockingCommands.find(argv) ?? store.commands.find(argv)
+    return command === undefined ? reply : typedReply(command.name, argv, reply)
+  }
+
+  /** What faults can know of where its commands come from. */
+  get origin(): Origin {
+    return { vocabulary: { docs: this.#house.front.store.options.docs } }
+  }
+
+  // ---- transactions -----------------------------------------------------------------------------------------------
+
+  beginTransaction(): SessionReply {
+    if (this.#transaction !== undefined) throw new ReplyError('ERR MULTI calls can not be nested')
+    this.#transaction = { rows: [], isRefused: false }
+    return ok
+  }
+
+  #queue(transaction: Transaction, argv: readonly Bytes[], own: SessionCommand | undefined): SessionReply {
+    const { store } = this.#house.front
+    try {
+      if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
+      this.#house.front.measured(argv)
+      if (own !== undefined) this.#check(own, argv)
+      else store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
+    } catch (error) {
+      if (error instanceof ReplyError) transaction.isRefused = true
+      throw error
+    }
+    transaction.rows.push(argv)
+    return queued
+  }
+
+  executeTransaction(): SessionReply {
+    const { rows, isRefused } = this.#endTransaction('EXEC')
+    const { store } = this.#house.front
+    // What has expired unseen has changed, too.
+    for (const key of this.#watch.keys) store.db.has(key)
+    const { isTouched } = this.#watch
+    this.#unwatch()
+    if (isRefused) throw new ReplyError('EXECABORT Transaction discarded because of previous errors.')
+    if (isTouched) return nilArray
+    const isOwn = (argv: readonly Bytes[]): boolean => this.#own(argv[0]!.toUpperCase(), argv) !== undefined
+    const stored = rows.filter((argv) => !isOwn(argv))
+    const commands = stored.map((argv) => store.blockingCommands.find(argv) ?? store.lookup(argv))
+    const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
+    if (refusal !== undefined) throw refusal
+    store.meter.countTransaction()
+    return store.waiting.transaction(() => rows.map((argv) => this.#row(argv)))
+  }
+
+  #row(argv: readonly Bytes[]): TypedReply {
+    const own = this.#own(argv[0]!.toUpperCase(), argv)
+    try {
+      if (own === undefined) return this.#command(argv, 'transaction') as TypedReply
+      this.#check(own, argv)
+      return this.#runOwn(own, argv) ?? null
+    } catch (error) {
+      if (error instanceof ReplyError) return error
+      throw error
+    }
+  }
+
+  discardTransaction(): SessionReply {
+    this.#endTransaction('DISCARD')
+    this.#unwatch()
+    return ok
+  }
+
+  #endTransaction(by: string): Transaction {
+    const transaction = this.#transaction
+    if (transaction === undefined) throw new ReplyError(`ERR ${by} without MULTI`)
+    this.#transaction = undefined
+    return transaction
+  }
+
+  watchKeys(keys: readonly Bytes[]): SessionReply {
+    if (this.#transaction !== undefined) throw new ReplyError('ERR WATCH inside MULTI is not allowed')
+    const { store } = this.#house.front
+    if (!keys.every((key) => this.user.mayUseKey(key, 'R', store.work))) throw replyError('noKeyPermission')
+    for (const key of keys) {
+      // It may have expired before: that is no change any more.
+      store.db.has(key)
+      store.watches.add(this.#watch, key)
+    }
+    return ok
+  }
+
+  unwatch(): SessionReply {
+    this.#unwatch()
+    return ok
+  }
+
+  #unwatch(): void {
+    this.#house.front.store.watches.remove(this.#watch)
+    this.#watch.isTouched = false
+  }
+
+  // ---- what it hears ----------------------------------------------------------------------------------------------
+
+  subscribe(kind: 'channels' | 'patterns', names: readonly Bytes[]): SessionReply {
+    const { pubsub, work } = this.#house.front.store
+    const use = kind === 'patterns' ? 'pattern' : 'name'
+    if (!names.every((name) => this.user.mayUseChannel(name, use, work))) throw replyError('noChannelPermission')
+    if (kind === 'channels') pubsub.subscribe(this, names)
+    else pubsub.subscribeToPatterns(this, names)
+    return undefined
+  }
+
+  unsubscribe(kind: 'channels' | 'patterns', names: readonly Bytes[]): SessionReply {
+    const { pubsub } = this.#house.front.store
+    const word = latin1(kind === 'channels' ? 'unsubscribe' : 'punsubscribe')
+    for (const { name, left } of pubsub.unsubscribe(this, kind, names.length === 0 ? undefined : names)) {
+      this.#tell([word, name, left])
+    }
+    return undefined
+  }
+
+  monitor(): SessionReply {
+    this.#isMonitor = true
+    this.#house.front.store.pubsub.monitor(this)
+    return undefined
+  }
+
+  receive(message: Message): void {
+    const { front } = this.#house
+    if (front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.origin, front)
+    else this.pass(message)
+  }
+
+  pass(message: Message, line: Bytes = message.line): void {
+    if (this.hasEnded) return
+    const [kind, ...rest] = message.parts
+    // Damage is at the end of a line.
+    if (line !== message.line) rest.push(`${String(rest.pop() ?? '').slice(0, -1)}${line.at(-1)}` as Bytes)
+    if (this.#isMonitor && rest.length === 0) this.#put(wireOf(kind === '"OK"' ? ok : new Status(kind), 2))
+    else this.#tell([kind, ...rest])
+  }
+
+  breakOff(): void {
+    this.#outlet.break()
+  }
+
+  /** Who may do nothing any more is sent away. */
+  isWelcome(): boolean {
+    return this.#house.front.store.access.userNamed(this.user.name) === this.user
+  }
+
+  dismiss(): void {
+    this.#outlet.break()
+  }
+
+  /** Whether it may send hardly anything because it listens. */
+  get isConfined(): boolean {
+    return this.protocol === 2 && this.subscriptions > 0
+  }
+
+  get subscriptions(): number {
+    return this.#house.front.store.pubsub.countOf(this)
+  }
+
+  #tell(items: readonly TypedReply[]): void {
+    this.#put(wireOf(this.protocol === 2 ? items : new PushReply(items), this.protocol))
+  }
+
+  /** What comes of its own command belongs to the answer. */
+  #put(bytes: Bytes): void {
+    if (this.#sent !== undefined) this.#sent += bytes
+    else {
+      this.#outlet.send(bytes)
+      letOutsideContinue(this.#house.front.clock)
+    }
+  }
+
+  // ---- among others -----------------------------------------------------------------------------------------------
+
+  get others(): Iterable<Session> {
+    return this.#house.sessions
+  }
+
+  other(id: number): Session | undefined {
+    return this.#house.find(id)
+  }
+
+  get serverVersion(): string {
+    return redisVersion
+  }
+
+  get isWaiting(): boolean {
+    return this.#blocked !== undefined
+  }
+
+  /** Whether it hears what others do. */
+  get isListening(): boolean {
+    return this.#isMonitor || this.subscriptions > 0
+  }
+
+  get kind(): string {
+    return this.subscriptions > 0 ? 'pubsub' : 'normal'
+  }
+
+  unblock(how: 'TIMEOUT' | 'ERROR'): boolean {
+    return this.#blocked?.unblock(how) ?? false
+  }
+
+  /** Somebody else ends it. */
+  kill(): void {
+    this.#outlet.end()
+    this.close()
+  }
+
+  leaveAfterAnswer(): void {
+    this.#outlet.end()
+  }
+
+  /** Aborted when the connection is gone. */
+  get gone(): AbortSignal {
+    this.#gone ??= new AbortController()
+    return this.#gone.signal
+  }
+
+  /** Its world is over: whoever holds the connection may go on in the next one. */
+  retire(): void {
+    this.hasEnded = true
+    this.#gone?.abort()
+  }
+
+  /** The connection is gone. */
+  close(): void {
+    if (this.hasEnded) return
+    this.retire()
+    const { store } = this.#house.front
+    this.#transaction = undefined
+    this.#unwatch()
+    store.pubsub.leave(this)
+    this.#blocked?.cancel()
+    this.#house.left(this)
+  }
+
+  /** As CLIENT LIST has it. */
+  describe(): string {
+    const now = this.#house.front.clock.now()
+    const seconds = (since: number): number => Math.max(0, Math.floor((now - since) / 1000))
+    const flags = `${this.#isMonitor ? 'O' : ''}${this.subscriptions > 0 ? 'P' : ''}${this.#transaction ? 'x' : ''}${this.#blocked ? 'b' : ''}`
+    const fields = {
+      id: this.id,
+      addr: this.address,
+      name: this.name,
+      age: seconds(this.#since),
+      idle: seconds(this.#last.at),
+      flags: flags || 'N',
+      db: 0,
+      sub: this.subscriptions,
+      multi: this.#transaction?.rows.length ?? -1,
+      cmd: this.#last.name.toLowerCase(),
+      user: this.user.name,
+      resp: this.protocol,
+      'lib-name': this.library.name,
+      'lib-ver': this.library.version,
+    }
+    return Object.entries(fields)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')
+  }
+}
+
+const queued = new Status('QUEUED')
+
+const whileMonitoring: ReadonlySet<string> = new Set(['QUIT', 'RESET', 'PING'])
+const whileSubscribed: ReadonlySet<string> = new Set([
+  'SUBSCRIBE',
+  'PSUBSCRIBE',
+  'UNSUBSCRIBE',
+  'PUNSUBSCRIBE',
+  'PING',
+  'QUIT',
+  'RESET',
+])
+
+function confined(name: string): ReplyError {
+  return new ReplyError(
+    `ERR Can't execute '${name.toLowerCase()}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
+  )
+}
+
+/** As the log keeps it. */
+function plainOf(reply: SessionReply): Reply {
+  if (reply === undefined) return null
+  if (Array.isArray(reply)) return reply.map(plainOf)
+  if (reply instanceof ReplyError) return latin1(reply.message)
+  if (reply instanceof DoubleReply) return reply.text
+  if (typeof reply === 'object' && reply !== null) {
+    if ('pairs' in reply) return reply.pairs.map(plainOf)
+    if ('items' in reply) return reply.items.map(plainOf)
+    if ('text' in reply && !(reply instanceof Status)) return reply.text
+  }
+  return reply as Reply
+}

@@ -1,0 +1,151 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { ConnectionBroken } from '../../kernel/http.js'
+import type { Journal, KeptNative } from '../../kernel/journal.js'
+import { requestTooLarge } from '../command/errors.js'
+import type { StoreFront } from '../rest/endpoints.js'
+import type { Protocol } from './reply-writer.js'
+import { type House, type Outlet, Session } from './session.js'
+import { serveStruck, struckBy } from './struck-sessions.js'
+
+/** Of a fork, and of a past that is played again: nobody is there. */
+const nowhere: Outlet = { send() {}, end() {}, break() {} }
+
+function ignore(): void {}
+
+/** How one command of a session is answered. */
+export interface Turn {
+  /** The bytes of the answer, or of its next part. */
+  send(bytes: Bytes): void
+  /** It has been answered: the next one may come. */
+  done(): void
+  /** The connection breaks. */
+  break(): void
+}
+
+export interface Opening {
+  readonly address: string
+  readonly protocol: Protocol
+  /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
+  readonly isKnown: boolean
+}
+
+/** The connections of the native protocol that a world has. What they do is its inputs. */
+export class Sessions implements House {
+  readonly front: StoreFront
+  readonly #inputs: Journal | undefined
+  readonly #open = new Map<number, Session>()
+  #last = 0
+
+  constructor(front: StoreFront, inputs: Journal | undefined) {
+    this.front = front
+    this.#inputs = inputs
+    front.store.access.onChange(() => {
+      for (const session of this.sessions) if (!session.isWelcome()) session.kill()
+    })
+  }
+
+  get sessions(): readonly Session[] {
+    return [...this.#open.values()]
+  }
+
+  find(id: number): Session | undefined {
+    return this.#open.get(id)
+  }
+
+  left({ id }: Session): void {
+    this.#open.delete(id)
+  }
+
+  /** Whether faults refuse every connection now. */
+  get isDown(): boolean {
+    return (this.front.faults?.down?.store ?? 0) > this.front.clock.now()
+  }
+
+  /** What is told of a command of so many bytes. */
+  refusalOf(size: number): string {
+    const { policy, docs } = this.front.store.options
+    return requestTooLarge(policy.maxRequestSize, size, docs).message
+  }
+
+  /** Somebody has signed in, or goes on after a reset. */
+  open(user: string, { address, protocol, isKnown }: Opening, outlet: Outlet): Session {
+    const id = ++this.#last
+    this.#inputs?.native({ session: id, opened: { user, address, protocol, isKnown } })
+    const { access } = this.front.store
+    const session = new Session(this, id, access.userNamed(user) ?? access.standardUser, address, outlet)
+    session.protocol = protocol
+    this.#open.set(id, session)
+    if (!isKnown) this.#noteSignIn(session)
+    return session
+  }
+
+  /** Somebody signs in anew. */
+  changeUser(session: Session, user: string): void {
+    this.#inputs?.native({ session: session.id, user })
+    const { access } = this.front.store
+    session.user = access.userNamed(user) ?? access.standardUser
+    this.#noteSignIn(session)
+  }
+
+  /** Answers one command; the turn is over when its `done` or `break` was called. */
+  run(session: Session, argv: readonly Bytes[], turn: Turn): void {
+    this.#inputs?.native({ session: session.id, argv })
+    this.#run(session, argv, turn)
+  }
+
+  #run(session: Session, argv: readonly Bytes[], turn: Turn): void {
+    const { faults } = this.front
+    const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, session, argv, this.front)
+    if (struck !== undefined) {
+      serveStruck(struck, session, argv, turn)
+      return
+    }
+    try {
+      session.run(argv, (bytes) => {
+        turn.send(bytes)
+        turn.done()
+      })
+    } catch (error) {
+      if (!(error instanceof ConnectionBroken)) throw error
+      turn.break()
+    }
+  }
+
+  /** The connection is gone. */
+  leave(session: Session): void {
+    if (session.hasEnded) return
+    this.#inputs?.native({ session: session.id, closed: true })
+    session.close()
+  }
+
+  /** What was written down happens again. */
+  meet(kept: KeptNative): void {
+    if ('opened' in kept) {
+      const { user, ...opened } = kept.opened
+      this.open(user, opened, nowhere)
+      return
+    }
+    const session = this.find(kept.session)
+    if (session === undefined) return
+    if ('user' in kept) this.changeUser(session, kept.user)
+    else if ('closed' in kept) this.leave(session)
+    else {
+      this.run(session, kept.argv as readonly Bytes[], { send: ignore, done: ignore, break: ignore })
+    }
+  }
+
+  /** The world is over. */
+  retire(): void {
+    for (const session of this.sessions) session.retire()
+  }
+
+  /** A world that begins has none. */
+  close(): void {
+    for (const session of this.sessions) this.leave(session)
+  }
+
+  #noteSignIn({ user }: Session): void {
+    const argv = ['AUTH', user.name, '***'].map(latin1)
+    this.front.journal.note(argv, user, 'native', undefined, { reply: latin1('OK') })
+  }
+}

@@ -1,0 +1,139 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
+import type { RequestMoment, StruckAnswer, WordedFault } from '../../faults/moments.js'
+import type { RequestPoint } from '../../faults/points.js'
+import { type Bytes, fromArray } from '../../kernel/bytes.js'
+import { letOutsideContinue } from '../../kernel/clock.js'
+import { ConnectionBroken } from '../../kernel/http.js'
+import { WorldOver } from '../../kernel/running-task.js'
+import type { Task } from '../../kernel/time.js'
+import { ReplyError } from '../command/reply.js'
+import type { StoreFront } from '../rest/endpoints.js'
+import { CommandFacts, quotaError } from '../rest/struck-commands.js'
+import { wireOfError } from './reply-writer.js'
+import type { Session } from './session.js'
+import type { Turn } from './sessions.js'
+
+// What faults of requests do to one command of a connection: it is late, or lost, or its answer breaks off.
+
+interface Struck {
+  readonly strikes: readonly Strike[]
+  readonly faults: FaultSource
+  readonly front: StoreFront
+}
+
+const streams: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'MONITOR'])
+
+/** What strikes a command, `undefined` when nothing does. */
+export function struckBy(
+  faults: FaultSource,
+  session: Session,
+  argv: readonly Bytes[],
+  front: StoreFront,
+): Struck | undefined {
+  const { armed } = faults
+  const opens = armed['stream.open'] !== undefined && streams.has(argv[0]!.toUpperCase())
+  if (armed['store.request'] === undefined && !opens) return undefined
+  const facts: FaultFacts = new CommandFacts(argv, session.origin, front.store)
+  const first = armed['store.request'] === undefined ? [] : (faults.ask('store.request', facts) ?? [])
+  const isOver = first.at(-1)?.answers === true
+  const strikes = opens && !isOver ? [...first, ...(faults.ask('stream.open', facts) ?? [])] : first
+  return strikes.length === 0 ? undefined : { strikes, faults, front }
+}
+
+/** An answer in bytes of the protocol, which faults that shape answers hand on. */
+interface WireAnswer extends StruckAnswer {
+  readonly isWire: true
+}
+
+function wire(body: Bytes): WireAnswer {
+  return { status: 200, headers: [], body, isWire: true }
+}
+
+/** Plays the faults around each other, the first outermost. */
+export function serveStruck(struck: Struck, session: Session, argv: readonly Bytes[], turn: Turn): void {
+  const { clock } = struck.front
+  const work = async (task: Task): Promise<void> => {
+    try {
+      const answer = await play(struck, 0, session, argv, task)
+      if (session.hasEnded) return
+      if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'what answered does not speak the protocol')
+      if (typeof answer.body === 'string') turn.send(answer.body)
+      else if (answer.body !== null) for await (const part of partsOf(answer.body)) turn.send(fromArray(part))
+      turn.done()
+    } catch (error) {
+      if (error instanceof ReplyError) {
+        turn.send(wireOfError(error.message))
+        turn.done()
+      } else turn.break()
+      if (!isBreak(error)) throw error
+    } finally {
+      letOutsideContinue(clock)
+    }
+  }
+  void clock.track(`command ${argv[0]!.toUpperCase().slice(0, 40)}`, work)
+}
+
+function isBreak(error: unknown): boolean {
+  if (error instanceof ReplyError || error instanceof ConnectionBroken || error instanceof WorldOver) return true
+  return error instanceof TypeError && error.cause instanceof ConnectionBroken
+}
+
+async function* partsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
+  }
+}
+
+async function play(
+  struck: Struck,
+  from: number,
+  session: Session,
+  argv: readonly Bytes[],
+  task: Task,
+): Promise<StruckAnswer> {
+  const { strikes, faults, front } = struck
+  const strike = strikes[from]
+  if (strike === undefined) return served(session, argv, task)
+  const { fault, phase } = strike
+  const record = strike.log(undefined, argv[0]!.toUpperCase())
+  const moment: RequestMoment = {
+    phase,
+    task,
+    clock: front.clock,
+    signal: session.gone,
+    draw: (below) => strike.draw(below),
+    tell: (effect) => {
+      record.effect = effect
+    },
+    onwards: () => play(struck, from + 1, session, argv, task),
+    worded: (given) => wire(wireOfError(worded(given, session))),
+    refusedToken: () => wire(wireOfError('NOAUTH Authentication required.')),
+    restart(downMs) {
+      faults.takeDown('store', front.clock.now() + downMs)
+      front.store.pubsub.close()
+    },
+  }
+  return actionAt(strike.point as RequestPoint, fault)(fault, moment)
+}
+
+/** Its own part of the work: it may wait for what others bring. */
+function served(session: Session, argv: readonly Bytes[], task: Task): Promise<StruckAnswer> {
+  return new Promise((resolve) => {
+    let rouse: (() => void) | undefined
+    const waits = session.run(argv, (bytes) => {
+      rouse?.()
+      resolve(wire(bytes))
+    })
+    if (waits) rouse = task.fallAsleep?.()
+  })
+}
+
+function worded(fault: WordedFault, session: Session): string {
+  if (fault.kind === 'quota') return quotaError(session.origin).message
+  if (fault.kind === 'status') return /^[A-Z]+ /.test(fault.text) ? fault.text : `ERR ${fault.text}`
+  return 'ERR max requests limit exceeded'
+}

@@ -1,0 +1,308 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { User } from '../access/access.js'
+import { wrongArity } from '../command/errors.js'
+import { ReplyError } from '../command/reply.js'
+import { CommandReader, OversizedCommand, ProtocolError, type ReaderLimits, strangersLimits } from './command-reader.js'
+import { type Protocol, wireOfError } from './reply-writer.js'
+import type { Outlet, Session } from './session.js'
+import { helloOf } from './session-commands.js'
+import type { Sessions } from './sessions.js'
+
+/** A data store that connections may enter, in the world that it has now. */
+export interface Home {
+  /** @throws Error when it is no more */
+  readonly sessions: Sessions
+}
+
+/** Who opens. */
+export interface Porter {
+  /** The data store of a user, as AUTH names it, with this password; `undefined` where they do not fit. */
+  enter(user: string | undefined, password: string): { readonly home: Home; readonly user: User } | undefined
+}
+
+/** The other end. */
+export interface Socket {
+  write(bytes: Bytes): void
+  /** Closes it behind what was written. */
+  end(): void
+  /** Breaks it off. */
+  destroy(): void
+  /** Bytes that were written and have not been taken yet. */
+  readonly backlog: number
+  /** Nothing more is to be read for now, or again. */
+  pause(): void
+  resume(): void
+}
+
+/** Bytes to be sent above which no further command is answered, and of commands that wait above which none is read. */
+const enough = 1_048_576
+
+const noAuth = wireOfError('NOAUTH Authentication required.')
+const wrongPassword = 'WRONGPASS invalid username-password pair or user is disabled.'
+const helloWithoutAuth =
+  'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time'
+
+/** One connection: reads commands, signs in, and hands what follows to a session. */
+export class Wire {
+  readonly #porter: Porter
+  readonly #socket: Socket
+  readonly #address: string
+  readonly #reader: CommandReader
+  #home: Home | undefined
+  #session: Session | undefined
+  /** As far as nobody has a session. */
+  #protocol: Protocol = 2
+  #limits: ReaderLimits = strangersLimits
+  #isBusy = false
+  #isWorking = false
+  #isEnding = false
+  #isClosed = false
+  #isPaused = false
+  #out = ''
+  readonly #outlet: Outlet = {
+    send: (bytes) => this.#tell(bytes),
+    end: () => {
+      this.#isEnding = true
+      if (!this.#isWorking) this.#flush()
+    },
+    break: () => this.#break(),
+  }
+
+  /** @param textOf a part of a chunk as a byte string */
+  constructor(
+    porter: Porter,
+    socket: Socket,
+    address: string,
+    textOf: (bytes: Uint8Array, from: number, to: number) => Bytes,
+  ) {
+    this.#porter = porter
+    this.#socket = socket
+    this.#address = address
+    this.#reader = new CommandReader(textOf)
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.#isClosed || this.#isEnding) return
+    this.#reader.push(chunk)
+    this.work()
+    if (this.#isPaused || this.#reader.pending < enough || !this.#isOccupied) return
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  get #isOccupied(): boolean {
+    return this.#isBusy || this.#socket.backlog > enough
+  }
+
+  /** Goes on with what has been read: the other end has taken what was sent. */
+  work(): void {
+    if (this.#isWorking) return
+    this.#isWorking = true
+    try {
+      while (!this.#isOccupied && !this.#isClosed && !this.#isEnding) {
+        const argv = this.#reader.next(this.#limits)
+        if (argv === undefined) break
+        if (argv instanceof OversizedCommand) this.#refuse(argv)
+        else if (argv.length > 0) this.#take(argv)
+        // What is read from here on meets less room.
+        if (this.#out.length > 65_536) this.#flush()
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) {
+        this.#break()
+        throw error
+      }
+      this.#out += wireOfError(error.message)
+      this.#isEnding = true
+    } finally {
+      this.#isWorking = false
+      this.#flush()
+    }
+    if (!this.#isPaused || this.#reader.pending >= enough) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Signs in without a password: whoever has the connection has the data store. */
+  welcome(home: Home, user: string): void {
+    this.#enter(home, user, true)
+  }
+
+  get isSignedIn(): boolean {
+    return this.#session !== undefined
+  }
+
+  /** The other end is gone. */
+  close(): void {
+    this.#isClosed = true
+    this.#leave()
+  }
+
+  /** This end is closed: the server is, or the data store. */
+  shut(): void {
+    this.#isEnding = true
+    this.#leave()
+    if (!this.#isWorking) this.#flush()
+  }
+
+  #take(argv: readonly Bytes[]): void {
+    const name = argv[0]!.toUpperCase()
+    // A page that makes a browser send a request here: its body would be read as commands.
+    if (name === 'POST' || name === 'HOST:') this.#break()
+    else if (name === 'AUTH') this.#authenticate(argv)
+    else if (name === 'HELLO') this.#hello(argv)
+    else if (name === 'RESET' && argv.length === 1) this.#reset()
+    else if (this.#renewed() !== undefined) this.#run(argv)
+    else if (name === 'QUIT') {
+      this.#out += '+OK\r\n'
+      this.#isEnding = true
+    } else this.#out += noAuth
+  }
+
+  #run(argv: readonly Bytes[]): void {
+    const session = this.#session!
+    const { sessions } = this.#home!
+    if (sessions.isDown) {
+      this.#break()
+      return
+    }
+    this.#isBusy = true
+    let isOver = false
+    sessions.run(session, argv, {
+      send: (bytes) => this.#send(bytes),
+      done: () => {
+        isOver = true
+        if (this.#isWorking && this.#isBusy && session === this.#session) {
+          this.#isBusy = false
+          return
+        }
+        void this.#goOn()
+      },
+      break: () => this.#break(),
+    })
+    // A command that waits has flushed nothing yet.
+    if (!isOver) this.#flush()
+  }
+
+  /** What comes next is no part of what ended the wait. */
+  async #goOn(): Promise<void> {
+    await undefined
+    this.#isBusy = false
+    this.work()
+  }
+
+  // ---- who it is --------------------------------------------------------------------------------------------------
+
+  #authenticate(argv: readonly Bytes[]): void {
+    if (argv.length === 1) this.#out += wireOfError(wrongArity('AUTH').message)
+    else if (argv.length > 3) this.#out += wireOfError('ERR syntax error')
+    else if (this.#signIn(argv.length === 3 ? argv[1] : undefined, argv.at(-1)!)) this.#out += '+OK\r\n'
+    else this.#out += wireOfError(wrongPassword)
+  }
+
+  #hello(argv: readonly Bytes[]): void {
+    try {
+      const { protocol, user, password, name } = helloOf(argv)
+      if (password !== undefined && !this.#signIn(user, password)) throw new ReplyError(wrongPassword)
+      if (this.#renewed() === undefined) throw new ReplyError(helloWithoutAuth)
+      const words = ['HELLO', ...(protocol === undefined ? [] : [String(protocol)])]
+      if (name !== undefined) words.push('SETNAME', name)
+      if (protocol !== undefined) this.#protocol = protocol
+      this.#run(words.map(latin1))
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      this.#out += wireOfError(error.message)
+    }
+  }
+
+  #signIn(name: Bytes | undefined, password: Bytes): boolean {
+    const entered = this.#porter.enter(name, password)
+    if (entered === undefined) return false
+    const { home, user } = entered
+    const session = this.#session
+    if (session !== undefined && !session.hasEnded && this.#home?.sessions === home.sessions) {
+      home.sessions.changeUser(session, user.name)
+    } else {
+      this.#leave()
+      this.#enter(home, user.name)
+    }
+    return true
+  }
+
+  #enter(home: Home, user: string, isKnown = false): Session {
+    this.#home = home
+    const { sessions } = home
+    const { maxRequestSize } = sessions.front.store.options.policy
+    this.#limits = { command: maxRequestSize, words: 1_048_576, word: 536_870_912 }
+    this.#session = sessions.open(user, { address: this.#address, protocol: this.#protocol, isKnown }, this.#outlet)
+    return this.#session
+  }
+
+  /** The session, in the world that there is now: a reset does not part clients from their data store. */
+  #renewed(): Session | undefined {
+    const [session, home] = [this.#session, this.#home]
+    if (session === undefined || home === undefined || !session.hasEnded) return session
+    const { name, library } = session
+    const { access } = home.sessions.front.store
+    if (access.userNamed(session.user.name) === undefined) return undefined
+    this.#protocol = session.protocol
+    const renewed = this.#enter(home, session.user.name, true)
+    renewed.name = name
+    Object.assign(renewed.library, library)
+    return renewed
+  }
+
+  #reset(): void {
+    this.#leave()
+    this.#protocol = 2
+    this.#limits = strangersLimits
+    this.#out += '+RESET\r\n'
+  }
+
+  #leave(): void {
+    const session = this.#session
+    this.#session = undefined
+    if (session !== undefined) this.#home?.sessions.leave(session)
+    this.#home = undefined
+  }
+
+  // ---- bytes ------------------------------------------------------------------------------------------------------
+
+  #refuse({ size }: OversizedCommand): void {
+    const session = this.#renewed()
+    if (session === undefined) this.#out += noAuth
+    else this.#out += wireOfError(this.#home!.sessions.refusalOf(size))
+  }
+
+  /** What nobody asked for; who does not take it is sent away. */
+  #tell(bytes: Bytes): void {
+    const limit = this.#home?.sessions.front.store.options.policy.maxStreamBuffer
+    if (limit !== undefined && this.#socket.backlog + this.#out.length > limit) this.#break()
+    else this.#send(bytes)
+  }
+
+  #send(bytes: Bytes): void {
+    this.#out += bytes
+    if (!this.#isWorking) this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#isClosed) return
+    if (this.#out !== '') {
+      const out = this.#out
+      this.#out = ''
+      this.#socket.write(latin1(out))
+    }
+    if (!this.#isEnding) return
+    this.#isClosed = true
+    this.#leave()
+    this.#socket.end()
+  }
+
+  #break(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#leave()
+    this.#socket.destroy()
+  }
+}
