@@ -11,6 +11,7 @@ export const entries: Record<string, string> = {
   nock: 'src/adapters/nock.ts',
   server: 'src/server/server.ts',
   client: 'src/client/connect.ts',
+  redis: 'src/server/redis-port/in-process.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
   'fast-check': 'properties/fast-check.ts',

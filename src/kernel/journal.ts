@@ -32,21 +32,6 @@ export interface KeptCommand {
   readonly cause: number | undefined
 }
 
-/** What became of a connection of the native protocol, by its number: it was opened, sent a command, signed in anew, was closed. */
-export type KeptNative = { readonly session: number } & (
-  | {
-      readonly opened: {
-        readonly user: string
-        readonly address: string
-        readonly protocol: 2 | 3
-        readonly isKnown: boolean
-      }
-    }
-  | { readonly argv: readonly string[] }
-  | { readonly user: string }
-  | { readonly closed: true }
-)
-
 /** As CLIENT UNBLOCK says it, or because the connection is gone. */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
@@ -65,7 +50,6 @@ export interface InputKinds {
   readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
   /** A command of a connection, which may wait; or the rows of a transaction. */
   readonly command: KeptCommand
-  readonly native: KeptNative
   /** The wait of this command, by its number, was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
   /** What the house did to an engine behind the faces; it is done to the sandbox that it is given. */
@@ -272,9 +256,10 @@ export class Journal {
     return this.#commands++
   }
 
-  native(kept: KeptNative): void {
-    this.note('native', kept)
-    if ('argv' in kept) for (const word of kept.argv) this.#weigh(word.length)
+  /** @param bytes of what it brings */
+  act(run: InputKinds['acted'], bytes: number): void {
+    this.note('acted', run)
+    this.#weigh(bytes)
   }
 
   /** @returns its number */

@@ -98,8 +98,8 @@ export class Replay implements Player {
     this.#clock.finish(at)
     this.#journal.goOn(this.#inputs.first(this.#next))
     // Connections are outside of the world: it begins without them. A fork of the fork has to know.
-    const { engine, sessions } = inside.of(this.#sandbox.store)
-    sessions.close()
+    const { engine, connections } = inside.of(this.#sandbox.store)
+    connections?.close()
     for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
     for (const [work, open] of this.#open) void this.#goOnWith(work, open)
   }
@@ -162,7 +162,6 @@ export class Replay implements Player {
     },
     gaveUp: ({ call, reason }) => this.#calls[call]?.abort(reason),
     command: (kept) => this.#command(kept),
-    native: (kept) => inside.of(this.#sandbox.store).sessions.meet(kept),
     unblocked: ({ command, how }) => {
       const begun = this.#commands[command]
       if (how === 'closed') begun?.cancel()

@@ -37,7 +37,6 @@ import { StoreHistory } from '../store/history/history.js'
 import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
-import { Sessions } from '../store/native/sessions.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
@@ -173,7 +172,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     journal,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(executions, new Sessions(stored.state, journal), draws)
+  const store = new DirectStore(executions, stored.state, journal, draws)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),
@@ -237,10 +236,10 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 
 /** Streams of events end, and nothing that waits happens any more. */
 export function endWorld({ store, clock }: World): void {
-  const { engine, sessions } = inside.of(store)
+  const { engine, connections } = inside.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())
-  sessions.retire()
+  connections?.retire()
   stop(clock)
 }
 

@@ -1,4 +1,5 @@
 import { latin1, text, toBase64 } from '../kernel/bytes.js'
+import type { Journal as Inputs } from '../kernel/journal.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
@@ -7,8 +8,8 @@ import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } 
 import { inside } from './inside.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
-import type { Sessions } from './native/sessions.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import type { StoreFront } from './rest/endpoints.js'
 
 export { type PlainReply, plainReply, type Word } from './plain.js'
 
@@ -20,15 +21,22 @@ export class DirectStore {
   readonly #tokens: Random
 
   /**
-   * @param sessions of the native protocol
+   * @param front the limits and faults of its doors
+   * @param inputs where what comes in is written down
    * @param draws what new tokens are drawn from
    */
-  constructor(journal: Journal, sessions: Sessions, draws: Random = journal.store.options.random) {
+  constructor(
+    journal: Journal,
+    front: StoreFront,
+    inputs: Inputs | undefined,
+    draws: Random = journal.store.options.random,
+  ) {
     this.#journal = journal
     inside.put(this, {
       engine: journal.store,
       commands: journal,
-      sessions,
+      front,
+      inputs,
       peek: (...words) => {
         const { access, meter } = journal.store
         return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))

@@ -1,17 +1,29 @@
 import { type Behind, behind } from '../kernel/behind.js'
 import type { Bytes } from '../kernel/bytes.js'
+import type { Journal as Inputs } from '../kernel/journal.js'
 import type { PlainReply } from './direct.js'
 import type { Journal } from './journal.js'
-import type { Sessions } from './native/sessions.js'
+import type { StoreFront } from './rest/endpoints.js'
 import type { Store } from './store.js'
+
+interface Connections {
+  /** The world is over. */
+  retire(): void
+  /** All are left: a world that begins has none. */
+  close(): void
+}
 
 /** What stands behind `sandbox.store`, and behind the copy of it that a remote sandbox makes. */
 export interface StoreInside {
   readonly engine: Store
   /** Runs commands of connections, which may wait, and writes them down. */
   readonly commands: Pick<Journal, 'start' | 'transact'>
-  /** Connections of the native protocol. */
-  readonly sessions: Sessions
+  /** The store with the limits and faults of its doors. */
+  readonly front: StoreFront
+  /** Where what comes in is written down, if it is. */
+  readonly inputs: Inputs | undefined
+  /** Connections of the native protocol, once there were any: most worlds have none, and do without their code. */
+  connections?: Connections
   /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply
 }

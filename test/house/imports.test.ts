@@ -234,7 +234,7 @@ const upwards: Readonly<Record<string, string>> = {
   'store/scripting -> store': 'scripts run commands in a store',
   'store/commands -> store': 'as in store/command',
   'store/blocking -> store': 'what is waited for is taken by commands of the store',
-  'store -> store/native': 'what stands behind a store has its connections, too',
+  'store -> store/rest': 'what stands behind a store has its doors, too',
   'queue/dump -> queue': 'a dump is of a queue',
   'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 
 // Streams of the host as connections of the native protocol.
@@ -10,7 +11,7 @@ import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 export function homeOf(sandbox: Sandbox): Home {
   return {
     get sessions() {
-      return inside.of(sandbox.store).sessions
+      return sessionsOf(sandbox.store)
     },
   }
 }

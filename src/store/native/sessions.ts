@@ -1,7 +1,8 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
-import type { Journal, KeptNative } from '../../kernel/journal.js'
+import type { Journal } from '../../kernel/journal.js'
 import { requestTooLarge } from '../command/errors.js'
+import { inside } from '../inside.js'
 import type { StoreFront } from '../rest/endpoints.js'
 import type { Protocol } from './reply-writer.js'
 import { type House, type Outlet, Session } from './session.js'
@@ -22,11 +23,26 @@ export interface Turn {
   break(): void
 }
 
+/** What became of a connection, by its number: it was opened, sent a command, signed in anew, was closed. */
+type Kept = { readonly session: number } & (
+  | { readonly opened: Opening & { readonly user: string } }
+  | { readonly argv: readonly Bytes[] }
+  | { readonly user: string }
+  | { readonly closed: true }
+)
+
 export interface Opening {
   readonly address: string
   readonly protocol: Protocol
   /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
   readonly isKnown: boolean
+}
+
+/** The connections of a data store, as it is in the world that it has now. */
+export function sessionsOf(store: object): Sessions {
+  const world = inside.of(store)
+  world.connections ??= new Sessions(world.front, world.inputs)
+  return world.connections as Sessions
 }
 
 /** The connections of the native protocol that a world has. What they do is its inputs. */
@@ -70,7 +86,7 @@ export class Sessions implements House {
   /** Somebody has signed in, or goes on after a reset. */
   open(user: string, { address, protocol, isKnown }: Opening, outlet: Outlet): Session {
     const id = ++this.#last
-    this.#inputs?.native({ session: id, opened: { user, address, protocol, isKnown } })
+    this.#keep({ session: id, opened: { user, address, protocol, isKnown } })
     const { access } = this.front.store
     const session = new Session(this, id, access.userNamed(user) ?? access.standardUser, address, outlet)
     session.protocol = protocol
@@ -81,7 +97,7 @@ export class Sessions implements House {
 
   /** Somebody signs in anew. */
   changeUser(session: Session, user: string): void {
-    this.#inputs?.native({ session: session.id, user })
+    this.#keep({ session: session.id, user })
     const { access } = this.front.store
     session.user = access.userNamed(user) ?? access.standardUser
     this.#noteSignIn(session)
@@ -89,7 +105,7 @@ export class Sessions implements House {
 
   /** Answers one command; the turn is over when its `done` or `break` was called. */
   run(session: Session, argv: readonly Bytes[], turn: Turn): void {
-    this.#inputs?.native({ session: session.id, argv })
+    this.#keep({ session: session.id, argv })
     this.#run(session, argv, turn)
   }
 
@@ -114,12 +130,18 @@ export class Sessions implements House {
   /** The connection is gone. */
   leave(session: Session): void {
     if (session.hasEnded) return
-    this.#inputs?.native({ session: session.id, closed: true })
+    this.#keep({ session: session.id, closed: true })
     session.close()
   }
 
+  #keep(kept: Kept): void {
+    let bytes = 0
+    if ('argv' in kept) for (const word of kept.argv) bytes += word.length
+    this.#inputs?.act((sandbox: { readonly store: object }) => sessionsOf(sandbox.store).meet(kept), bytes)
+  }
+
   /** What was written down happens again. */
-  meet(kept: KeptNative): void {
+  meet(kept: Kept): void {
     if ('opened' in kept) {
       const { user, ...opened } = kept.opened
       this.open(user, opened, nowhere)
@@ -130,7 +152,7 @@ export class Sessions implements House {
     if ('user' in kept) this.changeUser(session, kept.user)
     else if ('closed' in kept) this.leave(session)
     else {
-      this.run(session, kept.argv as readonly Bytes[], { send: ignore, done: ignore, break: ignore })
+      this.run(session, kept.argv, { send: ignore, done: ignore, break: ignore })
     }
   }
 
