@@ -1,10 +1,13 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { Float } from './json.js'
-import { wholeNumber } from './json-text.js'
+import { isWhole, wholeNumber } from './json-text.js'
 
 export type JsonNumber = number | bigint | Float
 
-/** The sum: whole while both are and it fits signed 64 bits, else a float; `undefined` when infinite. */
+/**
+ * The sum: whole while both are and it fits 64 bits, with a sign or without, as whole numbers of documents do; else a
+ * float, and `undefined` when infinite. [store.md, facts found later]
+ */
 export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   return combine(
     a,
@@ -37,7 +40,7 @@ function combine(
   }
   if (!(a instanceof Float) && !(b instanceof Float)) {
     const result = exact(BigInt(a), BigInt(b))
-    if (result === BigInt.asIntN(64, result)) return wholeNumber(result)
+    if (isWhole(result)) return wholeNumber(result)
   }
   return toFloat(rounded(toDouble(a), toDouble(b)))
 }

@@ -264,13 +264,19 @@ function isDigit(code: number): boolean {
 function numberFromText(text: Bytes): number | bigint | Float | undefined {
   if (/^-?\d+$/.test(text) && text.length <= 20 && text !== '-0') {
     const integer = BigInt(text)
-    if (integer >= minSigned && integer <= maxUnsigned) return wholeNumber(integer)
+    if (isWhole(integer)) return wholeNumber(integer)
   }
   const value = Number(text)
-  return Number.isFinite(value) ? new Float(value, text) : undefined
+  // Spelled as it came, but for the exponent: `1.6e308`, never `1.6E+308`. [store.md, facts found later]
+  return Number.isFinite(value) ? new Float(value, latin1(text.replace(/e\+?/i, 'e'))) : undefined
 }
 
-/** An integer in the representation of {@link Json}. It must lie between -2^63 and 2^64-1. */
+/** Whether documents keep the integer as it is: it lies between -2^63 and 2^64-1. Others become floats. */
+export function isWhole(integer: bigint): boolean {
+  return integer >= minSigned && integer <= maxUnsigned
+}
+
+/** An integer in the representation of {@link Json}; see {@link isWhole}. */
 export function wholeNumber(integer: bigint): number | bigint {
   const small = Number(integer)
   return Number.isSafeInteger(small) ? small : integer

@@ -19,7 +19,7 @@ export const maxDepth = 128
 /** A number with a fraction or an exponent, or a whole number too large for 64 bits. */
 export class Float {
   readonly value: number
-  /** As the document spelled it: `1.50` comes back as `1.50`. */
+  /** As the document spelled it: `1.50` comes back as `1.50`. Only exponents have one spelling, `1.6e308`. */
   readonly text: Bytes
 
   constructor(value: number, text: Bytes) {

@@ -23,7 +23,10 @@ describe('reading and writing JSON', () => {
     ['-0', '-0'],
     ['1.50', '1.50'],
     ['1e3', '1e3'],
-    ['1E+3', '1E+3'],
+    ['1E+3', '1e3'],
+    ['1.6E+308', '1.6e308'],
+    ['-2.50e+7', '-2.50e7'],
+    ['1E-7', '1e-7'],
     ['9007199254740993', '9007199254740993'],
     ['9223372036854775807', '9223372036854775807'],
     ['-9223372036854775808', '-9223372036854775808'],
@@ -176,7 +179,11 @@ describe('arithmetic', () => {
     ['9007199254740991', '1', '9007199254740992'],
     ['9007199254740992', '1', '9007199254740993'],
     ['9223372036854775806', '1', '9223372036854775807'],
-    ['9223372036854775807', '1', '9.223372036854776e18'],
+    ['9223372036854775807', '1', '9223372036854775808'],
+    ['18446744073709551614', '1', '18446744073709551615'],
+    ['18446744073709551615', '-1', '18446744073709551614'],
+    ['18446744073709551615', '-9223372036854775808', '9223372036854775807'],
+    ['18446744073709551615', '1', '1.8446744073709552e19'],
     ['-9223372036854775808', '-1', '-9.223372036854776e18'],
     ['1e308', '1e308', undefined],
   ])('%s + %s = %s', (a, b, sum) => {
@@ -189,13 +196,37 @@ describe('arithmetic', () => {
     ['-1', '0', '0'],
     ['2', '0.5', '1.0'],
     ['3', '1.5', '4.5'],
-    ['3037000500', '3037000500', '9.22337203700025e18'],
+    ['3037000500', '3037000500', '9223372037000250000'],
+    ['4294967295', '4294967297', '18446744073709551615'],
+    ['4294967296', '4294967296', '1.8446744073709552e19'],
+    ['-4294967296', '4294967296', '-1.8446744073709552e19'],
     ['3037000499', '3037000499', '9223372030926249001'],
-    ['4611686018427387904', '2', '9.223372036854776e18'],
+    ['4611686018427387904', '2', '9223372036854775808'],
+    ['4611686018427387904', '-2', '-9223372036854775808'],
     ['1e200', '1e200', undefined],
   ])('%s × %s = %s', (a, b, product) => {
     expect(shown(multiplyNumbers(number(a), number(b)))).toBe(product)
     expect(shown(multiplyNumbers(number(b), number(a)))).toBe(product)
+  })
+
+  it('keeps whole numbers exact while they fit 64 bits, with a sign or without', () => {
+    const [least, most] = [-(2n ** 63n), 2n ** 64n - 1n]
+    const whole = fc.oneof(
+      fc.bigInt({ min: least, max: most }),
+      fc.bigInt({ min: -(2n ** 33n), max: 2n ** 33n }),
+      fc.constantFrom(least, -1n, 0n, 1n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, most),
+    )
+    fc.assert(
+      fc.property(whole, whole, (a, b) => {
+        const [x, y] = [number(String(a)), number(String(b))]
+        const sum = addNumbers(x, y)
+        expect(sum instanceof Float).toBe(a + b < least || a + b > most)
+        if (!(sum instanceof Float)) expect(shown(sum)).toBe(String(a + b))
+        const product = multiplyNumbers(x, y)
+        expect(product instanceof Float).toBe(a * b < least || a * b > most)
+        if (!(product instanceof Float)) expect(shown(product)).toBe(String(a * b))
+      }),
+    )
   })
 
   // serde_json's dress: always a point or an exponent, the exponent from 1e16 up and below 1e-5. [RedisJSON src]
