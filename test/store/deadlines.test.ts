@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createEngine } from '../support/engine.js'
 
@@ -96,4 +97,33 @@ it.each([
   engine.execute(words)
   const key = words.findLast((word) => ['s', 'raw', 'list', 'z'].includes(word)) ?? 's'
   expect(engine.execute(['OBJECT', 'IDLETIME', key])).toBe(`:${idle}\r\n`)
+})
+
+// "HEXPIREAT accepts times as far away as milliseconds given for seconds" [store.md, facts found later]
+it('fields take every deadline that keys take, milliseconds given for seconds among them', () => {
+  const time = fc.oneof(
+    fc.bigInt({ min: 0n, max: 2n ** 64n }),
+    fc.bigInt({ min: 1_700_000_000_000n, max: 2_000_000_000_000n }),
+    fc.constantFrom(2n ** 46n - 1n, 2n ** 46n, (2n ** 63n - 1n) / 1000n, (2n ** 63n - 1n) / 1000n + 1n, 2n ** 63n - 1n),
+  )
+  const kinds = ['EXPIREAT', 'PEXPIREAT', 'EXPIRE', 'PEXPIRE']
+  fc.assert(
+    fc.property(time, fc.constantFrom(...kinds), (at, name) => {
+      const engine = createEngine()
+      engine.execute(['SET', 'key', 'v'])
+      engine.execute(['HSET', 'hash', 'f', 'v', 'g', 'v'])
+      const ofKey = engine.execute([name, 'key', String(at)])
+      const ofField = engine.execute([`H${name}`, 'hash', String(at), 'FIELDS', '1', 'f'])
+      const isThere = engine.execute(['EXISTS', 'key']) === ':1\r\n'
+      const expected = ofKey.startsWith('-')
+        ? ofKey.replace(`'${name.toLowerCase()}'`, `'h${name.toLowerCase()}'`)
+        : `*1\r\n:${isThere ? 1 : 2}\r\n`
+      expect(ofField).toBe(expected)
+      expect(engine.execute(['HEXISTS', 'hash', 'f'])).toBe(isThere ? ':1\r\n' : ':0\r\n')
+      if (isThere) {
+        const end = engine.execute(['PEXPIRETIME', 'key'])
+        expect(engine.execute(['HPEXPIRETIME', 'hash', 'FIELDS', '1', 'f'])).toBe(`*1\r\n${end}`)
+      }
+    }),
+  )
 })
