@@ -2,6 +2,21 @@ import { readOnlyMayRun } from '../access/access.js'
 import type { Command } from '../command/command.js'
 import { blockingTable, commandTable } from '../commands/index.js'
 
+/** A row of docs/protocol/commands.json: what is publicly known of a command. */
+export interface DocumentedCommand {
+  /** Upper case; a subcommand follows after a space. */
+  readonly name: string
+  /**
+   * `documented`: the service has a page for it. `later`: so it has, but the double does not build it. `redis`:
+   * redis-server has the command, and the service no page.
+   */
+  readonly status: 'documented' | 'later' | 'redis'
+  /** The fact sheet and its section, or where else it is known from. */
+  readonly source: string
+  /** Only on connections of redis' own protocol. */
+  readonly door?: 'native'
+}
+
 const titles: Readonly<Record<string, string>> = {
   'sorted-set': 'Sorted set',
   hyperloglog: 'HyperLogLog',

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { connectionBound } from '../../src/store/access/categories.js'
+import { blockingTable, commandTable } from '../../src/store/commands/index.js'
+import { documentedCommands } from '../support/documented-commands.js'
+
+// docs/protocol/commands.json is written from the fact sheets. It witnesses against the command table, and the other way round.
+
+const rows = documentedCommands()
+const byName = new Map(rows.map((row) => [row.name, row]))
+const built = [...commandTable.commands, ...blockingTable.commands].map(({ name }) => name)
+
+/** Documented commands that the table lacks. Who builds one has to take it out of here, for the lists have to be exact. */
+const lacking: Readonly<Record<string, readonly string[]>> = {
+  'comes with the native door, where commands are bound to their connection': [
+    ...['AUTH', 'HELLO', 'QUIT', 'RESET'],
+    ...['CLIENT GETNAME', 'CLIENT ID', 'CLIENT INFO', 'CLIENT LIST', 'CLIENT SETINFO', 'CLIENT SETNAME'],
+    ...['DISCARD', 'EXEC', 'MULTI', 'UNWATCH', 'WATCH'],
+    ...['MONITOR', 'PSUBSCRIBE', 'PUNSUBSCRIBE', 'SUBSCRIBE', 'UNSUBSCRIBE'],
+  ],
+  'comes with the search': [
+    ...['SEARCH.AGGREGATE', 'SEARCH.ALIASADD', 'SEARCH.ALIASDEL', 'SEARCH.COUNT', 'SEARCH.CREATE', 'SEARCH.DESCRIBE'],
+    ...['SEARCH.DROP', 'SEARCH.LISTALIASES', 'SEARCH.LISTINDEXES', 'SEARCH.QUERY', 'SEARCH.REINDEX'],
+    'SEARCH.WAITINDEXING',
+  ],
+}
+
+describe('docs/protocol/commands.json', () => {
+  it('has each command once, in order', () => {
+    const names = rows.map(({ name }) => name)
+    expect(names).toEqual([...new Set(names)].sort())
+  })
+
+  // "285 commands have documentation pages, among them twelve SEARCH.*" [store.md]; subcommands share some of the pages.
+  it('has about as many documented ones as the documentation has pages', () => {
+    const documented = rows.filter(({ status }) => status === 'documented')
+    expect(documented.length).toBeGreaterThanOrEqual(285)
+    expect(documented.length).toBeLessThan(305)
+    expect(documented.filter(({ name }) => name.startsWith('SEARCH.'))).toHaveLength(12)
+  })
+
+  it('cites pages that name the command', () => {
+    const pages = new Map(
+      ['store.md', 'search.md', 'service.md'].map((page) => [
+        page,
+        new Set(readFileSync(new URL(`../../docs/protocol/${page}`, import.meta.url), 'utf8').match(/[A-Z][\w-]*/g)),
+      ]),
+    )
+    const unnamed = rows
+      .filter(({ status }) => status !== 'redis')
+      .filter(({ name, source }) => {
+        const words = pages.get(/^\w+\.md/.exec(source)?.[0] ?? '')
+        return words === undefined || !name.split(/[. ]/).every((word) => words.has(word))
+      })
+    expect(unnamed).toEqual([])
+  })
+})
+
+describe('the command table and the documentation', () => {
+  it.each(built)('%s has a row', (name) => {
+    expect(byName.get(name)?.status).toMatch(/^(documented|redis)$/)
+  })
+
+  it('every documented command is there, but for those that are still to come', () => {
+    const missing = rows.filter(({ name, status }) => status === 'documented' && !built.includes(name))
+    expect(missing.map(({ name }) => name)).toEqual(Object.values(lacking).flat().sort())
+  })
+
+  it('what waits, or needs a connection, is documented for the native door', () => {
+    const waiting = blockingTable.commands.map(({ name }) => name)
+    const bound = [...connectionBound.keys()]
+    const native = rows.filter(({ door, status }) => door === 'native' && status === 'documented')
+    expect([...waiting, ...bound].filter((name) => !native.some((row) => row.name.split(' ')[0] === name))).toEqual([])
+    const elsewhere = native.filter(({ name }) => commandTable.named(name) !== undefined)
+    expect(elsewhere).toEqual([])
+  })
+})
