@@ -1,10 +1,13 @@
 import fc from 'fast-check'
-import { commandTable } from '../../src/store/commands/index.js'
+import type { Policy } from '../../src/policy/policy.js'
+import { commandsUnder } from '../../src/store/commands/index.js'
 import { type Choose, parseUsage, writeCommand } from './command-usage.js'
 import { texts, wordOf } from './command-words.js'
 
 export interface CommandOptions {
-  /** Which commands, by name and group. Default: all of the table. */
+  /** Those that a store has under this policy of `commands`. Default `service`. */
+  readonly commands?: Policy['commands'] | undefined
+  /** Which of them, by name and group. Default: all. */
   readonly only?: (name: string, group: string) => boolean
   /** How often a command is tried beside the others. Default 1. */
   readonly weight?: (name: string) => number
@@ -21,9 +24,9 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
  * @example fc.property(fc.array(commands()), (rows) => { for (const words of rows) run(sandbox.store, words) })
  */
 export function commands(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
-  const { only = () => true, weight = () => 1, mistakes = false } = options
-  const forms = commandTable.commands
-    .filter(({ name, group }) => only(name, group))
+  const { commands = 'service', only = () => true, weight = () => 1, mistakes = false } = options
+  const forms = commandsUnder(commands)
+    .commands.filter(({ name, group }) => only(name, group))
     .flatMap(({ name, group, usage }) => Array<Form>(weight(name)).fill({ group, usage: parseUsage(usage) }))
   if (forms.length === 0) {
     throw new TypeError('commands() has nothing to choose from: `only` lets no command of the table pass.')

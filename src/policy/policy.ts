@@ -31,6 +31,11 @@ export interface Policy {
   trafficLimit: number | undefined
   /** Bytes of bodies that the traffic log keeps, `undefined` for all; beyond it the older half of the entries is dropped. */
   trafficBytes: number | undefined
+  /**
+   * Which commands the store has: those that the service documents, or also those that only redis-server has and the
+   * service has no page for, such as `OBJECT`, `SORT` and `LCS`. [store.md 7.4, search.md, commands without a page]
+   */
+  commands: 'service' | 'redis'
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
   /**
@@ -154,6 +159,7 @@ export interface Policy {
 export const defaultPolicy: Policy = {
   trafficLimit: 200_000,
   trafficBytes: 268_435_456,
+  commands: 'service',
   maxRequestSize: 10_485_760,
   maxAnswerSize: 104_857_600,
   maxWork: 4_000_000,

@@ -29,6 +29,7 @@ const queueLimits: Schemas<QueueLimits> = {
 const policies: Schemas<Policy> = {
   trafficLimit: limit,
   trafficBytes: limit,
+  commands: v.picklist(['service', 'redis']),
   maxRequestSize: amount,
   maxAnswerSize: amount,
   maxWork: amount,

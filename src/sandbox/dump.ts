@@ -10,6 +10,7 @@ import { areOurs, ledgerSchema } from '../stats/ledger-schema.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { AccessDump } from '../store/access/access.js'
 import { ReplyError } from '../store/command/reply.js'
+import { commandTable } from '../store/commands/index.js'
 import type { DirectStore } from '../store/direct.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
@@ -124,7 +125,7 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = inside.of(store)
   store.load(dump.store)
-  within('users', () => engine.access.load(dump.access, (name) => engine.knows(name)))
+  within('users', () => engine.access.load(dump.access, (name) => engine.knows(name, commandTable)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
   stats.queue.ledger.load(dump.counted)
   regions.home.queue.load(dump.queue)

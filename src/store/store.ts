@@ -19,7 +19,7 @@ import {
   wrongArity,
 } from './command/errors.js'
 import type { Reply } from './command/reply.js'
-import { blockingTable, commandTable, mayWait } from './commands/index.js'
+import { blockingTable, commandsUnder, mayWait } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
 import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
@@ -71,7 +71,8 @@ export class Store {
   readonly watches: Watches = new Watches()
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
-  readonly commands: CommandTable = commandTable
+  /** Those that the policy lets it have. */
+  readonly commands: CommandTable
   /** What only connections can send, for it may wait. */
   readonly blockingCommands: CommandTable = blockingTable
   readonly #notifications: Notifications
@@ -86,6 +87,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.commands = commandsUnder(options.policy.commands)
     this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     const now = (): number => options.clock.now()
@@ -255,7 +257,7 @@ export class Store {
   lookup(argv: readonly Bytes[]): Command {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
-    return commandTable.find(argv) ?? this.#refuse(name, argv)
+    return this.commands.find(argv) ?? this.#refuse(name, argv)
   }
 
   /** Somebody waits for keys to go. */
@@ -263,9 +265,12 @@ export class Store {
     this.#notifications.isAwaited = isAwaited
   }
 
-  /** Whether users may have, or lack, the permission for a command of this name. */
-  knows(name: string): boolean {
-    return commandTable.has(name) || blockingTable.has(name) || connectionBound.has(name.toUpperCase())
+  /**
+   * Whether users may have, or lack, the permission for a command of this name.
+   * @param commands instead of those of the policy: a dump may come from where there were others
+   */
+  knows(name: string, commands: CommandTable = this.commands): boolean {
+    return commands.has(name) || blockingTable.has(name) || connectionBound.has(name.toUpperCase())
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */
@@ -283,12 +288,12 @@ export class Store {
   #refuse(name: Bytes, argv: readonly Bytes[]): never {
     const upper = name.toUpperCase()
     if (connectionBound.has(upper)) throw notInRest(upper)
-    if (argv.length === 1 && commandTable.needsSubcommand(name)) throw wrongArity(upper)
+    if (argv.length === 1 && this.commands.needsSubcommand(name)) throw wrongArity(upper)
     const subcommand = argv[1]
     if (subcommand !== undefined && streamContainers.has(upper) && subcommand.toUpperCase() !== 'HELP') {
       throw unknownSubcommand(upper, subcommand)
     }
-    throw notAvailable(commandTable.shownName(argv), this.docs)
+    throw notAvailable(this.commands.shownName(argv), this.docs)
   }
 
   #run(argv: readonly Bytes[], user: User, origin: string | undefined): Reply {

@@ -25,7 +25,7 @@ function createStore(): Store {
     clock: { now: () => 0 },
     random: createRandom('acl test'),
     access: new Access({ standard: 'standard', readOnly: 'read-only' }, createRandom('acl test')),
-    policy: defaultPolicy,
+    policy: { ...defaultPolicy, commands: 'redis' },
     docs: 'docs.test',
   })
 }

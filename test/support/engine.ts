@@ -21,7 +21,8 @@ export function createEngine(onEvent?: (event: string, key: string) => void): En
     clock: { now: () => now },
     random: createRandom('transcript'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    policy: defaultPolicy,
+    // The recordings are those of a redis-server.
+    policy: { ...defaultPolicy, commands: 'redis' },
     docs: 'docs.test',
   })
   if (onEvent) {

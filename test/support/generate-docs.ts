@@ -7,6 +7,7 @@ import { carriageTable } from '../contract/carriage.js'
 import { withToolsAndConversation } from './agent-page.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
+import { documentedCommands } from './documented-commands.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { policyReference } from './policy-reference.js'
@@ -16,7 +17,7 @@ import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.
 import { withStories } from './story-page.js'
 import { traceSchemaText } from './trace-schema.js'
 
-writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
+writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference(documentedCommands()))
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
 writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())

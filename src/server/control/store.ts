@@ -3,8 +3,8 @@ import { wireReply, wordOfWire } from '../../client/wire-value.js'
 import { iso } from '../../kernel/instant.js'
 import { toldChanges } from '../../report/told-changes.js'
 import type { PastInstant } from '../../sandbox/past.js'
-import { commandTable } from '../../store/commands/index.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
+import { inside } from '../../store/inside.js'
 import { type Order, order } from './order.js'
 import { mostItems, wholeNumber } from './parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
@@ -147,8 +147,8 @@ export const storeOrders: readonly Order[] = [
     method: 'GET',
     path: '/store/commands',
     summary: 'The commands that there are: their words, group and flags, and in what they differ from redis-server.',
-    run: () =>
-      commandTable.commands.map(({ name, usage, group, flags, since, deviations }) => ({
+    run: ({ store }) =>
+      inside.of(store).engine.commands.commands.map(({ name, usage, group, flags, since, deviations }) => ({
         name,
         usage,
         summary: [`since ${since}`, deviations].filter((part) => part !== '').join('; '),

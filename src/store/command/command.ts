@@ -27,6 +27,9 @@ export type CommandFlag =
   | 'noscript'
   | 'keyspace'
 
+/** Whether the service documents a command, or only redis-server has it. The witness is docs/protocol/commands.json. */
+export type CommandStatus = 'documented' | 'redis'
+
 /** What a command's body works with. */
 export interface CommandContext {
   readonly db: Database
@@ -49,6 +52,8 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly surplus?: 'arity'
   /** Version of redis-server that brought it, or `service` for the service's own. */
   readonly since?: string
+  /** `redis`: the service has no page for it, so it is there under the policy `commands: 'redis'` only. */
+  readonly status?: CommandStatus
   /** Where the service differs from redis-server, for the reference. */
   readonly deviations?: string
   /**
@@ -73,6 +78,7 @@ export interface Command {
   readonly inScripts: boolean
   readonly usage: string
   readonly since: string
+  readonly status: CommandStatus
   readonly deviations: string
   /** Words including the name, at least and at most. */
   readonly minWords: number
@@ -116,6 +122,7 @@ class DeclaredCommand implements Command {
   readonly writes: boolean
   readonly inScripts: boolean
   readonly since: string
+  readonly status: CommandStatus
   readonly deviations: string
   readonly minWords: number
   readonly maxWords: number
@@ -136,6 +143,7 @@ class DeclaredCommand implements Command {
     this.writes = row.flags.includes('write')
     this.inScripts = !row.flags.includes('noscript')
     this.since = row.since ?? '1.0.0'
+    this.status = row.status ?? 'documented'
     this.deviations = row.deviations ?? ''
     this.minWords = minWords
     // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.

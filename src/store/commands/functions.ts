@@ -168,6 +168,7 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION DUMP', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
+    status: 'redis',
     deviations: 'The payload has a format of its own, with a version and a checksum.',
     args: [],
     run({ store }) {
@@ -179,6 +180,7 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION RESTORE', {
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
+    status: 'redis',
     deviations: 'Takes payloads of its own FUNCTION DUMP only.',
     args: [named('serialized-value', bytes), named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes))],
     run({ store }, payload, mode) {

@@ -1,4 +1,4 @@
-import { type Command, type CommandFlag, command } from '../command/command.js'
+import { type Command, type CommandFlag, type CommandStatus, command } from '../command/command.js'
 import { Status } from '../command/reply.js'
 
 /**
@@ -10,6 +10,7 @@ export function helpCommand(
   since: string,
   flags: readonly CommandFlag[],
   subcommands: Readonly<Record<string, string>>,
+  status: CommandStatus = 'documented',
 ): Command {
   const lines = Object.entries({ ...subcommands, HELP: 'Prints this help.' }).flatMap(([usage, meaning]) => [
     usage,
@@ -17,5 +18,5 @@ export function helpCommand(
   ])
   const head = `${container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`
   const help = [head, ...lines].map((line) => new Status(line))
-  return command(`${container} HELP`, { flags, since, args: [], run: () => help })
+  return command(`${container} HELP`, { flags, since, status, args: [], run: () => help })
 }

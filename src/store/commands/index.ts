@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Command } from '../command/command.js'
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
 import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
@@ -19,8 +20,8 @@ import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
 import { CommandTable } from './table.js'
 
-/** Every command of the store: one group per file, one line per group. */
-export const commandTable: CommandTable = new CommandTable({
+/** One group per file, one line per group. */
+const groups: Readonly<Record<string, readonly Command[]>> = {
   string: stringCommands,
   bitmap: bitmapCommands,
   hash: hashCommands,
@@ -38,7 +39,18 @@ export const commandTable: CommandTable = new CommandTable({
   server: serverCommands,
   connection: connectionCommands,
   acl: aclCommands,
-})
+}
+
+/** Every command of the store, those among them that only redis-server has. */
+export const commandTable: CommandTable = new CommandTable(groups)
+
+/** Those that the service documents. */
+const serviceTable: CommandTable = new CommandTable(groups, ({ status }) => status === 'documented')
+
+/** The commands that a store has, by its policy `commands`. */
+export function commandsUnder(policy: 'service' | 'redis'): CommandTable {
+  return policy === 'redis' ? commandTable : serviceTable
+}
 
 /** Commands that wait: they are there for connections only. [store.md 7.4] */
 export const blockingTable: CommandTable = new CommandTable({

@@ -39,6 +39,7 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT ENCODING', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
+    status: 'redis',
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
     args: [key('')],
     run({ db }, key) {
@@ -50,6 +51,7 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT REFCOUNT', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
+    status: 'redis',
     args: [key('')],
     run: ({ db }, key) => (db.has(key) ? 1 : null),
   }),
@@ -57,6 +59,7 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT IDLETIME', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
+    status: 'redis',
     args: [key('')],
     run({ db, now }, key) {
       const entry = db.find(key)
@@ -67,6 +70,7 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT FREQ', {
     flags: ['read', 'slow', 'keyspace'],
     since: '4.0.0',
+    status: 'redis',
     args: [key('')],
     run({ db }, key) {
       if (!db.has(key)) return null
@@ -74,12 +78,18 @@ export const objectCommands: readonly Command[] = [
     },
   }),
 
-  helpCommand('OBJECT', '6.2.0', ['slow', 'keyspace'], {
-    'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
-    'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
-    'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
-    'REFCOUNT <key>': 'Always 1.',
-  }),
+  helpCommand(
+    'OBJECT',
+    '6.2.0',
+    ['slow', 'keyspace'],
+    {
+      'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
+      'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
+      'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
+      'REFCOUNT <key>': 'Always 1.',
+    },
+    'redis',
+  ),
 
   command('MEMORY USAGE', {
     flags: ['read', 'slow'],

@@ -159,6 +159,7 @@ function sortWork(db: Database, key: Bytes, { by, get, alpha }: Wish): number {
 export const sortCommands: readonly Command[] = [
   command('SORT', {
     flags: ['write', 'slow', 'dangerous'],
+    status: 'redis',
     args: [key('R'), wishes(true)],
     work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),
@@ -167,6 +168,7 @@ export const sortCommands: readonly Command[] = [
   command('SORT_RO', {
     flags: ['read', 'slow', 'dangerous'],
     since: '7.0.0',
+    status: 'redis',
     args: [key('R'), wishes(false)],
     work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),

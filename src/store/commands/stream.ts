@@ -147,6 +147,7 @@ export const streamCommands: readonly Command[] = [
   command('XSETID', {
     flags: ['write', 'fast'],
     since: '5.0.0',
+    status: 'redis',
     args: [key('W'), streamId, options({ entriesadded: entriesAdded(), maxdeletedid: streamId })],
     run: setId,
   }),

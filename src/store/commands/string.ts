@@ -279,6 +279,7 @@ export const stringCommands: readonly Command[] = [
   command('MSETEX', {
     flags: ['write', 'slow'],
     since: '8.4.0',
+    status: 'redis',
     args: [countedPairs, options({ nx: flag, xx: flag, ...deadlineOptions, keepttl: flag })],
     run({ db, now }, pairs, options) {
       const { nx, xx, keepttl } = options
@@ -338,7 +339,7 @@ export const stringCommands: readonly Command[] = [
   }),
 
   command('GETRANGE', { ...range, since: '2.4.0' }),
-  command('SUBSTR', { ...range, since: '1.0.0' }),
+  command('SUBSTR', { ...range, since: '1.0.0', status: 'redis' }),
 
   command('SETRANGE', {
     flags: ['write', 'slow'],

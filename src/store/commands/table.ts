@@ -1,20 +1,32 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Command } from '../command/command.js'
 
+/** Commands of redis-server that take subcommands and that no table has at all. [store.md 7.4] */
+const foreignContainers: readonly string[] = ['CLUSTER', 'DEBUG', 'LATENCY', 'MODULE', 'SLOWLOG']
+
 /** All commands by name. Subcommands are rows of their own, found by their first two words. */
 export class CommandTable {
   /** Commands of one word, in both cases of letters that clients send. */
   readonly #single = new Map<string, Command>()
   /** Upper-case container, then upper-case subcommand. */
   readonly #containers = new Map<string, Map<string, Command>>()
+  /** Upper-case names of what takes subcommands, whether or not any of them is offered. */
+  readonly #containerNames = new Set(foreignContainers)
   readonly commands: readonly Command[]
   #latestName: Bytes | undefined
   #latest: Command | undefined
 
-  constructor(groups: Readonly<Record<string, readonly Command[]>>) {
+  /** @param offers which of the commands are there; the others are as if they were unknown */
+  constructor(
+    groups: Readonly<Record<string, readonly Command[]>>,
+    offers: (command: Command) => boolean = () => true,
+  ) {
     const commands: Command[] = []
     for (const [group, members] of Object.entries(groups)) {
       for (const command of members) {
+        const [name = '', subcommand] = command.name.split(' ')
+        if (subcommand !== undefined) this.#containerNames.add(name)
+        if (!offers(command)) continue
         command.group = group
         commands.push(command)
         this.#add(command)
@@ -46,8 +58,7 @@ export class CommandTable {
   /** The name as an error shows it: with the subcommand where there could be one. */
   shownName(argv: readonly Bytes[]): Bytes {
     const name = argv[0]!
-    const upper = name.toUpperCase()
-    const couldHaveSubcommand = this.#containers.has(upper) || foreignContainers.has(upper)
+    const couldHaveSubcommand = this.#containerNames.has(name.toUpperCase())
     return (couldHaveSubcommand && argv.length > 1 ? `${name} ${argv[1]}` : name) as Bytes
   }
 
@@ -73,6 +84,3 @@ export class CommandTable {
     this.#containers.set(name, subcommands.set(subcommand, command))
   }
 }
-
-/** Commands of redis-server that take subcommands and that the service does not have at all. [store.md 7.4] */
-const foreignContainers = new Set(['CLUSTER', 'DEBUG', 'LATENCY', 'MODULE', 'SLOWLOG'])

@@ -25,8 +25,11 @@ const titles: Readonly<Record<string, string>> = {
   acl: 'Access control',
 }
 
-/** The page docs/reference/commands.md: every command of the table, by group. */
-export function commandReference(): string {
+/**
+ * The page docs/reference/commands.md: every command of the table, by group, and what is not there.
+ * @param known the rows of docs/protocol/commands.json
+ */
+export function commandReference(known: readonly DocumentedCommand[]): string {
   const { commands } = commandTable
   const groups = new Set(commands.map(({ group }) => group))
   const sections = [...groups].map((name) =>
@@ -36,18 +39,22 @@ export function commandReference(): string {
     ),
   )
   const waiting = section('Waiting, on connections only', blockingTable.commands)
-  return `${introduction(commands.length)}\n${[...sections, waiting].join('\n')}`
+  return `${introduction(commands)}\n${[...sections, waiting, absent(known)].join('\n')}`
 }
 
-function introduction(count: number): string {
+function introduction(commands: readonly Command[]): string {
+  const documented = commands.filter(({ status }) => status === 'documented')
   return `# Commands
 
-<!-- Generated from the command table: \`npm run docs\`. Do not edit. -->
+<!-- Generated from the command table and docs/protocol/commands.json: \`npm run docs\`. Do not edit. -->
 
-The data store has ${count} commands, subcommands counted singly. Any other command is answered with
-\`Command is not available\`. *Read-only* tells whether the read-only token may run a command; *since* is the version of
-redis-server that brought it, or \`service\` where only the service has it. What waits has a section of its own at the
-end: it is there for connections, and not over REST.
+The data store has ${documented.length} commands that the service documents, subcommands counted singly, and ${commands.length - documented.length} that only
+redis-server has. The latter are there under \`policy.commands: 'redis'\`; without it they are answered like any other
+command that is not there, with \`Command is not available\`. *Status* tells which is which, and
+[one row for each](../protocol/commands.json) where that is known from. *Read-only* tells whether the read-only token
+may run a command; *since* is the version of redis-server that brought it, or \`service\` where only the service has it.
+What waits has a section of its own: it is there for connections, and not over REST. The last section has
+[what is not there](#not-there).
 
 Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxAnswerSize\` bytes
 (104,857,600), and one request costs \`policy.maxWork\` units of work (4,000,000) at most; beyond either, \`ERR max answer
@@ -59,8 +66,8 @@ function section(title: string, commands: readonly Command[]): string {
   const rows = commands.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(row)
   return `## ${title}
 
-| Command and arguments | Since | Read-only | Flags | Differs from redis-server |
-|---|---|---|---|---|
+| Command and arguments | Status | Since | Read-only | Flags | Differs from redis-server |
+|---|---|---|---|---|---|
 ${rows.join('\n')}
 `
 }
@@ -68,12 +75,39 @@ ${rows.join('\n')}
 function row(command: Command): string {
   const cells = [
     `\`${command.usage}\``,
+    command.status,
     command.since,
     readOnlyMayRun(command) ? 'yes' : 'no',
     command.flags.join(', '),
     command.deviations,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+const statuses = {
+  documented: 'documented',
+  later: 'documented later than the rest, and not built',
+  redis: 'only redis-server has it',
+} as const
+
+/** What is known and not in the table, under any policy. */
+function absent(known: readonly DocumentedCommand[]): string {
+  const built = new Set([...commandTable.commands, ...blockingTable.commands].map(({ name }) => name))
+  const rows = Object.entries(statuses).flatMap(([status, shown]) => {
+    const missing = known.filter((one) => one.status === status && !built.has(one.name))
+    return [false, true].flatMap((isNative) => {
+      const names = missing.filter(({ door }) => (door === 'native') === isNative).map(({ name }) => `\`${name}\``)
+      return names.length === 0 ? [] : [`| ${shown}${isNative ? '; native protocol' : ''} | ${names.join(', ')} |`]
+    })
+  })
+  return `## Not there
+
+Of what belongs to a connection, REST has \`/multi-exec\`, and streams for \`MONITOR\`, \`SUBSCRIBE\` and \`PSUBSCRIBE\`.
+
+| Status | Commands |
+|---|---|
+${rows.join('\n')}
+`
 }
 
 function capitalized(word: string): string {

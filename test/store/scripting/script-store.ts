@@ -22,7 +22,8 @@ export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
     clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    policy: { ...defaultPolicy, ...policy },
+    // What scripts do is compared with redis-server.
+    policy: { ...defaultPolicy, commands: 'redis', ...policy },
     docs: 'docs.test',
   })
   return {
