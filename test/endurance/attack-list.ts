@@ -107,6 +107,11 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
     await filled(target, 'RPUSH', 'l', 500_000, (at) => [(at * 7919) % 500_000])
     return target.store('/', ['SORT', 'l', 'LIMIT', 0, 1])
   },
+  'the longest strings that LCS takes': async (target) => {
+    const letters = (seed: number) => Array.from({ length: 11_583 }, (_, at) => (at * at * seed) % 7).join('')
+    await target.store('/', ['MSET', 'a', letters(3), 'b', letters(5)])
+    return target.store('/', ['LCS', 'a', 'b', 'IDX'])
+  },
   'a number that is none at its end': (target) => target.store('/', ['INCRBYFLOAT', 'k', `${'1'.repeat(1_000_000)}x`]),
   'a bit far away': (target) => target.store('/', ['SETBIT', 'b', 4_294_967_295, 1]),
   'BITOP over one large value many times': async (target) => {
@@ -153,6 +158,7 @@ const accepted: Readonly<Record<string, readonly [loops: number, because: string
   'SORT of a long list': [45, filling],
   'SCAN with a count of everything': [35, filling],
   'a deep path through a wide document': [70, filling],
+  'the longest strings that LCS takes': [15, coldUnits],
   'BITOP over one large value many times': [20, 'its preparation is one request of 9 MB'],
 }
 

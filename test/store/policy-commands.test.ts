@@ -11,7 +11,7 @@ const bound = /^(?:CLIENT|S?SUBSCRIBE)\b/
 const withRedis = { policy: { commands: 'redis' } } as const
 /** Those that are built. */
 const built = [
-  ...['MSETEX 1 a 1', 'SUBSTR a 0 1', 'OBJECT ENCODING a', 'OBJECT FREQ none', 'OBJECT IDLETIME a'],
+  ...['LCS a b', 'MSETEX 1 a 1', 'SUBSTR a 0 1', 'OBJECT ENCODING a', 'OBJECT FREQ none', 'OBJECT IDLETIME a'],
   ...['OBJECT REFCOUNT a', 'OBJECT HELP', 'SORT l', 'SORT_RO l', 'XSETID s 9-9', 'FUNCTION DUMP'],
 ]
 

@@ -378,6 +378,76 @@ export const steps: readonly Section[] = [
     `,
   ),
   section(
+    'LCS',
+    `
+    MSET a ohmytext b mynewtext
+    LCS a b
+    LCS b a
+    LCS a b LEN
+    LCS a b IDX
+    LCS b a IDX
+    LCS a b IDX WITHMATCHLEN
+    LCS a b IDX MINMATCHLEN 4 WITHMATCHLEN
+    LCS a b idx minmatchlen 4
+    LCS a b IDX MINMATCHLEN -5
+    LCS a b IDX MINMATCHLEN 9223372036854775807
+    LCS a b IDX MINMATCHLEN 9223372036854775808
+    LCS a b MINMATCHLEN 4
+    LCS a b LEN MINMATCHLEN 4 WITHMATCHLEN
+    LCS a b WITHMATCHLEN
+    LCS a b IDX IDX MINMATCHLEN 1 MINMATCHLEN 4
+    LCS a b LEN IDX
+    LCS a b LEN IDX x
+    LCS a b MINMATCHLEN
+    LCS a b MINMATCHLEN x
+    LCS a b x
+    LCS a b ""
+    LCS a
+    LCS
+    LCS a a IDX
+    LCS a missing
+    LCS missing a LEN
+    LCS missing missing IDX
+    RPUSH list x
+    LCS list a
+    LCS a list IDX LEN
+    LCS missing list x
+    MSET c abcbdab d bdcaba e aaaa f aa g "" h abab i baba
+    LCS c d
+    LCS d c
+    LCS c d IDX
+    LCS d c IDX WITHMATCHLEN
+    LCS e f IDX
+    LCS f e IDX
+    LCS g a IDX
+    LCS h i IDX
+    LCS i h IDX
+    SET bytes1 "\\x00\\xff\\x80a\\x00"
+    SET bytes2 "\\xff\\x80\\x00"
+    LCS bytes1 bytes2
+    LCS bytes1 bytes2 IDX
+    SET n 12345
+    SET m 2345
+    LCS n m
+    APPEND raw mynewtext
+    LCS a raw IDX
+    SETRANGE m1 11583 x
+    SETRANGE m2 11583 x
+    SETRANGE m3 11584 x
+    LCS m1 m2 LEN
+    LCS m1 m3 LEN
+    LCS m1 m2 IDX
+    SETRANGE m4 20000 x
+    LCS m4 m4
+    LCS m4 m4 LEN
+    LCS m4 m4 x
+    LCS m4 m4 LEN IDX
+    LCS m4 list
+    LCS m4 missing LEN
+    LCS m4 f LEN
+    `,
+  ),
+  section(
     'GETRANGE and SUBSTR',
     [
       'SET k 0123456789',

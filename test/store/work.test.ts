@@ -42,6 +42,7 @@ describe('the work of one command', () => {
   it.each([
     'KEYS *',
     'LREM list 0 x',
+    'LCS bits none',
     'SORT list ALPHA',
     'SORT list BY *-weight',
     'SORT_RO list ALPHA',

@@ -10,6 +10,7 @@ import { geoCommands } from './geo.js'
 import { hashCommands } from './hash.js'
 import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
+import { lcsCommands } from './lcs.js'
 import { listCommands } from './list.js'
 import { pubsubCommands } from './pubsub.js'
 import { scriptingCommands } from './scripting.js'
@@ -22,7 +23,7 @@ import { CommandTable } from './table.js'
 
 /** One group per file, one line per group. */
 const groups: Readonly<Record<string, readonly Command[]>> = {
-  string: stringCommands,
+  string: [...stringCommands, ...lcsCommands],
   bitmap: bitmapCommands,
   hash: hashCommands,
   list: listCommands,

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { createRandom } from '../../src/kernel/random.js'
+import { createEngine } from '../support/engine.js'
+import { startRedis } from '../support/live-redis.js'
+
+// Of several subsequences that are equally long the same one has to be found, so strings of few letters tell most.
+
+it('LCS finds the very subsequence that the live server finds, in 3000 pairs', { timeout: 60_000 }, async () => {
+  const redis = await startRedis()
+  const engine = createEngine()
+  const random = createRandom('lcs')
+  const drawn = (letters: number): string =>
+    Array.from({ length: random.int(random.chance(1, 9) ? 150 : 12) }, () =>
+      String.fromCharCode(random.int(letters)),
+    ).join('')
+  for (let round = 0; round < 3000; round++) {
+    const letters = [1, 2, 3, 5, 256][random.int(5)]!
+    const rows = [
+      ['MSET', 'a', drawn(letters), 'b', drawn(letters)],
+      ['LCS', 'a', 'b'],
+      ['LCS', 'a', 'b', 'LEN'],
+      ['LCS', 'a', 'b', 'IDX', 'WITHMATCHLEN', 'MINMATCHLEN', String(random.int(4))],
+    ]
+    const theirs = await Promise.all(rows.map((argv) => redis.client.raw(argv)))
+    expect([rows, rows.map((argv) => engine.execute(argv))]).toEqual([rows, theirs])
+  }
+  await redis.stop()
+})
