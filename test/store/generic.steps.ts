@@ -405,6 +405,16 @@ export const steps: readonly Section[] = [
     Object Encoding embstr
     OBJECT REFCOUNT embstr
     OBJECT REFCOUNT missing
+    OBJECT REFCOUNT int
+    OBJECT REFCOUNT counted
+    OBJECT REFCOUNT zeros
+    OBJECT REFCOUNT appended
+    OBJECT REFCOUNT list
+    MSET shared 9999 unshared 10000 negative -1 nought 0
+    OBJECT REFCOUNT shared
+    OBJECT REFCOUNT unshared
+    OBJECT REFCOUNT negative
+    OBJECT REFCOUNT nought
     OBJECT IDLETIME embstr
     OBJECT IDLETIME missing
     OBJECT FREQ embstr

@@ -27,6 +27,16 @@ function encodingOf(value: Value): string {
   return value.type === 'list' ? 'quicklist' : value.type === 'string' ? 'raw' : value.type
 }
 
+// ---- references, as observed on redis-server 7.0 ----------------------------------------------------------------
+
+/** Small numbers are one object each, whoever holds them. */
+const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
+const sharedCount = 2_147_483_647
+
+function isShared(value: Value): boolean {
+  return typeof value === 'string' && sharedNumber.test(value)
+}
+
 // ---- memory -----------------------------------------------------------------------------------------------------
 
 /** About what redis-server spends on a key and on one element of a collection. */
@@ -52,8 +62,12 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
+    deviations: 'Follows from the present content: redis-server does not share what COPY and scripts write.',
     args: [key('')],
-    run: ({ db }, key) => (db.has(key) ? 1 : null),
+    run({ db }, key) {
+      const value = db.value(key)
+      return value === undefined ? null : isShared(value) ? sharedCount : 1
+    },
   }),
 
   command('OBJECT IDLETIME', {
@@ -86,7 +100,7 @@ export const objectCommands: readonly Command[] = [
       'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
       'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
       'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
-      'REFCOUNT <key>': 'Always 1.',
+      'REFCOUNT <key>': '1, or 2147483647 for a small number, which all keys share.',
     },
     'redis',
   ),
