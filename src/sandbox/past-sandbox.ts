@@ -1,17 +1,16 @@
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
-import { type Entry, Traffic } from '../kernel/traffic.js'
+import { Traffic } from '../kernel/traffic.js'
 import { TrafficView } from '../report/traffic-view.js'
 import { type PlainReply, plainReply, type Word } from '../store/direct.js'
 import { differenceOf, dumpOf, type StoreDifference, type StoreDump } from '../store/dump/snapshot.js'
 import type { StoreHistory } from '../store/history/history.js'
 import type { Store } from '../store/store.js'
+import { type AsOf, entryAsOf } from './as-of.js'
 import type { ForkOptions } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
 interface Told {
-  readonly at: number
-  /** The latest entry then. */
-  readonly seq: number
+  readonly asOf: AsOf
   readonly history: StoreHistory
   readonly traffic: TrafficView
   fork(options: Omit<ForkOptions, 'at'>): Promise<Sandbox>
@@ -27,19 +26,22 @@ export class PastSandbox {
 
   /** @internal Use `sandbox.at()`. */
   constructor(told: Told) {
-    this.now = told.at
+    this.now = told.asOf.at
     this.store = new PastStore(told)
     this.#told = told
   }
 
   /** The log as it was: what had not ended has no end. */
   get traffic(): TrafficView {
-    const { seq, traffic, at } = this.#told
-    const entries = traffic.entries.filter((entry) => entry.seq <= seq).map((entry) => asOf(entry, seq, at))
-    return new TrafficView(Traffic.recorded(entries), { ...traffic.context, now: () => at })
+    const { asOf, traffic } = this.#told
+    const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))
+    return new TrafficView(Traffic.recorded(entries), { ...traffic.context, now: () => asOf.at })
   }
 
-  /** A sandbox of its own that begins here, as `sandbox.fork({ at })`. */
+  /**
+   * A sandbox of its own that begins here, as `sandbox.fork({ at })`.
+   * @throws Error when the sandbox was reset or loaded since: its past is that of another world now
+   */
   fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Sandbox> {
     return this.#told.fork(options)
   }
@@ -86,7 +88,8 @@ export class PastStore {
   }
 
   #look<T>(read: (store: Store) => T): T {
-    const { history, seq, at } = this.#told
+    const { history, asOf } = this.#told
+    const { seq, at } = asOf
     return history.look(
       history.countAt((ran) => ran.seq > seq),
       at,
@@ -96,20 +99,3 @@ export class PastStore {
 }
 
 const isScript = /^(?:eval|evalsha|fcall)$/i
-
-const ends: ReadonlySet<string | symbol> = new Set(['answer', 'outcome', 'to', 'endedAfter'])
-
-/** An entry as it was at an instant, when another one was the latest: the end may be later, and no entry in between. */
-function asOf(entry: Entry, seq: number, at: number): Entry {
-  const { endedAfter = 0, answer, outcome, to = answer?.at ?? outcome?.at ?? at } = entry as Ended
-  if (endedAfter <= seq && to <= at) return entry
-  // Not a copy: what it costs to tell an entry is spent on those that are read.
-  return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
-}
-
-interface Ended {
-  readonly endedAfter?: number
-  readonly answer?: { readonly at: number }
-  readonly outcome?: { readonly at: number }
-  readonly to?: number
-}

@@ -38,6 +38,9 @@ export interface Past {
   readonly entries: readonly Entry[]
 }
 
+/** Where a journal is cut. */
+export type Cut = Pick<Past, 'end' | 'at'>
+
 interface Told {
   readonly journal: Journal | undefined
   readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
@@ -53,11 +56,11 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
 }
 
 /** @throws TypeError for what is no option of a fork: most often an instant, which is one of them */
-export function checkFork(options: ForkOptions): void {
+export function checkFork(options: ForkOptions, without?: keyof ForkOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`sandbox.fork() takes options such as { at: '-5m' }, got ${JSON.stringify(options)}.`)
   }
-  const names = Object.keys(optionNames)
+  const names = Object.keys(optionNames).filter((name) => name !== without)
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown === undefined) return
   throw new TypeError(
@@ -66,16 +69,12 @@ export function checkFork(options: ForkOptions): void {
 }
 
 /** The place of an instant. @throws RangeError, Error */
-export function cutAt(given: PastInstant | undefined, { journal, traffic, clock }: Told): Pick<Past, 'end' | 'at'> {
+export function cutAt(given: PastInstant | undefined, { journal, traffic, clock }: Told): Cut {
   if (journal === undefined) {
     throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
   }
-  const { inputs, fullAt, begunAt } = journal
-  if (fullAt !== undefined) {
-    throw new Error(
-      `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}. sandbox.reset() or load() begins a new one.`,
-    )
-  }
+  const { inputs, begunAt } = journal
+  checkKept(journal)
   const now = clock.now()
   if (given === undefined) return { end: inputs.length, at: now }
   const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
@@ -96,6 +95,24 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   return { end: inputs.between(end), at }
 }
 
+/** @throws Error when the world that was looked at is not there any more to be played again */
+export function checkThere({ at }: Cut, { journal }: Told, now: Told): void {
+  if (journal !== now.journal) {
+    throw new Error(
+      `The sandbox was reset or loaded after this look at ${iso(at)}, and can only fork the world that it has now. ` +
+        'Fork before that, or take a new sandbox.at(); this look can still be read.',
+    )
+  }
+  checkKept(journal!)
+}
+
+function checkKept({ fullAt }: Journal): void {
+  if (fullAt === undefined) return
+  throw new Error(
+    `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}. sandbox.reset() or load() begins a new one.`,
+  )
+}
+
 function pastInstant(given: PastInstant, now: number): number {
   try {
     if (typeof given === 'string' && given.startsWith('-')) return now - milliseconds(given.slice(1) as Duration)
@@ -112,15 +129,17 @@ function afterEntry(
   seq: number,
   inputs: Inputs,
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
-): Pick<Past, 'end' | 'at'> {
+): Cut {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
     throw new RangeError(`There is no entry ${seq} in the log: it has those from ${first} to ${latest}.`)
   }
   let end = endOf(inputs, ({ log }) => log >= seq)
+  // A step of the world that wrote several entries is not to be parted.
+  const last = inputs.get(end)?.log ?? latest
   const at = inputs.get(end - 1)?.at ?? begunAt
   // What ended without an entry of its own before the next one came, at the same instant.
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
-    if ((inputs.get(end + 1)?.log ?? latest) > seq) break
+    if ((inputs.get(end + 1)?.log ?? latest) > last) break
   }
   return { end: inputs.between(end), at }
 }

@@ -17,12 +17,22 @@ import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
+import { asOf } from './as-of.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './options.js'
-import { checkFork, cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
+import {
+  type Cut,
+  checkFork,
+  checkThere,
+  cutAt,
+  type ForkOptions,
+  type Past,
+  type PastInstant,
+  replaceDestinations,
+} from './past.js'
 import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
@@ -289,10 +299,15 @@ export class Sandbox {
    * before.store.get('stock')
    */
   at(instant: PastInstant): PastSandbox {
-    const { journal, traffic, clock, history } = this.#world
-    const { end, at } = cutAt(instant, { journal, traffic, clock })
-    const seq = journal!.inputs.get(end)?.log ?? journal!.stand.log
-    return new PastSandbox({ at, seq, history, traffic, fork: (options) => this.fork({ ...options, at: instant }) })
+    const world = this.#world
+    const { journal, traffic, history } = world
+    const cut = cutAt(instant, world)
+    const fork = async (options: Omit<ForkOptions, 'at'>): Promise<Sandbox> => {
+      checkFork(options, 'at')
+      checkThere(cut, world, this.#world)
+      return this.#fork(options, cut)
+    }
+    return new PastSandbox({ asOf: asOf(cut, journal!, traffic), history, traffic, fork })
   }
 
   /**
@@ -308,8 +323,11 @@ export class Sandbox {
    */
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
     checkFork(options)
-    const { journal, start, traffic, clock } = this.#world
-    const { end, at } = cutAt(options.at, { journal, traffic, clock })
+    return this.#fork(options, cutAt(options.at, this.#world))
+  }
+
+  async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: Cut): Promise<Sandbox> {
+    const { journal, start, traffic } = this.#world
     const stand = journal!.stand
     const { destinations, fetch, deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options

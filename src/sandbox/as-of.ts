@@ -1,0 +1,80 @@
+import type { Inputs, Journal } from '../kernel/journal.js'
+import type { Entry, Traffic } from '../kernel/traffic.js'
+import type { Cut } from './past.js'
+
+/** What goes on after an instant, and how it was then. */
+export interface AsOf {
+  /** Virtual time. */
+  readonly at: number
+  /** The latest entry then. */
+  readonly seq: number
+  /** The latest move, if it may have gone on. */
+  readonly move: Move | undefined
+  /** What had not ended, where that cannot be told by when it ends. */
+  readonly open: ReadonlySet<number> | undefined
+}
+
+/** What is different in the entry of a move from what it became. */
+interface Move {
+  readonly seq: number
+  readonly was: { readonly moves: number; readonly to?: number; readonly endedAfter?: number }
+}
+
+/** How entries were at a place in a journal, which may be where it ends now. */
+export function asOf({ end, at }: Cut, { inputs, stand }: Journal, traffic: Pick<Traffic, 'entries' | 'find'>): AsOf {
+  const seq = inputs.get(end)?.log ?? stand.log
+  const open = end < inputs.length ? undefined : new Set(traffic.entries.filter(isOpen).map((entry) => entry.seq))
+  return { at, seq, move: moveBefore(end, seq, inputs, traffic), open }
+}
+
+/** Moves with nothing between them are one entry, which goes on; so does that of a move that is under way. */
+function moveBefore(end: number, latest: number, inputs: Inputs, traffic: Pick<Traffic, 'find'>): Move | undefined {
+  let index = end
+  let ended: Pick<Move['was'], 'to' | 'endedAfter'> | undefined
+  let input = inputs.get(--index)
+  for (; input !== undefined && input.kind !== 'moving'; input = inputs.get(--index)) {
+    if (input.kind === 'moved') ended ??= { to: input.at, endedAfter: input.log }
+  }
+  if (input === undefined) return undefined
+  const isNew = input.log < latest && traffic.find(input.log + 1)?.type === 'clock'
+  const seq = isNew ? input.log + 1 : input.log
+  // It is over, and another entry came.
+  if (ended !== undefined && seq !== latest) return undefined
+  let moves = 1
+  for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {
+    if (input.kind === 'moving') moves++
+    else if (input.kind === 'moved') ended ??= { to: input.at, endedAfter: input.log }
+  }
+  return { seq, was: { moves, ...ended } }
+}
+
+/** An entry as it was: the end may be later, and no entry in between. */
+export function entryAsOf(entry: Entry, { at, seq, move, open }: AsOf): Entry {
+  if (entry.seq === move?.seq && entry.type === 'clock') {
+    const { to: _, endedAfter: __, ...rest } = entry
+    return { ...rest, ...move.was }
+  }
+  const { endedAfter = 0, to = endOf(entry) ?? at } = entry as Ended
+  if (endedAfter <= seq && to <= at && open?.has(entry.seq) !== true) return entry
+  // Not a copy: what it costs to tell an entry is spent on those that are read.
+  return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
+}
+
+const ends: ReadonlySet<string | symbol> = new Set(['answer', 'outcome', 'to', 'endedAfter'])
+
+function isOpen(entry: Entry): boolean {
+  const { endedAfter } = entry as Ended
+  return endedAfter === undefined && (entry.type === 'attempt' || entry.type === 'request' || entry.type === 'call')
+}
+
+function endOf(entry: Entry): number | undefined {
+  const { answer, outcome } = entry as Ended
+  return answer?.at ?? outcome?.at
+}
+
+interface Ended {
+  readonly endedAfter?: number
+  readonly answer?: { readonly at: number }
+  readonly outcome?: { readonly at: number }
+  readonly to?: number
+}

@@ -1,0 +1,63 @@
+import { createSandbox } from 'stuntdouble'
+import { expect, test } from 'vitest'
+
+test('a look forks the instant that it looked at, whatever time it is by now', async () => {
+  using sandbox = createSandbox()
+  sandbox.store.run('SET', 'stock', '5')
+  await sandbox.clock.advance('10s')
+  const past = sandbox.at('-5s')
+  const now = sandbox.at('-0s')
+  sandbox.store.run('SET', 'stock', '4')
+  await sandbox.clock.advance('1m')
+  for (const look of [past, now]) {
+    using fork = await look.fork()
+    expect(fork.clock.now()).toBe(look.now)
+    expect(fork.store.get('stock')).toBe('5')
+    expect(fork.traffic.toTrace().entries).toEqual(look.traffic.toTrace().entries)
+  }
+})
+
+test.each(['reset', 'load'] as const)('a look that a %s came after can be read, and does not fork', async (by) => {
+  using sandbox = createSandbox()
+  sandbox.store.run('SET', 'stock', '5')
+  await sandbox.clock.advance('10s')
+  const past = sandbox.at('-5s')
+  if (by === 'reset') sandbox.reset()
+  else sandbox.load(createSandbox().dump())
+  await sandbox.clock.advance('10s')
+  expect(past.store.get('stock')).toBe('5')
+  const refused = past.fork()
+  await expect(refused).rejects.toThrow('The sandbox was reset or loaded after this look at 2030-01-01T00:00:05.000Z')
+  await expect(refused).rejects.toThrow('take a new sandbox.at()')
+})
+
+test('a look is of one instant: its forks take no other', async () => {
+  using sandbox = createSandbox()
+  await sandbox.clock.advance('10s')
+  await expect(sandbox.at('-5s').fork({ at: '-1s' } as never)).rejects.toThrow('has no option "at"')
+})
+
+test('a look tells moves of time as they were then', async () => {
+  using sandbox = createSandbox()
+  for (let count = 0; count < 3; count++) await sandbox.clock.advance('1s')
+  const look = sandbox.at('-0s')
+  await sandbox.clock.advance('1s')
+  const [at] = [look.now]
+  expect(look.traffic.of('clock')).toMatchObject([{ moves: 3, to: at }])
+  expect(sandbox.at('-2s').traffic.of('clock')).toMatchObject([{ moves: 2, to: at - 1000 }])
+  expect(sandbox.traffic.of('clock')).toMatchObject([{ moves: 4, to: at + 1000 }])
+})
+
+test('a look at the present does not know what ends later at the same instant', async () => {
+  using sandbox = createSandbox()
+  let answer = (_: Response): void => {}
+  sandbox.destinations.on('https://shop.test/orders', () => new Promise((resolve) => (answer = resolve)))
+  sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  const moved = sandbox.clock.advance('1s')
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const look = sandbox.at('-0s')
+  answer(new Response())
+  await moved
+  expect(sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  expect(look.traffic.of('attempt')[0]?.outcome).toBeUndefined()
+})
