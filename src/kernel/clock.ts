@@ -53,8 +53,13 @@ export interface Rewind {
   fire(timer: number, draining: boolean): void
   /** The host's clock had its say about a task. */
   rest(task: number, as: 'given up' | 'dozing' | 'roused'): void
-  /** The past is over: the clock stands, and is moved by hand from here on. */
-  finish(at: number): void
+  /** Here a fork began: the move that led here is none of its own, and it is moved by hand. */
+  fork(): void
+  /**
+   * The past is over: time stands until it is moved.
+   * @param goOn called when somebody first waits for what is under way
+   */
+  finish(goOn: () => void): void
 }
 
 export type { Follower } from './followers.js'
@@ -209,6 +214,8 @@ export class VirtualClock implements Clock {
   #company: Company = {}
   /** A journal is played: time moves as it says, and in no other way. */
   #played: { isDraining: boolean } | undefined
+  /** What was under way where a fork began stands still until somebody waits for it. */
+  #goOn: (() => void) | undefined
   #tasks = 0
   /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
@@ -321,12 +328,15 @@ export class VirtualClock implements Clock {
         else if (as === 'dozing') task?.doze()
         else task?.rouse()
       },
-      finish: (at) => {
-        if (at > this.#now) void this.#move(at)
+      fork: () => {
         this.#driving = undefined
-        this.#played = undefined
+        ended = undefined
         this.#mode = 'manual'
         this.#latest = undefined
+      },
+      finish: (goOn) => {
+        this.#played = undefined
+        this.#goOn = goOn
         this.#outsideMayContinue = false
         this.#failures = []
       },
@@ -486,6 +496,9 @@ export class VirtualClock implements Clock {
   }
 
   async #settle(move?: Move): Promise<void> {
+    const goOn = this.#goOn
+    this.#goOn = undefined
+    goOn?.()
     while (!this.#stopped && move?.interruption === undefined) {
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined

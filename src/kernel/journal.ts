@@ -72,8 +72,26 @@ export interface InputKinds {
   /** It, by its number, awaits something that happens in the world, or does no longer. */
   readonly asleep: number
   readonly awake: number
+  /** The world before is another one, and the fork goes on from here as this says. */
+  readonly forked: Forked
+  /** Work that was under way there goes on as it did there. */
+  readonly resumed: undefined
   /** The host's clock had a say in what a task, by its number, counts as. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
+}
+
+/** What work outside does later: it sleeps so many milliseconds, or answers. */
+export type Foretold = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
+
+/** What is different in a fork. */
+export interface Forked {
+  /** By which rules know it. */
+  readonly name: string | undefined
+  /** Takes what nobody has registered, as far as it may reach. */
+  readonly fetch: typeof globalThis.fetch | undefined
+  readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
+  /** What work that was under way is going to do, by its number. What never answered there does not answer here. */
+  readonly foretold: ReadonlyMap<number, readonly Foretold[]>
 }
 
 /** How work ended that failed. */

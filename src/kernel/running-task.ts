@@ -163,9 +163,3 @@ export class RunningTask implements Task {
     if (was) this.#whenAsleep?.()
   }
 }
-
-/** Work of which nobody knows when it ends, if ever: it counts as asleep from here on. */
-export function doze(task: Task): void {
-  const { work = task } = task as { readonly work?: Task }
-  if (work instanceof RunningTask) work.doze()
-}

@@ -43,18 +43,39 @@ export interface UnusedFault {
 /** Most rules of one world: each moment may have to ask all of them. */
 const mostRules = 10_000
 
+/** What the rest of the house does with faults, and nobody who has them. */
+interface Inside {
+  rename(faults: Faults, tenant: string | undefined): void
+}
+let inside: Inside
+
+/** The world has another name from here on. Rules that are there know it by the one before. */
+export function rename(faults: Faults, tenant: string | undefined): void {
+  inside.rename(faults, tenant)
+}
+
 /** `sandbox.faults`: what goes wrong, and when. */
 export class Faults implements FaultSource {
   quiet = true
   readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
   down: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
+  #tenant: string | undefined
   readonly #rules = new Set<ArmedRule>()
   #ordinal = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
+  static {
+    inside = {
+      rename: (faults, tenant) => {
+        faults.#tenant = tenant
+      },
+    }
+  }
+
   constructor(options: FaultsOptions) {
     this.#options = options
+    this.#tenant = options.tenant
   }
 
   /**
@@ -164,8 +185,8 @@ export class Faults implements FaultSource {
   }
 
   #arm(rule: FaultRule, place: Error | string): ArmedRule {
-    const { now, random, tenant } = this.#options
-    const armed = new ArmedRule(rule, ++this.#ordinal, place, now(), random, tenant)
+    const { now, random } = this.#options
+    const armed = new ArmedRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
     this.#rules.add(armed)
     for (const point of armed.points) {
       const index = this.armed[point] ?? new RuleIndex<ArmedRule>()

@@ -115,7 +115,8 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
-function credentialsOf(given: CredentialOptions): Credentials {
+/** All of them. */
+export function credentialsOf(given: CredentialOptions): Credentials {
   const names = Object.keys(defaults) as (keyof Credentials)[]
   return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as Credentials
 }

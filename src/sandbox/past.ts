@@ -1,11 +1,13 @@
 import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import type { Input, Inputs, Journal, Stand } from '../kernel/journal.js'
+import type { Forked, Input, Inputs, Journal, Stand } from '../kernel/journal.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
-import { type DestinationHandler, type Destinations, type Reach, unhandle } from '../queue/destinations/destinations.js'
+import { type DestinationHandler, type Reach, unhandle } from '../queue/destinations/destinations.js'
+import { act } from './inputs.js'
+import type { Sandbox } from './sandbox.js'
 import type { Start } from './world.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
@@ -20,7 +22,7 @@ export interface ForkOptions {
   /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
   readonly fetch?: typeof globalThis.fetch
   readonly deliver?: Reach
-  /** Name of the fork, by which rules know it. Default: that of the sandbox. */
+  /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
   readonly name?: string
 }
 
@@ -36,6 +38,8 @@ export interface Past {
   readonly at: number
   /** The log. */
   readonly entries: readonly Entry[]
+  /** What the fork is to be. */
+  readonly fork: Omit<Forked, 'foretold'>
 }
 
 /** Where a journal is cut. */
@@ -157,18 +161,28 @@ function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
 
 /** The handlers of a fork are others than those of its origin. */
 export function replaceDestinations(
-  destinations: Destinations,
+  fork: Sandbox,
   inputs: Inputs,
   given: NonNullable<ForkOptions['destinations']>,
 ): void {
+  const replaced = patternsOf(inputs)
+  act(fork, ({ destinations }) => {
+    for (const pattern of replaced) unhandle(destinations, pattern)
+  })
+  for (const [pattern, answer] of Object.entries(given)) {
+    if (typeof answer === 'function') fork.destinations.on(pattern, answer)
+    else fork.destinations.answer(pattern, answer)
+  }
+}
+
+/** What was registered. */
+function patternsOf(inputs: Inputs): ReadonlySet<string> {
+  const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {
     const { kind, what } = inputs.get(index)!
     if (kind !== 'direct' || what[0] !== 'destinations') continue
     const [method, pattern] = what[1] as readonly [string, string | URL]
-    if (method === 'on' || method === 'answer' || method === 'record') unhandle(destinations, String(pattern))
+    if (method === 'on' || method === 'answer' || method === 'record') patterns.add(String(pattern))
   }
-  for (const [pattern, answer] of Object.entries(given)) {
-    if (typeof answer === 'function') destinations.on(pattern, answer)
-    else destinations.answer(pattern, answer)
-  }
+  return patterns
 }

@@ -3,6 +3,8 @@ import { type Rewind, rewind } from '../kernel/clock.js'
 import { hostTurn } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import {
+  type Foretold,
+  type Forked,
   type Input,
   type InputKind,
   type InputKinds,
@@ -14,11 +16,12 @@ import {
   type Stand,
   Thrown,
 } from '../kernel/journal.js'
-import { doze, WorldOver } from '../kernel/running-task.js'
+import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic.js'
 import type { Answer, Call } from '../protocol/service.js'
-import type { FaultHandle } from '../rules/rules.js'
+import { reconnect } from '../queue/destinations/destinations.js'
+import { type FaultHandle, rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { inside } from '../store/inside.js'
 import type { Step } from './inputs.js'
@@ -33,7 +36,8 @@ const mostTurns = 2_000
 /** Work outside of the world that has begun and not ended. */
 interface OpenWork {
   readonly task: Task
-  asleep: Promise<unknown>
+  /** Its sleeps, the latest of which comes last. */
+  readonly sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
   rouse?: (() => void) | undefined
   end(value: unknown): void
 }
@@ -54,6 +58,9 @@ export class Replay implements Player {
   readonly #inputs: Inputs
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
+  /** What open work is going to do where a fork began, and has not begun to do. */
+  readonly #foretold = new Map<number, readonly Foretold[]>()
+  readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
   readonly #calls: AbortController[] = []
   readonly #handles: FaultHandle[] = []
@@ -76,7 +83,7 @@ export class Replay implements Player {
    * @param at where time stands in the end
    * @param entries the log of the other world
    */
-  async play({ end, stand: last, at, entries }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
+  async play({ end, stand: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
     for (let turn = 0; this.#next < end; turn++) {
       const input = this.#inputs.get(this.#next)!
       // Nothing may lie between the look at the world and what it meets then.
@@ -95,13 +102,61 @@ export class Replay implements Player {
       await (turn < quickTurns ? undefined : hostTurn())
     }
     this.#compare(entries)
-    this.#clock.finish(at)
+    this.#clock.moveTo(at)
     this.#journal.goOn(this.#inputs.first(this.#next))
-    // Connections are outside of the world: it begins without them. A fork of the fork has to know.
+    // A fork of the fork has to know all of it.
+    const forked = { ...fork, foretold: this.#foretell() }
+    this.#journal.note('forked', forked)
+    this.#fork(forked)
+    // Connections are outside of the world: it begins without them.
     const { engine, connections } = inside.of(this.#sandbox.store)
     connections?.close()
     for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
-    for (const [work, open] of this.#open) void this.#goOnWith(work, open)
+    this.#clock.finish(() => {
+      if (this.#foretold.size === 0) return
+      this.#journal.note('resumed', undefined)
+      this.#resume()
+    })
+  }
+
+  #fork({ name, fetch, deliver, foretold }: Forked): void {
+    const { destinations, faults } = this.#sandbox
+    this.#clock.fork()
+    reconnect(destinations, fetch, deliver)
+    rename(faults, name)
+    for (const [work, steps] of foretold) this.#foretold.set(work, steps)
+  }
+
+  /** What open work does later in the world that is played. */
+  #foretell(): Forked['foretold'] {
+    const foretold = new Map<number, Foretold[]>()
+    for (const work of this.#open.keys()) {
+      if (!this.#foretold.has(work) && !this.#goesOn.has(work)) foretold.set(work, [])
+    }
+    const asked = new Map(foretold)
+    for (let index = this.#next; index < this.#inputs.length && asked.size > 0; index++) {
+      const { kind, what, at } = this.#inputs.get(index)!
+      if (kind === 'slept') asked.get(what.work)?.push({ at, wait: what.wait })
+      else if (kind === 'settled') {
+        asked.get(what.work)?.push({ at, value: what.value })
+        asked.delete(what.work)
+      } else if (kind === 'forked') {
+        for (const [work, steps] of what.foretold) {
+          asked.get(work)?.push(...steps)
+          asked.delete(work)
+        }
+      }
+    }
+    return foretold
+  }
+
+  #resume(): void {
+    for (const [work, steps] of this.#foretold) {
+      this.#goesOn.add(work)
+      const open = this.#open.get(work)
+      if (open !== undefined) void this.#goOnWith(work, open, steps)
+    }
+    this.#foretold.clear()
   }
 
   /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
@@ -110,7 +165,7 @@ export class Replay implements Player {
     const promise = new Promise<unknown>((resolve, reject) => {
       end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
     })
-    this.#open.set(work, { task, asleep: Promise.resolve(), end })
+    this.#open.set(work, { task, sleeps: [], end })
     for (;;) {
       const input = this.#inputs.get(this.#next++)
       if (input === undefined) throw strayed('a handler was called that was not called then')
@@ -183,19 +238,18 @@ export class Replay implements Player {
     returned: () => {
       throw strayed('a handler was not called that was called then')
     },
-    settled: ({ work, value }) => {
-      this.#open.get(work)?.end(value)
-      this.#open.delete(work)
-    },
+    settled: ({ work, value }) => this.#end(work, value),
     slept: ({ work, wait }) => {
       const open = this.#open.get(work)
-      if (open !== undefined) open.asleep = open.task.sleep(wait).catch(nothing)
+      if (open !== undefined) this.#sleep(open, wait)
     },
     asleep: (work) => {
       const open = this.#open.get(work)
       if (open !== undefined) open.rouse = open.task.fallAsleep?.()
     },
     awake: (work) => this.#open.get(work)?.rouse?.(),
+    forked: (forked) => this.#fork(forked),
+    resumed: () => this.#resume(),
     rested: ({ task, as }) => this.#clock.rest(task, as),
   }
 
@@ -254,17 +308,32 @@ export class Replay implements Player {
   }
 
   /** What was under way ends as it did, when it did; what has not ended in the origin does not end. */
-  async #goOnWith(work: number, { task, asleep, end }: OpenWork): Promise<void> {
-    const { clock } = this.#sandbox
-    await asleep
-    for (let index = this.#next; index < this.#inputs.length; index++) {
-      const { kind, what, at } = this.#inputs.get(index)!
-      if ((kind !== 'slept' && kind !== 'settled') || what.work !== work) continue
-      if (at > clock.now()) await task.sleep(at - clock.now())
-      if (kind === 'settled') return end(what.value)
-      await task.sleep(what.wait)
+  async #goOnWith(work: number, open: OpenWork, steps: readonly Foretold[]): Promise<void> {
+    for (const step of steps) {
+      await this.#until(step.at, open)
+      if ('wait' in step) this.#sleep(open, step.wait)
+      else return this.#end(work, step.value)
     }
-    doze(task)
+    open.task.fallAsleep?.()
+  }
+
+  /** Without a sleep that ends then nothing would wake it: what it did there in between it does not do here. */
+  async #until(at: number, open: OpenWork): Promise<void> {
+    const { clock } = this.#sandbox
+    const own = open.sleeps.findLast(({ until }) => until === at)
+    if (own === undefined && at > clock.now()) this.#sleep(open, at - clock.now())
+    await (own ?? open.sleeps.findLast(({ until }) => until === at))?.over
+  }
+
+  #sleep(open: OpenWork, wait: number): void {
+    open.sleeps.push({ until: this.#sandbox.clock.now() + wait, over: open.task.sleep(wait).catch(nothing) })
+  }
+
+  #end(work: number, value: unknown): void {
+    const open = this.#open.get(work)
+    this.#open.delete(work)
+    open?.rouse?.()
+    open?.end(value)
   }
 }
 

@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } f
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
-import { type Destinations, inherit, reconnect } from '../queue/destinations/destinations.js'
+import { type Destinations, inherit, settleIn } from '../queue/destinations/destinations.js'
 import type { DirectQueue } from '../queue/direct.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
@@ -18,7 +18,7 @@ import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 import { asOf } from './as-of.js'
-import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
+import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
@@ -61,7 +61,7 @@ export class Sandbox {
   readonly policy: Policy
   readonly addresses: Addresses
   readonly #initialTokens: SandboxTokens
-  readonly #seal: string | undefined
+  #seal: string | undefined
   readonly #hints: Hints
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
@@ -313,7 +313,7 @@ export class Sandbox {
   /**
    * A sandbox of its own that is what this one was at an instant, or is now, and goes on from there: same store, messages,
    * timers, chance. Its past is played again out of the journal; handlers are not called for it. A delivery that was
-   * under way gets the answer that it got, when it got it. Later ones go to the handlers of then, to `destinations`
+   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settled()`. Later ones go to the handlers of then, to `destinations`
    * instead, or to nobody: a fork reaches no network unless it is given a `fetch`. It is on a manual clock.
    * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
@@ -337,7 +337,7 @@ export class Sandbox {
         clock: 'manual',
         signing: signingOf(this.options),
         ...(startAt !== undefined && { startAt }),
-        ...(name !== undefined && { name }),
+        ...(name !== this.options.name && { name, ...this.addresses, ...credentialsOf(this.options) }),
         ...(fetch !== undefined && { fetch }),
         ...(deliver !== undefined && { deliver }),
       },
@@ -345,23 +345,29 @@ export class Sandbox {
     )
     await fork.#become(
       {
-        start: { ...start, startAt: start.startAt ?? journal!.begunAt },
+        start: {
+          ...start,
+          startAt: start.startAt ?? journal!.begunAt,
+          options: start.options ?? this.options,
+        },
         inputs: journal!.inputs.first(journal!.inputs.length),
         end,
         stand,
         at,
         entries: traffic.entries,
+        fork: { name, fetch, deliver: fork.options.deliver },
       },
       this,
     )
-    if (destinations !== undefined) replaceDestinations(fork.destinations, journal!.inputs, destinations)
+    if (destinations !== undefined) replaceDestinations(fork, journal!.inputs, destinations)
     fork.#loads = this.#loads
+    fork.#seal = this.#seal
     return fork
   }
 
   async #become({ start, inputs, ...past }: Past, origin: Sandbox): Promise<void> {
     let isQuiet = true
-    const { options } = origin
+    const { options = origin.options } = start
     const { warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
@@ -377,7 +383,7 @@ export class Sandbox {
       this.dispose()
       throw error
     }
-    reconnect(destinations, this.options.fetch)
+    settleIn(destinations)
     isQuiet = false
   }
 

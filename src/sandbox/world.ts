@@ -77,6 +77,8 @@ export interface Start {
   readonly startAt?: Instant | undefined
   /** How many loads lie behind it: new ids must not meet those of the dumps. */
   readonly loads?: number
+  /** What the sandbox was like in which it began, where that is another one. */
+  readonly options?: SandboxOptions
   /** What it was filled with, and when it went on from there. */
   readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
 }

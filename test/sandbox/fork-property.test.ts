@@ -173,6 +173,29 @@ function course(sandbox: Sandbox): string[] {
   )
 }
 
+/** Forks, forks of them and forks of those go on in the same way, wherever they were made. */
+async function expectForksOfForksToBeForks(sandbox: Sandbox, at: PastInstant, random: Random): Promise<void> {
+  using first: Sandbox = await sandbox.fork({ at, destinations: appsIn(() => first) })
+  using second: Sandbox = await first.fork({ destinations: appsIn(() => second) })
+  expect(traceOf(second)).toBe(traceOf(first))
+  const instant = first.clock.now() + random.int(60_000)
+  for (const fork of [first, second]) {
+    await fork.clock.advanceTo(instant)
+    fork.queue.publish({ to: apps[3]!, body: 'xxx', retries: 1 })
+    await fork.clock.advance('1500ms')
+  }
+  using fourth = await first.fork({ at: instant })
+  using fifth = await fourth.fork({ at: instant })
+  expect(traceOf(fifth)).toBe(traceOf(fourth))
+  for (const fork of [first, second]) await fork.clock.advance('10m')
+  expect(JSON.stringify(second.dump())).toBe(JSON.stringify(first.dump()))
+  expect(course(second)).toEqual(course(first))
+  using third: Sandbox = await second.fork({ at: '-10m', destinations: appsIn(() => third) })
+  await third.clock.advance('10m')
+  expect(JSON.stringify(third.dump())).toBe(JSON.stringify(first.dump()))
+  expect(course(third)).toEqual(course(first))
+}
+
 const worlds = Number(process.env.RUNS ?? 20)
 
 test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
@@ -208,10 +231,12 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       using fork = await sandbox.fork({ at })
       expect(JSON.parse(traceOf(fork))).toEqual(JSON.parse(trace))
       expect(traceOf(fork)).toBe(trace)
+      expect(JSON.parse(JSON.stringify(sandbox.at(at).traffic.toTrace().entries))).toEqual(JSON.parse(trace))
       if (dump === undefined) continue
       expect(fork.dump()).toEqual(JSON.parse(dump))
       expect(JSON.stringify(fork.dump())).toBe(dump)
     }
+    for (const { at } of ten.slice(0, 3)) await expectForksOfForksToBeForks(sandbox, at, random)
     const later = moments.filter(({ at }) => typeof at === 'number' && at > last)
     for (let count = 0; count < 3 && later.length > 0; count++) {
       const { at } = later[random.int(later.length)]!

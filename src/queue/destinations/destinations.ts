@@ -96,19 +96,25 @@ interface Resolved {
 /** What the rest of the house does with destinations, and nobody who has them. */
 interface Inside {
   inherit(destinations: Destinations, from: Destinations): void
-  reconnect(destinations: Destinations, send: typeof fetch | undefined): void
+  reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void
+  settleIn(destinations: Destinations): void
   unhandle(destinations: Destinations, pattern: string): void
 }
 let inside: Inside
 
-/** What is published again until `reconnect()` was published where the others know. */
+/** What is published again until `settleIn()` was published where the others know. */
 export function inherit(destinations: Destinations, from: Destinations): void {
   inside.inherit(destinations, from)
 }
 
-/** What nobody registered is delivered by this from here on, or not at all. */
-export function reconnect(destinations: Destinations, send: typeof fetch | undefined): void {
-  inside.reconnect(destinations, send)
+/** What nobody registered is delivered by this from here on, as far as it may reach, or not at all. */
+export function reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void {
+  inside.reconnect(destinations, send, reach)
+}
+
+/** What is published from here on is published for the first time. */
+export function settleIn(destinations: Destinations): void {
+  inside.settleIn(destinations)
 }
 
 /** Takes the handler away; scripts and recorders stay. */
@@ -123,6 +129,7 @@ const cacheLimit = 10_000
 export class Destinations {
   readonly #options: DestinationsOptions
   #fetch: typeof fetch | undefined
+  #reach: Reach | undefined
   #routes: Route[] = []
   #resolved = new Map<string, Resolved>()
   #publishers = new Map<string, Error>()
@@ -136,8 +143,11 @@ export class Destinations {
       inherit: (destinations, from) => {
         destinations.#inherited = from.#publishers
       },
-      reconnect: (destinations, send) => {
+      reconnect: (destinations, send, reach) => {
         destinations.#fetch = send
+        destinations.#reach = reach
+      },
+      settleIn: (destinations) => {
         destinations.#inherited = undefined
       },
       unhandle: (destinations, pattern) => {
@@ -149,6 +159,7 @@ export class Destinations {
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
     this.#fetch = options.fetch
+    this.#reach = options.deliver
   }
 
   /**
@@ -431,7 +442,8 @@ export class Destinations {
 
   /** Why this url must not be fetched, as a sentence with the next step. */
   #refusal(url: string): string | undefined {
-    const { deliver = 'loopback', refusedHosts = [], hints = inProcess } = this.#options
+    const { refusedHosts = [], hints = inProcess } = this.#options
+    const deliver = this.#reach ?? 'loopback'
     const host = hostname(url)
     const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
     if (named) return undefined

@@ -1,0 +1,149 @@
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { expect, test } from 'vitest'
+
+const shop = 'https://shop.test/orders'
+
+function outcomes(sandbox: Sandbox): unknown[] {
+  return sandbox.traffic.of('attempt').map(({ outcome }) => outcome)
+}
+
+/** A handler that is under way for 15 seconds, and two sleeps side by side. */
+function slow(sandbox: Sandbox): void {
+  sandbox.destinations.on(shop, async (_, task) => {
+    const beside = task.sleep('8s')
+    await task.sleep('10s')
+    await beside
+    await task.sleep('5s')
+    return new Response('late')
+  })
+}
+
+test('a fork of a fork gets the answers that are still to come', async () => {
+  using sandbox = createSandbox()
+  slow(sandbox)
+  sandbox.queue.publish({ to: shop, retries: 0 })
+  await sandbox.clock.advance('1m')
+  using first = await sandbox.fork({ at: '-55s' })
+  using second = await first.fork()
+  using third = await second.fork()
+  await first.clock.advance('7s')
+  using later = await first.fork()
+  using again = await later.fork({ at: '-3s' })
+  const forks = [first, second, third, later, again]
+  for (const fork of forks) {
+    await fork.clock.advanceTo(sandbox.clock.now())
+    expect(outcomes(fork)).toEqual(outcomes(sandbox))
+    expect(fork.dump()).toEqual(sandbox.dump())
+  }
+})
+
+test('a delivery without an answer meets its time-out in a fork of a fork, too', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on(shop, (_, task) => task.sleep('1s').then(() => new Promise<Response>(() => {})))
+  sandbox.queue.publish({ to: shop, retries: 0, timeout: '30s' })
+  const moving = sandbox.clock.advance('10s').catch(() => {})
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  using first = await sandbox.fork()
+  using second = await first.fork()
+  for (const fork of [first, second]) {
+    await fork.clock.advance('1m')
+    expect(outcomes(fork)).toMatchObject([{ error: 'context deadline exceeded' }])
+  }
+  expect(second.dump()).toEqual(first.dump())
+  sandbox.clock.interrupt()
+  await moving
+})
+
+test('a fork is what a look at the same entry says, also in the middle of a handler', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on(shop, async () => {
+    sandbox.store.run('INCR', 'seen')
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    sandbox.store.run('INCR', 'seen')
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    return new Response('late')
+  })
+  for (let count = 0; count < 2; count++) {
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    for (let move = 0; move < 3; move++) await sandbox.clock.advance('1s')
+  }
+  for (const { seq } of sandbox.traffic.entries) {
+    using fork = await sandbox.fork({ at: { seq } })
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(fork.traffic.toTrace().entries).toEqual(sandbox.at({ seq }).traffic.toTrace().entries)
+    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+    // From here on the answer comes that came there at the same instant.
+    await fork.clock.settled()
+    const attempts = fork.traffic.of('attempt')
+    expect(attempts.every(({ outcome }) => outcome?.status === 200)).toBe(true)
+  }
+})
+
+test('forks of a fork that delivers over the network, to some hosts only', async () => {
+  const net = async (): Promise<Response> => new Response('from the network')
+  using sandbox = createSandbox({ fetch: net, deliver: 'any' })
+  const publish = async (world: Sandbox): Promise<number | undefined> => {
+    world.queue.publish({ to: shop, retries: 0 })
+    await world.clock.advance('1m')
+    return world.traffic.of('attempt').at(-1)?.outcome?.status
+  }
+  expect(await publish(sandbox)).toBe(200)
+  using first = await sandbox.fork()
+  expect(await publish(first)).not.toBe(200)
+  using second = await first.fork({ fetch: net, deliver: ['shop.test'] })
+  expect(second.dump()).toEqual(first.dump())
+  expect(await publish(second)).toBe(200)
+  using third = await second.fork({ fetch: net, deliver: 'none' })
+  expect(third.dump()).toEqual(second.dump())
+  expect(await publish(third)).not.toBe(200)
+})
+
+test('a fork with another name has the addresses and tokens of its origin, and rules know its name', async () => {
+  using sandbox = createSandbox({ name: 'one', secret: 'a secret of many characters' })
+  const get = async (world: Sandbox): Promise<number> => {
+    const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+    return (await world.fetch(`${sandbox.addresses.store}/get/x`, { headers })).status
+  }
+  sandbox.faults.add({ on: 'store.request', match: { tenant: 'one' }, times: 2, fault: status(503) })
+  expect(await get(sandbox)).toBe(503)
+  using first = await sandbox.fork({ name: 'two' })
+  expect(await get(first)).toBe(503)
+  expect(await get(first)).toBe(200)
+  first.faults.add({ on: 'store.request', match: { tenant: 'two' }, times: 2, fault: status(503) })
+  expect(await get(first)).toBe(503)
+  using second = await first.fork({ name: 'three' })
+  expect(second.dump()).toEqual(first.dump())
+  expect(await get(second)).toBe(503)
+  expect(await get(second)).toBe(200)
+})
+
+test('a fork of a fork that has other destinations', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.answer('https://shop.test/*', () => 200)
+  sandbox.queue.publish({ to: shop, retries: 0 })
+  await sandbox.clock.advance('1m')
+  using first = await sandbox.fork({ destinations: {} })
+  first.queue.publish({ to: shop, retries: 0 })
+  await first.clock.advance('1m')
+  using second = await first.fork()
+  expect(second.dump()).toEqual(first.dump())
+})
+
+test.each(['auto', 'real'] as const)('a fork of a fork of a world whose clock was %s', async (clock) => {
+  using sandbox = createSandbox({ clock })
+  sandbox.destinations.on(shop, async (_, task) => {
+    await task.sleep(20)
+    return new Response('no', { status: 500 })
+  })
+  sandbox.queue.publish({ to: shop, retries: 2 })
+  sandbox.queue.publish({ to: shop, delay: '1s' })
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  using first = await sandbox.fork()
+  using second = await first.fork()
+  await first.clock.advance('1m')
+  using third = await first.fork()
+  using fourth = await first.fork({ at: '-30s' })
+  await second.clock.advance('1m')
+  await fourth.clock.advance('30s')
+  for (const fork of [second, third, fourth]) expect(fork.dump()).toEqual(first.dump())
+})
