@@ -65,10 +65,9 @@ export function answering(answer: PlainCallAnswer, called: string): Answering {
   if (typeof answer !== 'number' && 'kind' in answer) {
     throw new TypeError(`${called} takes an answer, got a fault: use calls.script(url, [fault]) or a rule on app.call.`)
   }
-  const reply = () =>
-    typeof answer === 'number' ? wire(answer) : wire(answer.status ?? 200, answer.headers, answer.body)
-  reply()
-  return async () => answerOf(reply())
+  // Now: later changes to the given object do not count.
+  const reply = typeof answer === 'number' ? wire(answer) : wire(answer.status ?? 200, answer.headers, answer.body)
+  return async () => answerOf(reply)
 }
 
 async function read(answer: PlainCallAnswer, from: string): Promise<Answer> {

@@ -1,6 +1,7 @@
 import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { copied } from '../kernel/copied.js'
 import { counted } from '../kernel/counted.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -84,7 +85,8 @@ export class Faults implements FaultSource {
    * @throws TypeError for an invalid rule, with the place and the nearest word
    */
   add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
-    const list = Array.isArray(rules) ? (rules as readonly FaultRule[]) : [rules as FaultRule]
+    // Later changes to the given object do not count.
+    const list = copied(Array.isArray(rules) ? (rules as readonly FaultRule[]) : [rules as FaultRule])
     list.forEach((rule, index) => {
       const [problem] = ruleProblems(rule)
       if (problem === undefined) return

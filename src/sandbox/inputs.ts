@@ -1,4 +1,4 @@
-import { dateOf } from '../kernel/instant.js'
+import { copied } from '../kernel/copied.js'
 import type { Journal } from '../kernel/journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
@@ -76,8 +76,7 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
   for (const name of changes) {
     const method = Reflect.get(above, name) as Method
     define(made, name, function (...args) {
-      noteCall(this, name, args)
-      return method.apply(this, args)
+      return method.apply(this, noteCall(this, name, args))
     })
   }
   for (const [name, face] of Object.entries(gives)) {
@@ -93,19 +92,31 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
     }
     const method = Reflect.get(above, name) as Method
     define(made, name, function (...args) {
+      const given = args.map(copied)
       // Some are inputs by themselves, such as a promise of an event.
-      if (face.isInput === true) noteCall(this, name, args)
-      const found = method.apply(this, args) as object
-      keep(found, face, below(this, [name, ...args.map((arg) => kept(arg))]))
+      if (face.isInput === true) noteCall(this, name, given)
+      const found = method.apply(this, given) as object
+      keep(found, face, below(this, [name, ...given]))
       return found
     })
   }
   return made
 }
 
-function noteCall(target: object, name: string, args: readonly unknown[]): void {
+/** @returns what was given, as it is now and will be played again: to be passed on */
+function noteCall(target: object, name: string, args: readonly unknown[]): unknown[] {
   const { journal, way } = keptBy.get(target)!
-  journal.note('direct', [...way, [name, ...args.map((arg) => kept(arg))]])
+  return note(journal, way, name, args)
+}
+
+/** They read at once what they are given, and keep nothing of it. */
+const quick: ReadonlySet<string> = new Set(['run', 'publish'])
+
+function note(journal: Journal, way: readonly Step[], name: string, args: readonly unknown[]): unknown[] {
+  const given = args.map(copied)
+  journal.note('direct', [...way, [name, ...given]])
+  // What keeps it may change it, and a Response is read once.
+  return quick.has(name) ? given : given.map(copied)
 }
 
 function below(target: object, step: Step): Kept {
@@ -124,10 +135,7 @@ function partOf(part: object, { changes }: Face, { journal, way }: Kept): object
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function') return value
       if (!changes.includes(String(name))) return value.bind(target)
-      return (...args: unknown[]) => {
-        journal.note('direct', [...way, [String(name), ...args.map((arg) => kept(arg))]])
-        return value.apply(target, args)
-      }
+      return (...args: unknown[]) => value.apply(target, note(journal, way, String(name), args))
     },
   })
   facesOfParts.set(part, face)
@@ -143,8 +151,8 @@ const withHandles: PropertyDescriptorMap = {
       const { journal } = keptBy.get(this)!
       // Played again, they were still declared here: the line is read when it is asked for.
       const line = (options?.line ?? new Error('declared here')) as string
-      noteCall(this, 'add', [rules, { line }])
-      const handle = Faults.prototype.add.call(this, rules, { line })
+      const [given] = noteCall(this, 'add', [rules, { line }])
+      const handle = Faults.prototype.add.call(this, given as never, { line })
       const number = added.get(this) ?? 0
       added.set(this, number + 1)
       const remove = (): void => {
@@ -203,28 +211,4 @@ const faces: Readonly<Record<FaceName, Face>> = {
 
 function define(target: object, name: string, value: Method): void {
   Object.defineProperty(target, name, { value, configurable: true, writable: true })
-}
-
-/** Plain data is copied so deep; what is deeper, or goes round in circles, stays what it is. */
-const deepest = 50
-
-/** A copy of data, which may change after the call; code and what the host has classes for stay what they are. */
-function kept(given: unknown, depth = 0): unknown {
-  if (typeof given !== 'object' || given === null || depth > deepest) return given
-  if (Array.isArray(given)) return given.map((item) => kept(item, depth + 1))
-  // A Buffer's own slice() is the same memory.
-  if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
-  if (given instanceof Response) return given.bodyUsed ? given : given.clone()
-  if (given instanceof URL) return new URL(given)
-  const tag = Object.prototype.toString.call(given)
-  if (tag === '[object Date]') return dateOf(Number(given))
-  if (tag !== '[object Object]') return given
-  // An app that answers requests is code.
-  if ('fetch' in given) return given
-  // What an app has classes for is sent as JSON.
-  if ('toJSON' in given && typeof given.toJSON === 'function') {
-    const json = kept(given.toJSON(), depth + 1)
-    return { toJSON: () => json }
-  }
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, kept(value, depth + 1)]))
 }

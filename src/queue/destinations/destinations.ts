@@ -349,15 +349,9 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
     }
     const { status = 200, headers, body } = answer
-    // Refuses what cannot be sent; but a body can still change before it is.
-    wire(status, headers, body)
-    return () => {
-      try {
-        return wire(status, headers, body)
-      } catch (error) {
-        return this.#failed(error)
-      }
-    }
+    // Now: later changes to the given object do not count.
+    const reply = wire(status, headers, body)
+    return () => reply
   }
 
   /** Code: whatever it does, the attempt ends. */
