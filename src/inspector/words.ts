@@ -111,7 +111,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   command: (entry) => ({
     head: commandLine(entry.argv),
     end: entry.error === undefined ? replyText(entry.reply) : `error: ${entry.error}`,
-    notes: [entry.via === 'request' ? undefined : entry.via === 'direct' ? 'run by the test' : `in a ${entry.via}`],
+    notes: [byOf(entry.via)],
   }),
   keyspace: (entry) => ({ head: `key ${wordOf(entry.key)}`, end: entry.event }),
   published: (entry) => ({
@@ -289,4 +289,10 @@ function replyText(reply: unknown): string {
   return Array.isArray(reply)
     ? `[${reply.slice(0, 8).map(replyText).join(', ')}${reply.length > 8 ? ', …' : ''}]`
     : wordOf(reply)
+}
+
+function byOf(via: string): string | undefined {
+  if (via === 'request') return undefined
+  if (via === 'direct') return 'run by the test'
+  return via === 'native' ? 'over a connection' : `in a ${via}`
 }

@@ -236,7 +236,8 @@ function bodyText(
 }
 
 function via({ via, waited }: EntryOf<'command'>): string {
-  const told: string[] = via === 'request' ? [] : [via === 'direct' ? 'by the test' : via]
+  const by: Partial<Record<typeof via, string>> = { direct: 'by the test', native: 'over a connection' }
+  const told: string[] = via === 'request' ? [] : [by[via] ?? via]
   if (waited !== undefined) told.push(`waited ${formatDuration(waited)}`)
   return told.length === 0 ? '' : ` (${told.join(', ')})`
 }

@@ -69,11 +69,19 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction): Story 
     } else if (entry.type === 'published') publishedSteps(entry, short, add)
     else if (entry.type === 'command' && entry.via === 'direct') {
       add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
-    }
+    } else if (entry.type === 'command' && entry.cause === undefined) connectionSteps(entry, add, redaction)
   }
   // An answer comes after everything that was logged before it.
   steps.sort((a, b) => a.order - b.order)
   return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
+}
+
+/** What came over a connection has no request of its own. */
+function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redaction): void {
+  const told = excerpt(commandLine(entry.argv, redaction), 70)
+  add({ kind: 'arrow', at: entry.at, from: application, to: 'store', text: told }, entry.seq)
+  const said = outcomeOfCommand(entry, redaction)
+  add({ kind: 'answer', at: entry.at, from: 'store', to: application, text: excerpt(said, 40), lost: false }, entry.seq)
 }
 
 type Add = (step: Step, order: number) => void

@@ -49,7 +49,7 @@ const entries = [
   entry('command', {
     argv: v.array(bytes),
     user: text,
-    via: v.picklist(['request', 'pipeline', 'transaction', 'direct']),
+    via: v.picklist(['request', 'pipeline', 'transaction', 'native', 'direct']),
     reply: v.optional(
       v.pipe(
         v.unknown(),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { commandTable } from '../../src/store/commands/index.js'
+import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'
 import { documentedCommands } from '../support/documented-commands.js'
 import { policyReference } from '../support/policy-reference.js'
@@ -9,7 +10,7 @@ import { policyReference } from '../support/policy-reference.js'
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
 
 it('the page of commands is up to date: `npm run docs` writes it', () => {
-  expect(page).toBe(commandReference(documentedCommands()))
+  expect(page).toBe(commandReference(documentedCommands(), [...sessionCommands.values()]))
 })
 
 it('the page of policies is up to date: `npm run docs` writes it', () => {

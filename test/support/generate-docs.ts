@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { queueReference } from '../../src/queue/rest/reference.js'
+import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'
 import { carriageTable } from '../contract/carriage.js'
 import { withToolsAndConversation } from './agent-page.js'
@@ -17,7 +18,10 @@ import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.
 import { withStories } from './story-page.js'
 import { traceSchemaText } from './trace-schema.js'
 
-writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference(documentedCommands()))
+writeFileSync(
+  new URL('../../docs/reference/commands.md', import.meta.url),
+  commandReference(documentedCommands(), [...sessionCommands.values()]),
+)
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
 writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())

@@ -19,8 +19,10 @@ export interface SessionCommand {
   readonly inTransaction?: 'runs' | 'refused'
   /** Whoever may do nothing may send it. */
   readonly isFree?: true
-  /** redis-server has it, and the service has no page for it. */
-  readonly isUndocumented?: true
+  /** Its arguments, for the reference. */
+  readonly usage?: string
+  /** `redis`: redis-server has it, and the service has no page for it. */
+  readonly status?: 'redis'
   run(session: Session, argv: readonly Bytes[]): SessionReply
 }
 
@@ -28,7 +30,14 @@ const any = Number.POSITIVE_INFINITY
 const reset = new Status('RESET')
 
 const commands: readonly SessionCommand[] = [
-  { name: 'HELLO', words: [1, any], isFree: true, inTransaction: 'refused', run: hello },
+  {
+    name: 'HELLO',
+    usage: '[2|3 [AUTH user password] [SETNAME name]]',
+    words: [1, any],
+    isFree: true,
+    inTransaction: 'refused',
+    run: hello,
+  },
   {
     name: 'QUIT',
     words: [1, any],
@@ -54,26 +63,36 @@ const commands: readonly SessionCommand[] = [
   { name: 'MULTI', words: [1, 1], inTransaction: 'runs', run: (session) => session.beginTransaction() },
   { name: 'EXEC', words: [1, 1], inTransaction: 'runs', run: (session) => session.executeTransaction() },
   { name: 'DISCARD', words: [1, 1], inTransaction: 'runs', run: (session) => session.discardTransaction() },
-  { name: 'WATCH', words: [2, any], inTransaction: 'runs', run: (session, [, ...keys]) => session.watchKeys(keys) },
+  {
+    name: 'WATCH',
+    usage: 'key [key …]',
+    words: [2, any],
+    inTransaction: 'runs',
+    run: (session, [, ...keys]) => session.watchKeys(keys),
+  },
   { name: 'UNWATCH', words: [1, 1], run: (session) => session.unwatch() },
 
   {
     name: 'SUBSCRIBE',
+    usage: 'channel [channel …]',
     words: [2, any],
     run: (session, [, ...names]) => session.subscribe('channels', names),
   },
   {
     name: 'PSUBSCRIBE',
+    usage: 'pattern [pattern …]',
     words: [2, any],
     run: (session, [, ...names]) => session.subscribe('patterns', names),
   },
   {
     name: 'UNSUBSCRIBE',
+    usage: '[channel …]',
     words: [1, any],
     run: (session, [, ...names]) => session.unsubscribe('channels', names),
   },
   {
     name: 'PUNSUBSCRIBE',
+    usage: '[pattern …]',
     words: [1, any],
     run: (session, [, ...names]) => session.unsubscribe('patterns', names),
   },
@@ -82,6 +101,7 @@ const commands: readonly SessionCommand[] = [
   { name: 'CLIENT ID', words: [2, 2], run: ({ id }) => id },
   {
     name: 'CLIENT SETNAME',
+    usage: 'name',
     words: [3, 3],
     run(session, argv) {
       session.name = printable(argv[2]!, 'Client names')
@@ -91,6 +111,7 @@ const commands: readonly SessionCommand[] = [
   { name: 'CLIENT GETNAME', words: [2, 2], run: ({ name }) => (name === '' ? null : latin1(name)) },
   {
     name: 'CLIENT SETINFO',
+    usage: 'LIB-NAME|LIB-VER text',
     words: [4, 4],
     run(session, [, , option, value]) {
       const which = option!.toUpperCase()
@@ -113,8 +134,9 @@ const commands: readonly SessionCommand[] = [
   },
   {
     name: 'CLIENT UNBLOCK',
+    usage: 'id [TIMEOUT|ERROR]',
     words: [3, 4],
-    isUndocumented: true,
+    status: 'redis',
     run(session, [, , id, how]) {
       const way = how?.toUpperCase() ?? 'TIMEOUT'
       if (way !== 'TIMEOUT' && way !== 'ERROR') {
@@ -125,23 +147,26 @@ const commands: readonly SessionCommand[] = [
   },
   {
     name: 'CLIENT KILL',
+    usage: 'address | filter value [filter value …]',
     words: [3, any],
-    isUndocumented: true,
+    status: 'redis',
     run: kill,
   },
   {
     name: 'CLIENT NO-EVICT',
+    usage: 'ON|OFF',
     words: [3, 3],
-    isUndocumented: true,
+    status: 'redis',
     run: (_session, argv) => onOrOff(argv),
   },
   {
     name: 'CLIENT NO-TOUCH',
+    usage: 'ON|OFF',
     words: [3, 3],
-    isUndocumented: true,
+    status: 'redis',
     run: (_session, argv) => onOrOff(argv),
   },
-  { name: 'CLIENT GETREDIR', words: [2, 2], isUndocumented: true, run: () => -1 },
+  { name: 'CLIENT GETREDIR', words: [2, 2], status: 'redis', run: () => -1 },
 ]
 
 /** Every command of connections, by name. */

@@ -4,7 +4,7 @@ import type { CommandEntry } from '../../kernel/traffic.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
-import { noCommandPermission, replyError, unknownSubcommand } from '../command/errors.js'
+import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '../command/errors.js'
 import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { DoubleReply, PushReply, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
@@ -167,14 +167,14 @@ export class Session implements Subscriber, EventOutlet, Client {
   #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {
     const full = isContainer(name) && argv.length > 1 ? `${name} ${argv[1]!.toUpperCase()}` : name
     const own = sessionCommands.get(full)
-    if (own !== undefined && (own.isUndocumented !== true || this.#isRedis)) return own
-    if (isContainer(name) && argv.length > 1) throw unknownSubcommand(name, argv[1]!)
-    return undefined
+    if (own !== undefined && (own.status !== 'redis' || this.#isRedis)) return own
+    if (!isContainer(name)) return undefined
+    throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
   }
 
   /** Whether everything is there that redis-server has. */
   get #isRedis(): boolean {
-    return (this.#house.front.store.options.policy as { commands?: string }).commands === 'redis'
+    return this.#house.front.store.options.policy.commands === 'redis'
   }
 
   #check(own: SessionCommand, argv: readonly Bytes[]): void {

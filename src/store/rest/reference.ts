@@ -28,8 +28,9 @@ const titles: Readonly<Record<string, string>> = {
 /**
  * The page docs/reference/commands.md: every command of the table, by group, and what is not there.
  * @param known the rows of docs/protocol/commands.json
+ * @param bound the commands of connections
  */
-export function commandReference(known: readonly DocumentedCommand[]): string {
+export function commandReference(known: readonly DocumentedCommand[], bound: readonly BoundCommand[]): string {
   const { commands } = commandTable
   const groups = new Set(commands.map(({ group }) => group))
   const sections = [...groups].map((name) =>
@@ -39,7 +40,32 @@ export function commandReference(known: readonly DocumentedCommand[]): string {
     ),
   )
   const waiting = section('Waiting, on connections only', blockingTable.commands)
-  return `${introduction(commands)}\n${[...sections, waiting, absent(known)].join('\n')}`
+  return `${introduction(commands)}\n${[...sections, waiting, ofConnections(bound), absent(known, bound)].join('\n')}`
+}
+
+/** A command of connections, as the native protocol has it. */
+export interface BoundCommand {
+  readonly name: string
+  readonly usage?: string
+  readonly status?: 'redis'
+}
+
+function ofConnections(bound: readonly BoundCommand[]): string {
+  const rows = bound
+    .filter(({ name }) => commandTable.named(name) === undefined)
+    .map(
+      ({ name, usage, status = 'documented' }) =>
+        `| \`${usage === undefined ? name : `${name} ${usage}`}\` | ${status} |`,
+    )
+    .sort()
+  return `## Of connections, on the native protocol only
+
+\`AUTH [user] password\` comes before all of them.
+
+| Command and arguments | Status |
+|---|---|
+${rows.join('\n').replaceAll(/(?<=`[^`\n]*)\|(?=[^`\n]*`)/g, '\\|')}
+`
 }
 
 function introduction(commands: readonly Command[]): string {
@@ -91,8 +117,9 @@ const statuses = {
 } as const
 
 /** What is known and not in the table, under any policy. */
-function absent(known: readonly DocumentedCommand[]): string {
-  const built = new Set([...commandTable.commands, ...blockingTable.commands].map(({ name }) => name))
+function absent(known: readonly DocumentedCommand[], bound: readonly BoundCommand[]): string {
+  const there = [...commandTable.commands, ...blockingTable.commands, ...bound, { name: 'AUTH' }]
+  const built = new Set(there.map(({ name }) => name))
   const rows = Object.entries(statuses).flatMap(([status, shown]) => {
     const missing = known.filter((one) => one.status === status && !built.has(one.name))
     return [false, true].flatMap((isNative) => {
