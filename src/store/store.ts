@@ -67,6 +67,8 @@ export class Store {
   readonly pubsub: PubSub = new PubSub()
   /** Commands that wait for what others will bring. */
   readonly waiting: Waiting = new Waiting(this)
+  /** How many connections of the native protocol there are. */
+  connections = 0
   /** Keys that connections watch. */
   readonly watches: Watches = new Watches()
   /** Cached scripts and loaded functions. */

@@ -122,7 +122,7 @@ export const steps: readonly Section[] = [
     INFO KEYSPACE
     = "# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=0\r\n"
     INFO clients cluster
-    = "# Clients\r\nconnected_clients:1\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"
+    = "# Clients\r\nconnected_clients:1\r\nblocked_clients:0\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"
     INFO nonsense
     = "# Nonsense\r\n"
     INFO constructor __proto__

@@ -19,7 +19,11 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
     ['arch_bits', 64],
     ['server_time_usec', options.clock.now() * 1000],
   ],
-  clients: () => [['connected_clients', 1]],
+  clients: ({ connections, waiting }) => [
+    // Whoever asks is one.
+    ['connected_clients', Math.max(1, connections)],
+    ['blocked_clients', waiting.size],
+  ],
   memory: ({ db }) => [['used_memory', usedMemory(db, db.work)]],
   stats: ({ meter }) => {
     const spend = meter.spend()

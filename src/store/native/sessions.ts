@@ -70,6 +70,7 @@ export class Sessions implements House {
 
   left({ id }: Session): void {
     this.#open.delete(id)
+    this.#count()
   }
 
   /** Whether faults refuse every connection now. */
@@ -91,6 +92,7 @@ export class Sessions implements House {
     const session = new Session(this, id, access.userNamed(user) ?? access.standardUser, address, outlet)
     session.protocol = protocol
     this.#open.set(id, session)
+    this.#count()
     if (!isKnown) this.#noteSignIn(session)
     return session
   }
@@ -164,6 +166,10 @@ export class Sessions implements House {
   /** A world that begins has none. */
   close(): void {
     for (const session of this.sessions) this.leave(session)
+  }
+
+  #count(): void {
+    this.front.store.connections = this.#open.size
   }
 
   #noteSignIn({ user }: Session): void {
