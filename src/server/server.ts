@@ -221,7 +221,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       }
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
     } catch (error) {
-      await Promise.all([ended(listening.servers, tenants, 0), native?.close()])
+      await Promise.all([ended(listening.servers, tenants, 0), native?.close(0)])
       throw error
     }
     keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
@@ -231,7 +231,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let isKept = true
   let closing: Promise<void> | undefined
   const close = ({ grace = usualGrace }: { readonly grace?: number } = {}): Promise<void> => {
-    closing ??= Promise.all([ended(servers, tenants, grace), native?.close()])
+    closing ??= Promise.all([ended(servers, tenants, grace), native?.close(grace)])
       // Even requests that were answered in the meantime are kept.
       .then(async () => {
         isKept = (await keeper?.close()) ?? true

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../kernel/bytes.js'
+import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
 import { sessionsOf } from '../../store/native/sessions.js'
@@ -27,6 +28,25 @@ export function porterOf(sandbox: Sandbox): Porter {
   }
 }
 
+/** What may come from somebody who has been told the end: closed at once, it might miss what it was told. */
+const farewell = { bytes: 65_536, milliseconds: 1_000 }
+
+/** Closes a stream behind what was written, also where the other end leaves its own open. */
+export function sayFarewell(stream: Duplex): void {
+  stream.end(() => {
+    if (stream.destroyed) return
+    const timer = hostSetTimeout(() => stream.destroy(), farewell.milliseconds)
+    unref(timer)
+    stream.once('close', () => hostClearTimeout(timer))
+    let left = farewell.bytes
+    stream.on('data', (chunk: Uint8Array) => {
+      left -= chunk.length
+      if (left < 0) stream.destroy()
+    })
+    stream.resume()
+  })
+}
+
 const latin1Slice = Buffer.prototype.latin1Slice as (this: Uint8Array, from: number, to: number) => string
 
 function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
@@ -45,13 +65,15 @@ export function serveStream(
 ): Wire {
   const socket = {
     write: (bytes: Bytes) => void stream.write(bytes, 'latin1'),
-    end: () => void stream.end(),
+    end: () => sayFarewell(stream),
     destroy: () => void stream.destroy(),
     get backlog() {
       return stream.writableLength
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
+    soon: (run: () => void) => void Promise.resolve().then(() => guarded(run)),
+    later: (run: () => void) => void hostPause().then(() => guarded(run)),
   }
   const wire = new Wire(porter, socket, address, textOf)
   const guarded = (work: () => void): void => {

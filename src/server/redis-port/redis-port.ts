@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { hostClearTimeout, hostSetTimeout, unref } from '../../kernel/host.js'
 import type { Porter, Wire } from '../../store/native/wire.js'
 import { listenOn } from '../addresses.js'
-import { serveStream } from './connections.js'
+import { sayFarewell, serveStream } from './connections.js'
 
 /** A certificate and its key, both PEM. */
 export interface Certificate {
@@ -25,7 +26,8 @@ export interface RedisPortOptions {
 /** The native protocol at a port of this machine. */
 export interface RedisPort {
   readonly port: number
-  close(): Promise<void>
+  /** @param grace host milliseconds for what was sent to be taken */
+  close(grace: number): Promise<void>
 }
 
 const tooMany = '-ERR max concurrent connections exceeded\r\n'
@@ -36,32 +38,50 @@ export async function openRedisPort(
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
+  /** All that were accepted, also those that are not served. */
+  const accepted = new Set<Socket>()
+  const accept = (socket: Socket): void => {
+    accepted.add(socket)
+    socket.on('close', () => accepted.delete(socket))
+  }
   const serve = (socket: Socket): void => {
     if (open.size >= most) {
       socket.on('error', () => undefined)
-      socket.end(tooMany)
+      socket.write(tooMany)
+      sayFarewell(socket)
       return
     }
     socket.setNoDelay(true)
     const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report)
     open.set(socket, wire)
-    socket.on('close', () => open.delete(socket))
-    socket.setTimeout(patience, () => {
-      socket.setTimeout(0)
+    // However busy it is: one byte at a time is no reason to stay.
+    const timer = hostSetTimeout(() => {
       if (!wire.isSignedIn) socket.destroy()
+    }, patience)
+    unref(timer)
+    socket.on('close', () => {
+      hostClearTimeout(timer)
+      open.delete(socket)
     })
   }
-  const create = (): Server => (tls === undefined ? createServer(serve) : createTlsServer(optionsOf(tls), serve))
+  const create = (): Server => {
+    const server = tls === undefined ? createServer(serve) : createTlsServer(optionsOf(tls), serve)
+    return server.on('connection', accept)
+  }
   const { servers, port: taken } = await listenOn(address, port, create)
   return {
     port: taken,
-    async close() {
+    async close(grace) {
       const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
       for (const [socket, wire] of open) {
         wire.shut()
         socket.destroySoon()
       }
+      const timer = hostSetTimeout(() => {
+        for (const socket of accepted) socket.destroy()
+      }, grace)
       await Promise.all(closed)
+      hostClearTimeout(timer)
     },
   }
 }

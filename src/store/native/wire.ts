@@ -32,10 +32,17 @@ export interface Socket {
   /** Nothing more is to be read for now, or again. */
   pause(): void
   resume(): void
+  /** Runs something as soon as what runs now is over. */
+  soon(run: () => void): void
+  /** Runs something when the other connections have had their turn. */
+  later(run: () => void): void
 }
 
 /** Bytes to be sent above which no further command is answered, and of commands that wait above which none is read. */
 const enough = 1_048_576
+
+/** Commands that are answered in a row before the other connections have their turn. */
+const inARow = 256
 
 const noAuth = wireOfError('NOAUTH Authentication required.')
 const wrongPassword = 'WRONGPASS invalid username-password pair or user is disabled.'
@@ -58,6 +65,8 @@ export class Wire {
   #isEnding = false
   #isClosed = false
   #isPaused = false
+  /** It lets others go first. */
+  #isResting = false
   #out = ''
   readonly #outlet: Outlet = {
     send: (bytes) => this.#tell(bytes),
@@ -91,15 +100,20 @@ export class Wire {
   }
 
   get #isOccupied(): boolean {
-    return this.#isBusy || this.#socket.backlog > enough
+    return this.#isBusy || this.#isResting || this.#socket.backlog > enough
   }
 
   /** Goes on with what has been read: the other end has taken what was sent. */
   work(): void {
     if (this.#isWorking) return
     this.#isWorking = true
+    let left = inARow
     try {
       while (!this.#isOccupied && !this.#isClosed && !this.#isEnding) {
+        if (left-- === 0) {
+          this.#rest()
+          break
+        }
         const argv = this.#reader.next(this.#limits)
         if (argv === undefined) break
         if (argv instanceof OversizedCommand) this.#refuse(argv)
@@ -121,6 +135,14 @@ export class Wire {
     if (!this.#isPaused || this.#reader.pending >= enough) return
     this.#isPaused = false
     this.#socket.resume()
+  }
+
+  #rest(): void {
+    this.#isResting = true
+    this.#socket.later(() => {
+      this.#isResting = false
+      this.work()
+    })
   }
 
   /** Signs in without a password: whoever has the connection has the data store. */
@@ -176,19 +198,16 @@ export class Wire {
           this.#isBusy = false
           return
         }
-        void this.#goOn()
+        // What comes next is no part of what ended the wait.
+        this.#socket.soon(() => {
+          this.#isBusy = false
+          this.work()
+        })
       },
       break: () => this.#break(),
     })
     // A command that waits has flushed nothing yet.
     if (!isOver) this.#flush()
-  }
-
-  /** What comes next is no part of what ended the wait. */
-  async #goOn(): Promise<void> {
-    await undefined
-    this.#isBusy = false
-    this.work()
   }
 
   // ---- who it is --------------------------------------------------------------------------------------------------
