@@ -23,6 +23,8 @@ export interface SessionCommand {
   readonly usage?: string
   /** `redis`: redis-server has it, and the service has no page for it. */
   readonly status?: 'redis'
+  /** Monitors do not see it. */
+  readonly isAdmin?: true
   run(session: Session, argv: readonly Bytes[]): SessionReply
 }
 
@@ -96,7 +98,7 @@ const commands: readonly SessionCommand[] = [
     words: [1, any],
     run: (session, [, ...names]) => session.unsubscribe('patterns', names),
   },
-  { name: 'MONITOR', words: [1, 1], inTransaction: 'refused', run: (session) => session.monitor() },
+  { name: 'MONITOR', words: [1, 1], isAdmin: true, inTransaction: 'refused', run: (session) => session.monitor() },
 
   { name: 'CLIENT ID', words: [2, 2], run: ({ id }) => id },
   {
@@ -125,6 +127,7 @@ const commands: readonly SessionCommand[] = [
   { name: 'CLIENT INFO', words: [2, 2], run: (session) => new TextReply(latin1(`${session.describe()}\n`)) },
   {
     name: 'CLIENT LIST',
+    isAdmin: true,
     words: [2, any],
     run(session, argv) {
       if (argv.length > 2) throw replyError('syntax')
@@ -135,6 +138,7 @@ const commands: readonly SessionCommand[] = [
   {
     name: 'CLIENT UNBLOCK',
     usage: 'id [TIMEOUT|ERROR]',
+    isAdmin: true,
     words: [3, 4],
     status: 'redis',
     run(session, [, , id, how]) {
@@ -148,6 +152,7 @@ const commands: readonly SessionCommand[] = [
   {
     name: 'CLIENT KILL',
     usage: 'address | filter value [filter value …]',
+    isAdmin: true,
     words: [3, any],
     status: 'redis',
     run: kill,
@@ -155,6 +160,7 @@ const commands: readonly SessionCommand[] = [
   {
     name: 'CLIENT NO-EVICT',
     usage: 'ON|OFF',
+    isAdmin: true,
     words: [3, 3],
     status: 'redis',
     run: (_session, argv) => onOrOff(argv),

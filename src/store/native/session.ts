@@ -154,6 +154,9 @@ export class Session implements Subscriber, EventOutlet, Client {
       // The store has written it down.
       if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
     }
+    // What a transaction runs comes before its EXEC, everything else before what it brings about.
+    const showsAfterwards = own.name === 'EXEC'
+    if (!showsAfterwards) this.#show(own, argv)
     try {
       const reply = own.run(this, argv)
       note({ reply: plainOf(reply) })
@@ -161,7 +164,16 @@ export class Session implements Subscriber, EventOutlet, Client {
     } catch (error) {
       if (error instanceof ReplyError) note({ error: error.message })
       throw error
+    } finally {
+      if (showsAfterwards) this.#show(own, argv)
     }
+  }
+
+  /** Shows a command to the monitors that the store does not see. */
+  #show(own: SessionCommand, argv: readonly Bytes[]): void {
+    const { store, clock } = this.#house.front
+    if (store.pubsub.monitors.size === 0 || own.isAdmin === true) return
+    if (own.name !== 'PING' || this.isConfined) store.pubsub.show(argv, clock.now(), this.address)
   }
 
   #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {

@@ -132,6 +132,41 @@ describe('ioredis', () => {
     await expect.poll(() => seen).toContainEqual(['set', 'a', 'b c'])
   })
 
+  test('MONITOR shows a transaction as redis-server does, and nothing of administration', async () => {
+    const sandbox = sandboxWith()
+    const monitor = await inProcess(sandbox).monitor()
+    ends.push(() => monitor.disconnect())
+    const seen: string[] = []
+    monitor.on('monitor', (_time: string, args: string[]) => seen.push(args.join(' ')))
+    const redis = inProcess(sandbox)
+    await redis.ping()
+    seen.length = 0
+    await redis.watch('w')
+    await redis.multi().get('a').client('ID').exec()
+    await redis.client('LIST')
+    await redis.exec().catch(() => undefined)
+    await redis
+      .multi()
+      .call('GET')
+      .exec()
+      .catch(() => undefined)
+    await redis.subscribe('news')
+    await redis.ping()
+    await expect.poll(() => seen.at(-1)).toBe('ping')
+    expect(seen).toEqual([
+      'watch w',
+      'multi',
+      'get a',
+      'client ID',
+      'exec',
+      'exec',
+      'multi',
+      'exec',
+      'subscribe news',
+      'ping',
+    ])
+  })
+
   test('waits in virtual time, and is served in the order of waiting', async () => {
     const sandbox = sandboxWith()
     const [first, second] = [inProcess(sandbox), inProcess(sandbox)]
