@@ -173,6 +173,17 @@ const commands: readonly SessionCommand[] = [
     run: (_session, argv) => onOrOff(argv),
   },
   { name: 'CLIENT GETREDIR', words: [2, 2], status: 'redis', run: () => -1 },
+  {
+    name: 'CLIENT REPLY',
+    words: [3, 3],
+    status: 'redis',
+    run(session, argv) {
+      const which = argv[2]!.toUpperCase()
+      if (which !== 'ON' && which !== 'OFF' && which !== 'SKIP') throw replyError('syntax')
+      return session.setReplies(which)
+    },
+  },
+  { name: 'CLIENT GETREDIR', words: [2, 2], status: 'redis', run: () => -1 },
 ]
 
 /** Every command of connections, by name. */

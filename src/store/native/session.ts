@@ -68,6 +68,8 @@ export class Session implements Subscriber, EventOutlet, Client {
   readonly #watch = new Watch()
   #blocked: Blocked | undefined
   #isMonitor = false
+  /** Whether it wants no replies: for good, to this command, or to the next one. */
+  readonly #silence = { on: false, now: false, next: false }
   #gone: AbortController | undefined
   /** What the command that runs now has sent so far, before its reply. */
   #sent: string | undefined
@@ -97,7 +99,9 @@ export class Session implements Subscriber, EventOutlet, Client {
     const outer = this.#sent
     this.#sent = ''
     const answer = (reply: SessionReply): void => {
-      const bytes = reply === undefined ? '' : wireOf(reply, this.protocol)
+      const bytes = reply === undefined || this.#isSilent ? '' : wireOf(reply, this.protocol)
+      this.#silence.now = this.#silence.next
+      this.#silence.next = false
       const before = this.#sent ?? ''
       this.#sent = outer
       send(latin1(before + bytes))
@@ -226,6 +230,19 @@ export class Session implements Subscriber, EventOutlet, Client {
   /** What faults can know of where its commands come from. */
   get origin(): Origin {
     return { vocabulary: { docs: this.#house.front.store.options.docs } }
+  }
+
+  get #isSilent(): boolean {
+    return this.#silence.on || this.#silence.now
+  }
+
+  /** Whether it is told of its commands from now on; what it hears of others comes anyway. */
+  setReplies(which: 'ON' | 'OFF' | 'SKIP'): SessionReply {
+    if (which === 'SKIP') this.#silence.next = !this.#silence.on
+    else this.#silence.on = which === 'OFF'
+    if (which !== 'ON') return undefined
+    this.#silence.now = false
+    return ok
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------

@@ -51,10 +51,11 @@ function sandboxWith(options: SandboxOptions = {}): Sandbox {
 }
 
 /** What a server sends for these bytes, until it falls silent or closes. */
-async function raw(port: number, bytes: string, until: RegExp | 'close'): Promise<string> {
+async function raw(port: number | string, bytes: string, until: RegExp | 'close'): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'))
+    const socket = typeof port === 'number' ? connect(port, '127.0.0.1') : connect(port)
+    socket.on('connect', () => socket.write(bytes, 'latin1'))
     socket.on('data', (chunk) => {
       got += chunk.toString('latin1')
       if (until !== 'close' && until.test(got)) socket.destroy()
@@ -424,5 +425,33 @@ describe('the life of a connection', () => {
     expect(fork.store.run('PUBLISH', 'news', 'y')).toBe(0)
     using again = await fork.fork()
     expect(again.store.run('PUBLISH', 'news', 'y')).toBe(0)
+  })
+})
+
+describe('what only redis-server has', () => {
+  test('CLIENT REPLY: no replies for good, or one less; messages come anyway', async () => {
+    const sandbox = sandboxWith({ policy: { commands: 'redis' } })
+    const { path } = await redisSocket(sandbox)
+    const words = [
+      'CLIENT REPLY OFF',
+      'SET a 1',
+      'nonsense',
+      'CLIENT REPLY SKIP',
+      'CLIENT REPLY ON',
+      'CLIENT REPLY SKIP',
+      'ECHO skipped',
+      'ECHO told',
+      'CLIENT REPLY SKIP',
+      'CLIENT REPLY ON',
+      'CLIENT REPLY maybe',
+      'GET a',
+      'CLIENT REPLY OFF',
+      'SUBSCRIBE news',
+      'QUIT',
+    ]
+    // As redis-server 7.0 answers it.
+    expect(await raw(path, `${words.join('\r\n')}\r\n`, 'close')).toBe(
+      '+OK\r\n$4\r\ntold\r\n+OK\r\n-ERR syntax error\r\n$1\r\n1\r\n*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n',
+    )
   })
 })
