@@ -1,6 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { detachable } from '../kernel/detachable.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
@@ -62,6 +63,10 @@ export interface CallOptions {
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Calls {
+  static {
+    detachable(Calls)
+  }
+
   readonly #options: CallsOptions
   readonly #hints: Hints
   readonly #routes = new Routes()

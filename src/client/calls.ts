@@ -1,6 +1,7 @@
 import type { PlainCallAnswer } from '../calls/answers.js'
 import type { UnplayedCalls } from '../calls/calls.js'
 import type { Fault } from '../faults/fault.js'
+import { detachable } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { CallAnswer } from '../kernel/traffic.js'
@@ -16,6 +17,10 @@ interface Facts {
 
 /** `sandbox.calls` of a tenant on a server. */
 export class RemoteCalls {
+  static {
+    detachable(RemoteCalls)
+  }
+
   readonly #wire: ControlWire
 
   /** @internal */
@@ -86,6 +91,10 @@ export interface RecordedCall {
 }
 
 export class RemoteCallRecorder {
+  static {
+    detachable(RemoteCallRecorder)
+  }
+
   readonly #wire: ControlWire
   readonly #to: string
 

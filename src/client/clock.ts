@@ -1,4 +1,5 @@
 import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
+import { detachable } from '../kernel/detachable.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import type { Twin } from './twin.js'
@@ -8,6 +9,10 @@ import type { ControlWire } from './wire.js'
 export class RemoteClock
   implements Twin<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
 {
+  static {
+    detachable(RemoteClock)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {

@@ -1,4 +1,5 @@
 import type { Check, CheckOptions } from '../invariants/check.js'
+import { detachable } from '../kernel/detachable.js'
 import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import type { PastInstant } from '../sandbox/past.js'
@@ -69,6 +70,10 @@ interface TenantFacts {
  * every answer runs against either.
  */
 export class RemoteSandbox implements AsyncDisposable {
+  static {
+    detachable(RemoteSandbox)
+  }
+
   readonly clock: RemoteClock
   readonly store: RemoteStore
   readonly queue: RemoteQueue

@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
@@ -8,6 +9,10 @@ import type { ControlWire } from './wire.js'
 
 /** `sandbox.destinations` of a tenant on a server. */
 export class RemoteDestinations {
+  static {
+    detachable(RemoteDestinations)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -69,6 +74,10 @@ export interface RecordedRequest {
 }
 
 export class RemoteRecorder {
+  static {
+    detachable(RemoteRecorder)
+  }
+
   readonly #wire: ControlWire
   readonly #to: string
 

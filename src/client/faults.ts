@@ -1,11 +1,16 @@
 import type { FaultRule } from '../faults/fault.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { detachable } from '../kernel/detachable.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { ControlWire } from './wire.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */
 export class RemoteHandle implements AsyncDisposable {
+  static {
+    detachable(RemoteHandle)
+  }
+
   readonly #wire: ControlWire
   readonly #id: string
 
@@ -26,6 +31,10 @@ export class RemoteHandle implements AsyncDisposable {
 
 /** `sandbox.faults` of a tenant on a server. */
 export class RemoteFaults {
+  static {
+    detachable(RemoteFaults)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -45,8 +54,12 @@ export class RemoteFaults {
 
   /** Removes rules: by the handle that `add` returned, or all with a name. */
   async remove(which: RemoteHandle | string): Promise<void> {
-    if (typeof which !== 'string') await which.remove()
-    else await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`)
+    if (typeof which === 'string')
+      return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
+    if (typeof which?.remove !== 'function') {
+      throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
+    }
+    await which.remove()
   }
 
   /** Removes all rules; services that are down come up. */

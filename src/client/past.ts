@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { PlainReply, Word } from '../store/direct.js'
 import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
@@ -8,6 +9,10 @@ import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
 
 /** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
 export class RemotePast {
+  static {
+    detachable(RemotePast)
+  }
+
   /** The data store as it was. */
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
@@ -26,6 +31,10 @@ export class RemotePast {
 
 /** A data store as it was: whatever reads. */
 export class RemotePastStore {
+  static {
+    detachable(RemotePastStore)
+  }
+
   readonly #wire: ControlWire
   readonly #at: PastInstant
 

@@ -1,4 +1,5 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { detachable } from '../kernel/detachable.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
@@ -29,6 +30,10 @@ type Same =
 
 /** `sandbox.queue` of a tenant on a server. */
 export class RemoteQueue implements Twin<DirectQueue, Same> {
+  static {
+    detachable(RemoteQueue)
+  }
+
   readonly keys: RemoteKeys
   readonly schedules: RemoteSchedules
   readonly urlGroups: RemoteUrlGroups
@@ -154,6 +159,10 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
 }
 
 class RemoteKeys implements Twin<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  static {
+    detachable(RemoteKeys)
+  }
+
   readonly #wire: ControlWire
   readonly #refresh: () => Promise<void>
 
@@ -192,6 +201,10 @@ class RemoteKeys implements Twin<DirectQueue['keys'], 'current' | 'next' | 'form
 }
 
 class RemoteSchedules {
+  static {
+    detachable(RemoteSchedules)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -214,6 +227,10 @@ class RemoteSchedules {
 }
 
 class RemoteUrlGroups {
+  static {
+    detachable(RemoteUrlGroups)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {

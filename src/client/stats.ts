@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import type { Period } from '../stats/periods.js'
 import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Statistics } from '../stats/statistics.js'
@@ -13,6 +14,10 @@ type Told = 'set' | 'script' | 'clear'
 
 /** `sandbox.stats` of a tenant on a server. */
 export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'> {
+  static {
+    detachable(RemoteStatistics)
+  }
+
   readonly queue: RemoteReport<QueueReport, QueueStatistics>
   readonly #wire: ControlWire
 
@@ -38,6 +43,10 @@ type Arguments<T, Name extends keyof T> = T[Name] extends (...given: infer Given
 
 /** One answer of the statistics: read, set by hand, told as a story. */
 export class RemoteReport<Report, Local extends Record<Told, unknown> & object> {
+  static {
+    detachable(RemoteReport)
+  }
+
   readonly #wire: ControlWire
   readonly #path: string
 

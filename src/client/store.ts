@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
 import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
 import type { Spend } from '../store/meter.js'
@@ -10,6 +11,10 @@ import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
 export class RemoteStore
   implements Twin<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'spend' | 'resetPassword'>
 {
+  static {
+    detachable(RemoteStore)
+  }
+
   readonly #wire: ControlWire
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<SandboxSnapshot>

@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import type { Entry, EntryOf, EntryType } from '../kernel/traffic.js'
 import type { Har, HarOptions } from '../report/har.js'
 import { entryOf, loadTrace } from '../report/load-trace.js'
@@ -21,6 +22,10 @@ export interface FollowOptions {
 
 /** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
 export class RemoteTraffic {
+  static {
+    detachable(RemoteTraffic)
+  }
+
   readonly #wire: ControlWire
   readonly #after: Mark
 

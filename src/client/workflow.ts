@@ -1,4 +1,5 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { detachable } from '../kernel/detachable.js'
 import type { RunEnd } from '../workflow/course.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
 import type { History, HistoryOptions } from '../workflow/history.js'
@@ -9,6 +10,10 @@ import type { ControlWire } from './wire.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
 export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
+  static {
+    detachable(RemoteWorkflows)
+  }
+
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -72,6 +77,10 @@ export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSl
 
 /** What may become of a step of runs on a server. */
 export class RemoteStepFates {
+  static {
+    detachable(RemoteStepFates)
+  }
+
   readonly #wire: ControlWire
   readonly #step: { readonly name: string; readonly nth?: number }
 
@@ -112,6 +121,10 @@ export class RemoteRun
       'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'reaches' | 'ends'
     >
 {
+  static {
+    detachable(RemoteRun)
+  }
+
   readonly id: string
   readonly #wire: ControlWire
 

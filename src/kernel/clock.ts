@@ -1,3 +1,4 @@
+import { detachable } from './detachable.js'
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { type Follower, Followers } from './followers.js'
 import { Heap, type Ranked } from './heap.js'
@@ -182,6 +183,10 @@ export function rewind(clock: VirtualClock): Rewind {
  * of scheduling), move followers and time to it, run it.
  */
 export class VirtualClock implements Clock {
+  static {
+    detachable(VirtualClock)
+  }
+
   #mode: ClockMode
   /** Whether a foreign clock follows this one, or has. */
   isFollowed = false

@@ -1,6 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
+import { detachable } from '../kernel/detachable.js'
 import { headerOf } from '../kernel/http.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -71,6 +72,10 @@ export const engineOf: (queue: DirectQueue) => Queue = of
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
 export class DirectQueue {
+  static {
+    detachable(DirectQueue)
+  }
+
   readonly #read: () => Traffic
 
   /** @param read the log, without what only another region's queue did */

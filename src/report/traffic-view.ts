@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
 import { type DecodedEntry, decoded } from './decoded.js'
@@ -59,6 +60,10 @@ const views = new WeakMap<object, TrafficView>()
 
 /** The traffic log as a test reads it: typed entries, and the story as text. */
 export class TrafficView {
+  static {
+    detachable(TrafficView)
+  }
+
   readonly #traffic: Traffic
   readonly #after: number
 

@@ -3,6 +3,7 @@ import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { copied } from '../kernel/copied.js'
 import { counted } from '../kernel/counted.js'
+import { detachable } from '../kernel/detachable.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
@@ -57,6 +58,10 @@ export function rename(faults: Faults, tenant: string | undefined): void {
 
 /** `sandbox.faults`: what goes wrong, and when. */
 export class Faults implements FaultSource {
+  static {
+    detachable(Faults)
+  }
+
   quiet = true
   readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
   down: { [S in FaultService]?: number } | undefined

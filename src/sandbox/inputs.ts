@@ -1,4 +1,5 @@
 import { copied } from '../kernel/copied.js'
+import { makeDetachable } from '../kernel/detachable.js'
 import type { Journal } from '../kernel/journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
@@ -100,6 +101,7 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
       return found
     })
   }
+  makeDetachable(made)
   return made
 }
 
@@ -147,6 +149,7 @@ const added = new WeakMap<Faults, number>()
 
 const withHandles: PropertyDescriptorMap = {
   add: {
+    configurable: true,
     value(this: Faults, rules: never, options?: { readonly line?: string }): FaultHandle {
       const { journal } = keptBy.get(this)!
       // Played again, they were still declared here: the line is read when it is asked for.
@@ -163,6 +166,7 @@ const withHandles: PropertyDescriptorMap = {
     },
   },
   remove: {
+    configurable: true,
     value(this: Faults, which: never): void {
       if (typeof which === 'string') noteCall(this, 'remove', [which])
       Faults.prototype.remove.call(this, which)

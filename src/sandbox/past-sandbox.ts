@@ -1,4 +1,5 @@
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { detachable } from '../kernel/detachable.js'
 import { Traffic } from '../kernel/traffic.js'
 import { TrafficView } from '../report/traffic-view.js'
 import { type PlainReply, plainReply, type Word } from '../store/direct.js'
@@ -18,6 +19,10 @@ interface Told {
 
 /** What a sandbox was at an instant, to be looked at. */
 export class PastSandbox {
+  static {
+    detachable(PastSandbox)
+  }
+
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
   /** The data store as it was. */
@@ -49,6 +54,10 @@ export class PastSandbox {
 
 /** A data store as it was: whatever reads. */
 export class PastStore {
+  static {
+    detachable(PastStore)
+  }
+
   readonly #told: Told
 
   constructor(told: Told) {

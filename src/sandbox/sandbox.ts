@@ -1,6 +1,7 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { detachable } from '../kernel/detachable.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
@@ -56,6 +57,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 }
 
 export class Sandbox {
+  static {
+    detachable(Sandbox)
+  }
+
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
   readonly policy: Policy

@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { checkFigures, type Figures, withFigures } from './figures.js'
@@ -50,6 +51,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
  * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
  */
 export class Statistics {
+  static {
+    detachable(Statistics)
+  }
+
   readonly user: StatisticsUser
   /** The queue's statistics. */
   readonly queue: QueueStatistics
@@ -104,6 +109,10 @@ export class Statistics {
 
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
 export class QueueStatistics {
+  static {
+    detachable(QueueStatistics)
+  }
+
   readonly #options: StatisticsOptions & { readonly random: Random }
   /** What was counted so far. */
   readonly ledger: Ledger = new Ledger()
@@ -145,6 +154,10 @@ export class QueueStatistics {
 
 /** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
 export class SearchStatistics {
+  static {
+    detachable(SearchStatistics)
+  }
+
   readonly #now: () => number
   readonly #random: Random
   #story: SearchStory | undefined

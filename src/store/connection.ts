@@ -1,3 +1,4 @@
+import { detachable } from '../kernel/detachable.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import { Blocked, type Client } from './blocking/blocked.js'
@@ -12,6 +13,10 @@ export interface ConnectionOptions {
 
 /** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
 export class DirectConnection {
+  static {
+    detachable(DirectConnection)
+  }
+
   readonly #journal: Journal
   readonly #sender: Sender
   /** The command that waits, and what was sent behind it. */

@@ -1,4 +1,5 @@
 import { latin1, text, toBase64 } from '../kernel/bytes.js'
+import { detachable } from '../kernel/detachable.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -15,6 +16,10 @@ export { type PlainReply, plainReply, type Word } from './plain.js'
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
+  static {
+    detachable(DirectStore)
+  }
+
   /** The log of everything that happened, which the matchers read. */
   readonly traffic: Traffic
   readonly #journal: Journal

@@ -1,5 +1,6 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
+import { detachable } from '../kernel/detachable.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
@@ -20,6 +21,10 @@ export const workflowsOf = (workflow: DirectWorkflows): Workflows => of(workflow
 
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
 export class DirectWorkflows {
+  static {
+    detachable(DirectWorkflows)
+  }
+
   constructor(engine: Workflows, course: Course) {
     put(this, { engine, course })
   }
@@ -105,6 +110,10 @@ export class DirectWorkflows {
 
 /** What may become of a step. */
 export class StepFates {
+  static {
+    detachable(StepFates)
+  }
+
   readonly #engine: Workflows
   readonly #name: string
   readonly #nth: number | undefined
@@ -157,6 +166,10 @@ export class StepFates {
 
 /** What may become of the next wait for an event. */
 export class EventFates {
+  static {
+    detachable(EventFates)
+  }
+
   readonly #engine: Workflows
   readonly #verb: EventVerb
 
@@ -184,6 +197,10 @@ function shown(value: unknown): string {
 
 /** One run, as it stands whenever it is asked. */
 export class WorkflowRun {
+  static {
+    detachable(WorkflowRun)
+  }
+
   readonly #run: Run
   readonly #engine: Workflows
   readonly #course: Course

@@ -1,6 +1,7 @@
 import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
+import { detachable } from '../../kernel/detachable.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
@@ -127,6 +128,10 @@ const cacheLimit = 10_000
 
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
 export class Destinations {
+  static {
+    detachable(Destinations)
+  }
+
   readonly #options: DestinationsOptions
   #fetch: typeof fetch | undefined
   #reach: Reach | undefined

@@ -1,3 +1,4 @@
+import { detachable } from '../../kernel/detachable.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from './attempt.js'
 
@@ -13,6 +14,10 @@ export interface Recorder<Request = Attempt> {
 }
 
 export class RecorderList<Request = Attempt> implements Recorder<Request> {
+  static {
+    detachable(RecorderList)
+  }
+
   readonly requests: Request[] = []
   readonly #pattern: string
 

@@ -1,3 +1,4 @@
+import { detachable } from '../../kernel/detachable.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from '../settings/refusals.js'
@@ -38,6 +39,10 @@ export class UrlGroup {
 
 /** URL groups, also called topics. [queue.md 8] */
 export class UrlGroups {
+  static {
+    detachable(UrlGroups)
+  }
+
   readonly #groups = new Map<string, UrlGroup>()
   readonly #now: () => number
   readonly #policy: Policy

@@ -2,6 +2,7 @@ import type { FaultSource } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
 import { type ClockGap, CronExpression } from '../../kernel/cron.js'
+import { detachable } from '../../kernel/detachable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
@@ -68,6 +69,10 @@ export class Schedule {
 }
 
 export class Schedules {
+  static {
+    detachable(Schedules)
+  }
+
   readonly #schedules = new Map<string, Schedule>()
   readonly #clock: Clock
   readonly #policy: Policy

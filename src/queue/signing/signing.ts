@@ -1,4 +1,5 @@
 import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
+import { detachable } from '../../kernel/detachable.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 
@@ -35,6 +36,10 @@ export const farFuture = 253_402_300_799
 export const longAgo = 1_577_836_800
 
 export class SigningKeys implements SigningKeyPair {
+  static {
+    detachable(SigningKeys)
+  }
+
   #current: string
   #next: string
   #former: string[] = []
