@@ -176,7 +176,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example await sandbox.at('-5m').store.get('stock')
    */
   at(instant: PastInstant): RemotePast {
-    return new RemotePast(this.#wire, instant, (options) => this.fork({ ...options, at: instant }))
+    return new RemotePast(this.#wire, instant, (options) => this.fork(options))
   }
 
   /**

@@ -18,12 +18,15 @@ export class RemotePast {
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
   /** @internal Use `sandbox.at()`. */
-  constructor(wire: ControlWire, instant: PastInstant, fork: RemotePast['fork']) {
-    this.store = new RemotePastStore(wire, instant)
-    this.#fork = fork
+  constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
+    // Now: time goes on until somebody reads.
+    const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
+    place.catch(() => {})
+    this.store = new RemotePastStore(wire, place)
+    this.#fork = async (options) => fork({ ...options, ...(await place) })
   }
 
-  /** A tenant of its own that begins here. */
+  /** A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since */
   fork(options: Omit<RemoteForkOptions, 'at'> = {}): Promise<RemoteSandbox> {
     return this.#fork(options)
   }
@@ -36,11 +39,11 @@ export class RemotePastStore {
   }
 
   readonly #wire: ControlWire
-  readonly #at: PastInstant
+  readonly #place: Promise<{ readonly at: PastInstant }>
 
-  constructor(wire: ControlWire, at: PastInstant) {
+  constructor(wire: ControlWire, place: Promise<{ readonly at: PastInstant }>) {
     this.#wire = wire
-    this.#at = at
+    this.#place = place
   }
 
   /** The value of a string key as text, `null` when there was none. */
@@ -50,13 +53,13 @@ export class RemotePastStore {
 
   /** Runs one command that only reads. */
   async run(...words: readonly Word[]): Promise<PlainReply> {
-    const answer = await this.#wire.post('/store/at', { at: this.#at, command: words.map(wireWord) })
+    const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: words.map(wireWord) })
     return replyOfWire((answer as { readonly reply: WireReply }).reply)
   }
 
   /** Everything that was stored, as plain JSON. */
   async dump(): Promise<StoreDump> {
-    return ((await this.#wire.post('/store/at', { at: this.#at })) as { readonly dump: StoreDump }).dump
+    return ((await this.#wire.post('/store/at', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
   }
 
   /** What was different from a dump, which came before. */

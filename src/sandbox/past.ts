@@ -13,6 +13,14 @@ import type { Start } from './world.js'
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
 
+/** An instant that somebody keeps who is elsewhere: it means the same later, or is refused. */
+export interface Place {
+  /** How many worlds the sandbox had before. */
+  readonly world: number
+  readonly end: number
+  readonly at: number
+}
+
 /** What a fork is made with. */
 export interface ForkOptions {
   /** What it begins as. Default: what the sandbox is now. */
@@ -51,6 +59,9 @@ interface Told {
   readonly clock: VirtualClock
 }
 
+/** As `PastInstant`, from a client that looked before. */
+type Given = PastInstant | Place | undefined
+
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   at: true,
   destinations: true,
@@ -73,7 +84,7 @@ export function checkFork(options: ForkOptions, without?: keyof ForkOptions): vo
 }
 
 /** The place of an instant. @throws RangeError, Error */
-export function cutAt(given: PastInstant | undefined, { journal, traffic, clock }: Told): Cut {
+export function cutAt(given: Given, { journal, traffic, clock }: Told, world = 0): Cut {
   if (journal === undefined) {
     throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
   }
@@ -81,6 +92,9 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   checkKept(journal)
   const now = clock.now()
   if (given === undefined) return { end: inputs.length, at: now }
+  if (typeof given === 'object' && given !== null && 'world' in given) {
+    return placed(given, world, inputs, { begunAt, now })
+  }
   const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
   if (typeof given === 'object' && given !== null && 'seq' in given)
     return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.stand.log, begunAt })
@@ -100,14 +114,31 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
 }
 
 /** @throws Error when the world that was looked at is not there any more to be played again */
-export function checkThere({ at }: Cut, { journal }: Told, now: Told): void {
-  if (journal !== now.journal) {
-    throw new Error(
-      `The sandbox was reset or loaded after this look at ${iso(at)}, and can only fork the world that it has now. ` +
-        'Fork before that, or take a new sandbox.at(); this look can still be read.',
-    )
-  }
+export function checkThere(cut: Cut, { journal }: Told, now: Told): void {
+  if (journal !== now.journal) throw replaced(cut)
   checkKept(journal!)
+}
+
+function placed(
+  { world, end, at }: Place,
+  present: number,
+  inputs: Inputs,
+  { begunAt, now }: { readonly begunAt: number; readonly now: number },
+): Cut {
+  let next = end
+  while (inputs.get(next)?.kind === 'moving') next++
+  const [earliest, latest] = [inputs.get(end - 1)?.at ?? begunAt, inputs.get(next)?.at ?? now]
+  if (world === present && end <= inputs.length && earliest <= at && at <= latest) {
+    return { end: inputs.between(end), at }
+  }
+  throw replaced({ end, at: Math.min(Math.max(at, begunAt), now) })
+}
+
+function replaced({ at }: Cut): Error {
+  return new Error(
+    `The sandbox was reset or loaded after this look at ${iso(at)}, and can only go back in the world that it has now. ` +
+      'Fork before that, or take a new sandbox.at().',
+  )
 }
 
 function checkKept({ fullAt }: Journal): void {

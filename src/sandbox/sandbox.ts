@@ -32,6 +32,7 @@ import {
   type ForkOptions,
   type Past,
   type PastInstant,
+  type Place,
   replaceDestinations,
 } from './past.js'
 import { PastSandbox } from './past-sandbox.js'
@@ -56,9 +57,20 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options)
 }
 
+let placed: (sandbox: Sandbox, instant: PastInstant) => Place
+
+/** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
+export function placeOf(sandbox: Sandbox, instant: PastInstant): Place {
+  return placed(sandbox, instant)
+}
+
 export class Sandbox {
   static {
     detachable(Sandbox)
+    placed = (sandbox, instant) => {
+      const world = sandbox.#renewed
+      return { world, ...cutAt(instant, sandbox.#world, world) }
+    }
   }
 
   readonly options: SandboxOptions
@@ -73,6 +85,8 @@ export class Sandbox {
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
   readonly #strays = new Set<string>()
+  /** How many worlds were replaced. */
+  #renewed = 0
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
 
@@ -306,7 +320,7 @@ export class Sandbox {
   at(instant: PastInstant): PastSandbox {
     const world = this.#world
     const { journal, traffic, history } = world
-    const cut = cutAt(instant, world)
+    const cut = cutAt(instant, world, this.#renewed)
     const fork = async (options: Omit<ForkOptions, 'at'>): Promise<Sandbox> => {
       checkFork(options, 'at')
       checkThere(cut, world, this.#world)
@@ -328,7 +342,7 @@ export class Sandbox {
    */
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
     checkFork(options)
-    return this.#fork(options, cutAt(options.at, this.#world))
+    return this.#fork(options, cutAt(options.at, this.#world, this.#renewed))
   }
 
   async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: Cut): Promise<Sandbox> {
@@ -411,6 +425,7 @@ export class Sandbox {
   #replace(world: World, by: 'reset' | 'load'): void {
     endWorld(this.#world)
     this.#world = world
+    this.#renewed++
     for (const renewed of [...this.#renewals]) renewed(by)
   }
 

@@ -2,7 +2,7 @@ import { orders } from '../../src/server/control/control.js'
 import type { Order } from '../../src/server/control/order.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
-  ['The world', /^(?:|\/reset|\/state|\/snapshot|\/fork)$/],
+  ['The world', /^(?:|\/reset|\/state|\/snapshot|\/place|\/fork)$/],
   ['The clock', /^\/clock/],
   ['The data store', /^\/store/],
   ['The queue', /^\/queue/],

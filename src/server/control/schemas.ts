@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { parseDuration } from '../../kernel/duration.js'
+import type { Place } from '../../sandbox/past.js'
 
 type Duration = v.GenericSchema<number | string>
 
@@ -30,11 +31,14 @@ export const spanBack: v.GenericSchema<string> = v.pipe(
   v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
 )
 
-/** An instant of the past: as `sandbox.at()` takes it. */
-export const pastInstant: v.GenericSchema<number | string | { seq: number }> = v.union([
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** An instant of the past: as `sandbox.at()` takes it, or what `POST /place` made of it. */
+export const pastInstant: v.GenericSchema<number | string | { seq: number } | Place> = v.union([
   time,
   spanBack,
   v.strictObject({ seq: v.number() }),
+  v.strictObject({ world: count, end: count, at: v.number() }),
 ])
 
 /** Bytes that are no text. */

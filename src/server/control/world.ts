@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { SandboxDump } from '../../sandbox/dump.js'
 import type { PastInstant } from '../../sandbox/past.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
+import { placeOf, type Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
 import { nothing, pastInstant } from './schemas.js'
@@ -66,6 +66,14 @@ export const worldOrders: readonly Order[] = [
       sandbox.load(given, { shift: query.get('shift') === 'true' })
       return timeOf(sandbox)
     },
+  }),
+  order({
+    method: 'POST',
+    path: '/place',
+    summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
+    body: v.strictObject({ at: pastInstant }),
+    example: { at: '2030-01-01T00:00:00Z' },
+    run: (sandbox, { at }) => ({ at: placeOf(sandbox, at as PastInstant) }),
   }),
   order({
     method: 'POST',

@@ -1,0 +1,84 @@
+import { connect, type RemoteSandbox } from 'stuntdouble/client'
+import { type RunningServer, startServer } from 'stuntdouble/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let server: RunningServer
+let sandbox: RemoteSandbox
+
+beforeEach(async () => {
+  server = await startServer({ port: 0, clock: 'manual' })
+  sandbox = await connect(server.origin)
+})
+afterEach(() => server.close())
+
+test('a connected look stays at its instant, while time goes on', async () => {
+  await sandbox.store.run('SET', 'stock', '5')
+  await sandbox.clock.advance('10s')
+  const [past, now] = [sandbox.at('-5s'), sandbox.at('-0s')]
+  expect(await past.store.get('stock')).toBe('5')
+  expect(await now.store.get('stock')).toBe('5')
+  await sandbox.store.run('SET', 'stock', '4')
+  await sandbox.clock.advance('1m')
+  await sandbox.store.run('SET', 'stock', '3')
+  for (const look of [past, now]) {
+    expect(await look.store.get('stock')).toBe('5')
+    expect((await look.store.dump()).keys).toHaveLength(1)
+    const fork = await look.fork()
+    expect(await fork.store.get('stock')).toBe('5')
+  }
+  expect((await (await past.fork()).clock.now()) - (await (await now.fork()).clock.now())).toBe(-5000)
+})
+
+test('a connected look is refused after a reset, with what to do', async () => {
+  await sandbox.clock.advance('10s')
+  const past = sandbox.at('-5s')
+  await past.store.get('stock')
+  await sandbox.reset()
+  await sandbox.clock.advance('10s')
+  await expect(past.store.get('stock')).rejects.toThrow('was reset or loaded after this look at 2030')
+  await expect(past.fork()).rejects.toThrow('take a new sandbox.at()')
+  const wrong = sandbox.at('+5s' as never)
+  await expect(wrong.store.get('stock')).rejects.toThrow('-5m')
+  await expect(sandbox.at({ seq: 99 }).fork()).rejects.toThrow('There is no entry 99')
+})
+
+test('forks of forks of a tenant are tenants', async () => {
+  await sandbox.destinations.answer('https://shop.test/*', 200)
+  const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '30s' })
+  await sandbox.clock.advance('10s')
+  const first = await sandbox.fork({ name: 'first' })
+  await first.clock.advance('1m')
+  const second = await first.fork({ at: '-55s' })
+  const third = await second.fork()
+  await third.clock.advance('55s')
+  for (const fork of [first, third]) expect(await fork.queue.message(id)).toBeUndefined()
+  const { keys: _, ...queue } = (await third.dump()).queue
+  expect((await first.dump()).queue).toMatchObject(queue)
+  expect(await sandbox.queue.message(id)).toBeDefined()
+})
+
+test('a place that nobody gave is refused, and harms nothing', async () => {
+  await sandbox.store.run('SET', 'a', '1')
+  const post = (at: unknown): Promise<Response> =>
+    fetch(`${server.origin}/_control/main/store/at`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ at }),
+    })
+  const at = await sandbox.clock.now()
+  for (const place of [
+    { world: 7, end: 0, at },
+    { world: 0, end: 1e9, at },
+    { world: 0, end: -1, at },
+    { world: 0, end: 0.5, at },
+    { world: 0, end: 0, at: 1e300 },
+    { world: 0, end: 0, at: -1 },
+    { world: 0, end: 0, at: at + 5000 },
+    { world: 0, end: 0 },
+  ]) {
+    const answer = await post(place)
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(answer.status).toBeLessThan(500)
+  }
+  expect(await sandbox.store.get('a')).toBe('1')
+})
