@@ -70,6 +70,8 @@ function keep(target: object, face: Face, by: Kept): void {
     prototypes.set(above, prototype)
   }
   Object.setPrototypeOf(target, prototype)
+  // The house may have used methods before, which are bound as they were then.
+  for (const name of Object.getOwnPropertyNames(prototype)) Reflect.deleteProperty(target, name)
 }
 
 function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): object {
