@@ -187,10 +187,14 @@ export class Inputs {
   }
 }
 
-/** Inputs of a journal at most … */
-const mostInputs = 1_000_000
-/** … and bytes of what came with them. */
-const mostBytes = 268_435_456
+/** How much a journal keeps. */
+export interface JournalLimits {
+  readonly inputs: number
+  /** Of what came with them. */
+  readonly bytes: number
+}
+
+const mostKept: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
  * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
@@ -209,10 +213,12 @@ export class Journal {
   #player: Player | undefined
   readonly #clock: Progress
   readonly #log: Written
+  readonly #limits: JournalLimits
 
-  constructor(clock: Progress, log: Written) {
+  constructor(clock: Progress, log: Written, limits: JournalLimits = mostKept) {
     this.#clock = clock
     this.#log = log
+    this.#limits = limits
     this.#begunAt = clock.now()
   }
 
@@ -257,7 +263,8 @@ export class Journal {
     const { latest, ended } = this.#log
     const clock = this.#clock
     this.#inputs.push(kind, what, clock.standStill(), latest, ended, clock.timers())
-    if (this.#inputs.length > mostInputs) this.#giveUp()
+    if (kind === 'direct' || kind === 'returned' || kind === 'settled') this.#weigh(weightOf(what))
+    if (this.#inputs.length > this.#limits.inputs) this.#giveUp()
   }
 
   /** @returns its number */
@@ -329,13 +336,28 @@ export class Journal {
 
   #weigh(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes > mostBytes) this.#giveUp()
+    if (this.#bytes > this.#limits.bytes && this.#fullAt === undefined) this.#giveUp()
   }
 
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
     this.#inputs = new Inputs()
   }
+}
+
+/** Levels of data that are weighed: the bodies of messages and answers stand near the top. */
+const weighed = 4
+
+/** Bytes of the texts in what came, or about as many. */
+function weightOf(what: unknown, depth = 0): number {
+  if (typeof what === 'string') return what.length
+  if (typeof what !== 'object' || what === null) return 0
+  if (what instanceof Uint8Array) return what.byteLength
+  if (depth > weighed) return 0
+  let weight = 0
+  if (Array.isArray(what)) for (const item of what) weight += weightOf(item, depth + 1)
+  else for (const name in what) weight += weightOf((what as Record<string, unknown>)[name], depth + 1)
+  return weight
 }
 
 /** The task of a handler: its sleeps are inputs, those of the engine are not. */

@@ -15,6 +15,8 @@ interface Told {
   readonly history: StoreHistory
   readonly traffic: TrafficView
   fork(options: Omit<ForkOptions, 'at'>): Promise<Sandbox>
+  /** @throws Error when the past is not kept any more */
+  check(): void
 }
 
 /** What a sandbox was at an instant, to be looked at. */
@@ -97,7 +99,8 @@ export class PastStore {
   }
 
   #look<T>(read: (store: Store) => T): T {
-    const { history, asOf } = this.#told
+    const { history, asOf, check } = this.#told
+    check()
     const { seq, at } = asOf
     return history.look(
       history.countAt((ran) => ran.seq > seq),

@@ -141,7 +141,8 @@ function replaced({ at }: Cut): Error {
   )
 }
 
-function checkKept({ fullAt }: Journal): void {
+/** @throws Error when the journal has ended: there was too much for it */
+export function checkKept({ fullAt }: Journal): void {
   if (fullAt === undefined) return
   throw new Error(
     `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}. sandbox.reset() or load() begins a new one.`,

@@ -27,6 +27,7 @@ import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, sign
 import {
   type Cut,
   checkFork,
+  checkKept,
   checkThere,
   cutAt,
   type ForkOptions,
@@ -326,7 +327,13 @@ export class Sandbox {
       checkThere(cut, world, this.#world)
       return this.#fork(options, cut)
     }
-    return new PastSandbox({ asOf: asOf(cut, journal!, traffic), history, traffic, fork })
+    return new PastSandbox({
+      asOf: asOf(cut, journal!, traffic),
+      history,
+      traffic,
+      fork,
+      check: () => checkKept(journal!),
+    })
   }
 
   /**

@@ -61,3 +61,21 @@ test('a look at the present does not know what ends later at the same instant', 
   expect(sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
   expect(look.traffic.of('attempt')[0]?.outcome).toBeUndefined()
 })
+
+test('a look says so when the journal has ended since', async () => {
+  using sandbox = createSandbox()
+  sandbox.store.run('SET', 'stock', '5')
+  await sandbox.clock.advance('10s')
+  const past = sandbox.at('-5s')
+  expect(past.store.get('stock')).toBe('5')
+  for (let count = 0; count < 1_000_000; count++) sandbox.faults.clear()
+  const told = 'More came into this sandbox than its journal keeps: it ended at 2030-01-01T00:00:10.000Z'
+  expect(() => past.store.get('stock')).toThrow(told)
+  expect(() => sandbox.at('-5s')).toThrow(told)
+  await expect(past.fork()).rejects.toThrow(told)
+  await expect(sandbox.fork()).rejects.toThrow(told)
+  sandbox.reset()
+  sandbox.store.run('SET', 'stock', '6')
+  await sandbox.clock.advance('10s')
+  expect(sandbox.at('-5s').store.get('stock')).toBe('6')
+})
