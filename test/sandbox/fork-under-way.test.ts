@@ -1,0 +1,68 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { afterEach, expect, test, vi } from 'vitest'
+import { hostTimers } from '../../src/adapters/timers.js'
+
+const shop = 'https://shop.test/orders'
+const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
+
+afterEach(() => void vi.useRealTimers())
+
+test('a handler that awaits timers of the host, which follow, is played and forked at each entry', async () => {
+  using sandbox = createSandbox()
+  const toFake = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
+  vi.useFakeTimers({ now: sandbox.clock.now(), toFake: [...toFake] })
+  const leave = sandbox.clock.follow(hostTimers(vi))
+  let calls = 0
+  sandbox.destinations.on(shop, async (_, task) => {
+    calls++
+    sandbox.store.run('INCR', 'seen')
+    await pause(500)
+    sandbox.store.run('INCR', 'seen')
+    await task.sleep('1s')
+    await pause(1500)
+    return new Response('late', { status: calls % 2 === 1 ? 500 : 200 })
+  })
+  setInterval(() => void sandbox.store.run('INCR', 'ticks'), 2000)
+  sandbox.queue.publish({ to: shop, retries: 2 })
+  await sandbox.clock.advance('5s')
+  await sandbox.clock.advance('30s')
+  expect(sandbox.store.get('seen')).toBe('4')
+  using whole = await sandbox.fork({ destinations: {} })
+  expect(whole.dump()).toEqual(sandbox.dump())
+  using again = await whole.fork({ destinations: {} })
+  expect(again.dump()).toEqual(sandbox.dump())
+  for (const { seq } of sandbox.traffic.entries) {
+    using fork = await sandbox.fork({ at: { seq }, destinations: {} })
+    expect(fork.traffic.toTrace().entries).toEqual(sandbox.at({ seq }).traffic.toTrace().entries)
+    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+    using second = await fork.fork({ destinations: {} })
+    for (const one of [fork, second]) await one.clock.advance('3s')
+    expect(second.dump()).toEqual(fork.dump())
+  }
+  leave()
+})
+
+test('a handler that waits for an element of a list is under way in forks of forks', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on(shop, async (_, task) => {
+    const job = await sandbox.store.connection({ task }).run('BLPOP', 'jobs', 0)
+    await task.sleep('1s')
+    return Response.json(job)
+  })
+  sandbox.queue.publish({ to: shop, retries: 0 })
+  await sandbox.clock.advance('10s')
+  sandbox.store.run('RPUSH', 'jobs', 'mail')
+  await sandbox.clock.advance('10s')
+  using first = await sandbox.fork({ at: '-15s' })
+  using second = await first.fork()
+  using third = await second.fork()
+  const outcome = (world: Sandbox): unknown => world.traffic.of('attempt')[0]?.outcome
+  expect(outcome(sandbox)).toMatchObject({ status: 200, body: '["jobs","mail"]' })
+  for (const fork of [first, second, third]) {
+    expect(outcome(fork)).toBeUndefined()
+    await fork.clock.advance('15s')
+    expect(outcome(fork)).toEqual(outcome(sandbox))
+    // Nobody pushed it there.
+    expect(fork.store.run('LLEN', 'jobs')).toBe(0)
+  }
+})
