@@ -83,7 +83,7 @@ const apps: Readonly<Record<string, App>> = {
     await redis.hset('h', { f: 1, g: 'x' })
     await redis.lpush('l', 'a', 'b')
     await redis.lrange('l', 0, -1)
-    await redis.exec(['OBJECT', 'ENCODING', 'a'])
+    await redis.exec(['MEMORY', 'USAGE', 'a'])
   },
   'a pipeline, a transaction, commands by themselves': async ({ redis }) => {
     await redis.pipeline().set('a', 1).incr('a').exec()
