@@ -277,6 +277,25 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await (await panel('Store')).getByText('config').first().waitFor()
   })
 
+  test('the tabs end before the edge, and the beginning of a row keeps its own dots only', async () => {
+    const { page } = opened
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await panel('Entry')
+    const room = await page.evaluate(() => {
+      const tabs = [...document.querySelectorAll('.tabs [role=tab]')].map((tab) => tab.getBoundingClientRect())
+      return [innerWidth - Math.max(...tabs.map(({ right }) => right)), new Set(tabs.map(({ top }) => top)).size]
+    })
+    expect(room[0]).toBeGreaterThanOrEqual(14)
+    expect(room[1]).toBe(1)
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll('.row-head')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent),
+    )
+    expect(cut.filter((text) => text?.includes('…'))).toEqual([])
+    await page.setViewportSize({ width: 1400, height: 900 })
+  })
+
   test('no panel is wider than a telephone', async () => {
     const { page } = opened
     await page.setViewportSize({ width: 375, height: 800 })
