@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
 import { Comparison } from './comparison.js'
@@ -79,6 +80,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     // The download has begun by then.
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
+  const chosen = useSignal<File | undefined>(undefined)
   const imported = async (file: File): Promise<void> => {
     if (file.size > largest) throw new Error(`${file.name} is larger than 100 MB: send it with PUT /state.`)
     await control.ask('PUT', '/state', parsed(file.name, await file.text()))
@@ -98,12 +100,23 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
             const field = event.currentTarget
             const file = field.files?.[0]
             if (file === undefined) return
-            void act.run(() => imported(file))
+            chosen.value = file
             // The same file can be chosen again.
             field.value = ''
           }}
         />
       </label>
+      {chosen.value !== undefined && (
+        <Import
+          file={chosen.value}
+          of={control.tenant}
+          act={act}
+          done={(file) => {
+            chosen.value = undefined
+            if (file !== undefined) void act.run(() => imported(file))
+          }}
+        />
+      )}
       <Twice
         sure="Really forget everything"
         disabled={act.isBusy}
@@ -113,6 +126,34 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
       </Twice>
     </fieldset>
   )
+}
+
+/** Whoever brings in a world loses the one that is there. */
+function Import({ file, of, act, done }: ImportProps): JSX.Element {
+  const keep = useRef<HTMLButtonElement>(null)
+  useEffect(() => keep.current?.focus(), [file])
+  return (
+    <p class="pn-line" role="alert">
+      <span>
+        <Name of={file.name} /> replaces the whole world of <Name of={of} />: what is stored, queued and captured there
+        is gone. Export it first to keep it.
+      </span>
+      <button type="button" class="pn-sure" disabled={act.isBusy} onClick={() => done(file)}>
+        Replace it
+      </button>
+      <button type="button" ref={keep} onClick={() => done(undefined)}>
+        Keep it
+      </button>
+    </p>
+  )
+}
+
+interface ImportProps {
+  readonly file: File
+  readonly of: string
+  readonly act: ReturnType<typeof useAct>
+  /** @param file to be brought in, if that is wanted */
+  readonly done: (file?: File) => void
 }
 
 function parsed(name: string, text: string): unknown {
