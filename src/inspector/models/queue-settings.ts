@@ -36,6 +36,8 @@ export interface ScheduleAt {
   readonly cron: string
   readonly to: string
   readonly paused: boolean
+  /** A state brought it: what it did before is not in the log. */
+  readonly imported?: true
   /** When it was triggered, oldest first. */
   readonly fired: readonly number[]
   /** Its last trigger published nothing: why. */
@@ -121,16 +123,19 @@ export function flowKeysOf(
   return [...keys.values()]
 }
 
-const triggers = new Set(['fired', 'fired-late', 'fired-by-hand'])
+/** Changes of a schedule that are its firing. */
+export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fired-by-hand'])
 
-export function schedulesOf(settings: readonly Setting[]): readonly ScheduleAt[] {
+/** @param log settings from before the queue became what it is, too */
+export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
   const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
-  for (const { of, name: id, region, change, value, at } of settings) {
+  const imports = importsIn(log)
+  for (const { of, name: id, region, change, value, at, seq } of settings) {
     if (of !== 'schedule') continue
     const key = `${region ?? ''} ${id}`
     if (change === 'created' || change === 'replaced') {
       const { cron, to, paused } = value as { cron: string; to: string; paused: boolean }
-      schedules.set(key, { id, region, cron, to, paused, fired: [] })
+      schedules.set(key, { id, region, cron, to, paused, fired: [], ...(imports.has(seq) && { imported: true }) })
       continue
     }
     const known = schedules.get(key)
@@ -144,6 +149,21 @@ export function schedulesOf(settings: readonly Setting[]): readonly ScheduleAt[]
     }
   }
   return [...schedules.values()]
+}
+
+/** Entries that a load wrote: the settings of a state follow its own entry at once, and nobody asked for them. */
+function importsIn(settings: readonly Setting[]): ReadonlySet<number> {
+  const found = new Set<number>()
+  let last: Setting | undefined
+  for (const setting of settings) {
+    const { of, change, seq, at, cause } = setting
+    if (of === 'service') last = change === 'loaded' ? setting : undefined
+    else if (last !== undefined && seq === last.seq + 1 && at === last.at && cause === undefined) {
+      found.add(seq)
+      last = setting
+    } else last = undefined
+  }
+  return found
 }
 
 export function groupsOf(messages: readonly MessageAt[]): readonly GroupAt[] {

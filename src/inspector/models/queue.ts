@@ -96,7 +96,7 @@ export class QueueModel {
       deadLetters: this.#deadLetters(point, isOfNow),
       lanes: lanesOf(current, messages, live),
       flowKeys: flowKeysOf(current, messages, live),
-      schedules: schedulesOf(current),
+      schedules: schedulesOf(current, settings),
       groups: groupsOf(messages),
     }
     this.#last = { point, state }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { counted } from '../../kernel/counted.js'
 import { monthAfter, monthName, monthOf, weeksOf } from '../models/calendar.js'
 import type { ScheduleAt } from '../models/queue-settings.js'
 import { useAsked } from './asked.js'
@@ -20,7 +21,8 @@ export function Schedules({
   return (
     <>
       {schedules.map((schedule) => {
-        const { id, region, cron, to, paused, fired, error } = schedule
+        const { id, region, cron, to, paused, fired, error, imported } = schedule
+        const since = imported ? ' since it was imported' : ''
         return (
           <details key={`${region} ${id}`} open={schedules.length < 4}>
             <summary>
@@ -29,13 +31,14 @@ export function Schedules({
             </summary>
             <p class="pn-line">
               {fired.length === 0 ? (
-                'It has not fired.'
+                `It has not fired${since}.`
               ) : (
                 <>
-                  Fired {fired.length} times, last <Moment at={fired.at(-1)!} />.
+                  Fired {counted(fired.length, 'time')}
+                  {since}, last <Moment at={fired.at(-1)!} />.
                 </>
               )}{' '}
-              {error}
+              {imported && 'Nothing is known from before the import.'} {error}
               {control && (
                 <button
                   type="button"

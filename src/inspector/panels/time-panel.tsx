@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { comingOf } from '../models/coming.js'
 import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
 import { GoBack } from './go-back.js'
+import { modelsOf } from './models-of.js'
 import { moved } from './moved.js'
 import type { PanelProps } from './panel-view.js'
 import { Countdown, Failure, Moment, Most, Name, useAct } from './parts.js'
@@ -28,17 +30,31 @@ const modes: Readonly<Record<string, string>> = {
 /** The clock: where it stands, what it waits for, moving it, and going back. */
 export function TimePanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
+  const { point, isPresent } = modelsOf(view)
   const facts = view.facts.value
   return (
     <section class="pn" aria-label="Time">
       {facts && (
         <p class="pn-now">
-          <Moment at={facts.now} /> {facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>}
+          <Moment at={isPresent.value ? facts.now : point.value.at} />{' '}
+          {isPresent.value ? (
+            facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>
+          ) : (
+            <small>
+              is looked at; by now it is <Moment at={facts.now} />
+            </small>
+          )}
         </p>
       )}
-      {control && facts?.mode !== 'real' && <Moves view={view} control={control} key={control.tenant} />}
+      {control && isPresent.value && facts?.mode !== 'real' && (
+        <Moves view={view} control={control} key={control.tenant} />
+      )}
       <GoBack view={view} />
-      {control && <Coming view={view} control={control} key={`coming ${control.tenant}`} />}
+      {!isPresent.value ? (
+        <CameThen view={view} />
+      ) : (
+        control && <Coming view={view} control={control} key={`coming ${control.tenant}`} />
+      )}
     </section>
   )
 }
@@ -81,6 +97,31 @@ function Moves({ view, control }: ControlledProps): JSX.Element {
         <Play view={view} />
       </fieldset>
       <Failure of={act} />
+    </>
+  )
+}
+
+/** What waited for its time at an earlier instant, as far as the log tells. */
+function CameThen({ view }: PanelProps): JSX.Element {
+  const { queue, point } = modelsOf(view)
+  const coming = comingOf(queue.value, view.entries.value, point.value)
+  return (
+    <>
+      <h2>What came</h2>
+      <p class="pn-none">
+        {coming.length === 0 ? 'The log tells of nothing that waited for its time then.' : 'As far as the log tells:'}
+      </p>
+      <Most items={coming} of="times" most={50}>
+        {(shown) => (
+          <ol class="pn-list">
+            {shown.map(({ id, at, what }) => (
+              <li key={id}>
+                <Countdown at={at} from={point.value.at} /> <Name of={what} />
+              </li>
+            ))}
+          </ol>
+        )}
+      </Most>
     </>
   )
 }

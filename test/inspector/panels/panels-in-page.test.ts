@@ -140,7 +140,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText('2030-02', { exact: true }).waitFor()
     await expect.poll(() => queue.getByRole('table').getByText('03:00').count()).toBe(28)
     await button(queue, 'Fire nightly now').click()
-    await queue.getByText('Fired 1 times').waitFor()
+    await queue.getByText('Fired 1 time').waitFor()
   })
 
   test('runs, groups, flow control and lanes', async () => {
@@ -184,6 +184,14 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const time = await panel('Time')
     await time.getByRole('textbox', { name: /^Instant/ }).fill('2030-01-01 00:00:22')
     await button(time, 'Open').click()
+    await time.getByText(/^2030-01-01 00:00:22 is looked at; by now it is 2030/).waitFor()
+    const came = time.locator('ol.pn-list')
+    await came
+      .getByText(/^2030-01-01 00:00:23 in 1s delivery of msg_\w+ to https:\/\/shop.test\/orders/)
+      .first()
+      .waitFor()
+    expect(await came.getByText(/ ago/).count()).toBe(0)
+    expect(await button(time, 'Advance').count()).toBe(0)
     const store = await panel('Store')
     await store.getByText('as of 2030-01-01 00:00:22').waitFor()
     expect(await button(store, 'Delete key').count()).toBe(0)
