@@ -56,6 +56,8 @@ export class Wire {
   readonly #address: string
   readonly #reader: CommandReader
   #home: Home | undefined
+  /** As whom it came in without a password: RESET makes it the same again. */
+  #welcome: { readonly home: Home; readonly user: string } | undefined
   #session: Session | undefined
   /** As far as nobody has a session. */
   #protocol: Protocol = 2
@@ -147,6 +149,7 @@ export class Wire {
 
   /** Signs in without a password: whoever has the connection has the data store. */
   welcome(home: Home, user: string): void {
+    this.#welcome = { home, user }
     this.#enter(home, user, true)
   }
 
@@ -276,6 +279,9 @@ export class Wire {
     this.#protocol = 2
     this.#limits = strangersLimits
     this.#out += '+RESET\r\n'
+    if (this.#welcome === undefined) return
+    const { home, user } = this.#welcome
+    if (home.sessions.front.store.access.userNamed(user) !== undefined) this.#enter(home, user, true)
   }
 
   #leave(): void {

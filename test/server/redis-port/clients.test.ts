@@ -388,6 +388,17 @@ describe('the life of a connection', () => {
     await expect.poll(() => listening!.status).toBe('end')
   })
 
+  test('RESET makes it new: signed in where it needed no password, until its user is deleted', async () => {
+    const sandbox = sandboxWith()
+    const run = (...words: string[]): unknown => sandbox.store.run(...words)
+    run('ACL', 'SETUSER', 'alice', 'on', '~*', '+@all')
+    const { path } = await redisSocket(sandbox, { user: 'alice' })
+    const lines = ['CLIENT SETNAME x', 'HELLO 3', 'MULTI', 'RESET', 'CLIENT GETNAME', 'ACL WHOAMI']
+    const got = await raw(path, `${lines.join('\r\n')}\r\n`, /alice\r\n$/)
+    expect(got).toMatch(/\+RESET\r\n\$-1\r\n\$5\r\nalice\r\n$/)
+    expect(await raw(path, 'ACL DELUSER alice\r\nRESET\r\nACL WHOAMI\r\n', 'close')).toBe(':1\r\n')
+  })
+
   test('it ends with its sandbox', async () => {
     const sandbox = createSandbox()
     const redis = inProcess(sandbox, { retryStrategy: () => null })
