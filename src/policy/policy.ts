@@ -67,6 +67,22 @@ export interface Policy {
   maxStreamBuffer: number
   /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
   maxScriptSteps: number
+  /** Milliseconds for which a write waits before searches find it; 0 for none. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
+  searchLag: number
+  /** Search indexes that there may be, `undefined` for no limit. [search.md 1: 10 were seen] */
+  maxSearchIndexes: number | undefined
+  /** What found documents are ordered by: the relevance of their words, or the order in which they came, each being worth the same. [search.md 12: not public] */
+  searchScore: 'bm25' | 'constant'
+  /** Whether one plain word is also found with a typo, and as a beginning, as the operator's page says, or only as it is. [search.md 12] */
+  searchSingleWord: 'fuzzy' | 'term'
+  /** What a `$mustNot` finds that stands alone: nothing, as its page says, or the rest, as an example has it. [search.md 12] */
+  searchLoneMustNot: 'nothing' | 'rest'
+  /** How the values of `SCOREFUNC` become one score where its words do not say: both pages differ. [search.md 7] */
+  searchScoreMode: 'multiply' | 'sum'
+  /** Whether BOOL and DATE fields are FAST without the word, as the page of schemas says. [search.md 11] */
+  searchFastByDefault: boolean
+  /** Whether KEYWORD fields may have the word FAST, as the page of schemas says, although the command's syntax has no place for it. They are fast without it. [search.md 1] */
+  searchKeywordFast: 'refuse' | 'accept'
   /** Retries of a message that does not set them. [queue.md 2.2] */
   retries: number
   /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
@@ -172,6 +188,14 @@ export const defaultPolicy: Policy = {
   scanPageSize: 1000,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
+  searchLag: 0,
+  maxSearchIndexes: 10,
+  searchScore: 'bm25',
+  searchSingleWord: 'fuzzy',
+  searchLoneMustNot: 'nothing',
+  searchScoreMode: 'multiply',
+  searchFastByDefault: false,
+  searchKeywordFast: 'refuse',
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},

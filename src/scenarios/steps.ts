@@ -4,6 +4,8 @@ import type { Duration } from '../kernel/duration.js'
 import { engineOf } from '../queue/direct.js'
 import { act } from '../sandbox/inputs.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { inside } from '../store/inside.js'
+import { searchLoading } from '../store/search/loading.js'
 import {
   createSchedule,
   deleteDeadLetters,
@@ -200,7 +202,10 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Runs a command of the data store, as the test itself.',
     example: ['SET', 'stock', 3],
     schema: words,
-    run: (argv, { sandbox }) => sandbox.store.run(...argv),
+    run(argv, { sandbox }) {
+      const run = () => sandbox.store.run(...argv)
+      return searchLoading(argv.map(String), inside.of(sandbox.store).engine.db.search)?.then(run) ?? run()
+    },
   },
   advance: {
     summary: 'Moves time by a span and runs what falls due.',

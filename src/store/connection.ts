@@ -5,6 +5,7 @@ import { Blocked, type Client } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { Journal, Sender } from './journal.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import { searchLoading } from './search/loading.js'
 
 export interface ConnectionOptions {
   /** Of the handler that awaits the replies: it counts as asleep while a command waits, so that time moves on. */
@@ -45,6 +46,12 @@ export class DirectConnection {
       const send = (): void => {
         if (this.#isClosed) {
           reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
+          return
+        }
+        const loading = searchLoading(argv, this.#journal.store.db.search)
+        if (loading !== undefined) {
+          this.#isBusy = true
+          loading.then(() => this.#queued.unshift(send), reject).then(() => this.#goOn(), reject)
           return
         }
         try {

@@ -11,6 +11,8 @@ import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 import type { StoreFront } from './rest/endpoints.js'
+import { searchLoading } from './search/loading.js'
+import type { Language } from './values/search-definition.js'
 
 export { type PlainReply, plainReply, type Word } from './plain.js'
 
@@ -59,6 +61,17 @@ export class DirectStore {
     const { access, meter } = this.#journal.store
     const argv = words.map((word, at) => bytesOfWord(word, at))
     return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+  }
+
+  /**
+   * Loads what `run()` needs for SEARCH commands and their languages, English if none is named, and what indexes need that
+   * were loaded with a dump. REST and connections do it by themselves.
+   * @example
+   * await sandbox.store.loadSearch('german')
+   * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
+   */
+  async loadSearch(...languages: readonly Language[]): Promise<void> {
+    await searchLoading(['search.', ...languages], this.#journal.store.db.search)
   }
 
   /**

@@ -96,6 +96,7 @@ export class Store {
     this.meter = new Meter(now)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
+      if (this.db.search.isWatching) this.db.search.hear(key)
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       if (this.waiting.size > 0) this.waiting.hear(eventClass, event, key)
       if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)

@@ -30,7 +30,7 @@ test('the core runs in a browser: no module of Node, no require, only its own pa
   const { code, inputs } = await bundle('src/index.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(code).not.toMatch(/\brequire\s*\(/)
-  const allowed = ['@noble/hashes', 'croner', 'rou3', 'valibot']
+  const allowed = ['@noble/hashes', '@orama/stemmers', 'croner', 'rou3', 'valibot']
   expect(packagesOf(inputs).filter((name) => !allowed.includes(name))).toEqual([])
   expect(Object.keys(inputs).filter((path) => /^src\/(?:adapters(?!\/timers\.ts)|server)\//.test(path))).toEqual([])
 })
@@ -41,10 +41,11 @@ test('so does the entry for msw', async () => {
   expect(code).not.toMatch(/\brequire\s*\(\s*["'`]/)
 })
 
-test('so does the client of a server, which loads the engine only for a snapshot', async () => {
+/** What is loaded with an entry, and not only when something asks for it. */
+async function loadedWith(entry: string): Promise<{ texts: string[]; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/client/connect.ts'],
+    entryPoints: [entry],
     outdir: 'nowhere',
     bundle: true,
     splitting: true,
@@ -55,16 +56,30 @@ test('so does the client of a server, which loads the engine only for a snapshot
     format: 'esm',
     logLevel: 'silent',
   })
-  for (const { text } of outputFiles) expect(text).not.toMatch(/["'`]node:/)
   const inputs: string[] = []
+  const seen = new Set<string>()
   const add = (output: string): void => {
+    if (seen.has(output)) return
+    seen.add(output)
     const { inputs: own, imports } = metafile.outputs[output]!
     inputs.push(...Object.keys(own))
     for (const { path, kind } of imports) if (kind === 'import-statement') add(path)
   }
-  add('nowhere/connect.js')
+  add(`nowhere/${/([^/]+)\.ts$/.exec(entry)![1]}.js`)
+  return { texts: outputFiles.map(({ text }) => text), inputs }
+}
+
+test('so does the client of a server, which loads the engine only for a snapshot', async () => {
+  const { texts, inputs } = await loadedWith('src/client/connect.ts')
+  for (const text of texts) expect(text).not.toMatch(/["'`]node:/)
   expect(inputs).toContain('src/client/connect.ts')
   expect(inputs.filter((path) => /^src\/(?:queue|protocol|sandbox)/.test(path))).toEqual([])
+})
+
+test('the core loads the engine of SEARCH commands and the stemmers only when somebody searches', async () => {
+  const { inputs } = await loadedWith('src/index.ts')
+  expect(inputs).toContain('src/store/search/loading.ts')
+  expect(inputs.filter((path) => /^src\/store\/search\/(?!loading|query-options)|@orama/.test(path))).toEqual([])
 })
 
 test('the entry for msw does not carry the core along', async () => {

@@ -98,11 +98,20 @@ const rooms: readonly Room[] = [
   { room: 'store/values', may: ['kernel', 'store/command'] },
   { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
+  // Loaded on first use, all but the loading itself.
+  {
+    room: 'store/search',
+    may: ['kernel', 'policy', 'store/command', 'store/values', 'store/keyspace'],
+    packages: ['@orama/stemmers'],
+  },
   { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
   { room: 'store/scripting', may: ['kernel', 'policy', 'lua/*', 'store/command', 'store/access'] },
   {
     room: 'store/commands',
-    may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/scripting'],
+    may: [
+      ...['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump'],
+      ...['store/scripting', 'store/search'],
+    ],
   },
   // Who waits for what others will bring.
   {
@@ -114,7 +123,7 @@ const rooms: readonly Room[] = [
     room: 'store',
     may: [
       ...['kernel', 'policy', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump'],
-      ...['store/scripting', 'store/commands', 'store/blocking'],
+      ...['store/scripting', 'store/commands', 'store/blocking', 'store/search'],
     ],
   },
   // What was stored when, by running the commands again.

@@ -123,6 +123,7 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   zset: (key, value) => ['ZADD', key, '0', value],
   stream: (key, value) => ['XADD', key, '*', 'field', value],
   json: (key, value) => ['JSON.SET', key, '$', value],
+  search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
 }
 
 /** Digits of bytes as they are typed, `ff 00`, as they travel; `undefined` where they are none. */

@@ -5,6 +5,7 @@ import { toldChanges } from '../../report/told-changes.js'
 import type { PastInstant } from '../../sandbox/past.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
 import { inside } from '../../store/inside.js'
+import { searchLoading } from '../../store/search/loading.js'
 import { type Order, order } from './order.js'
 import { mostItems, wholeNumber } from './parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
@@ -31,7 +32,10 @@ export const storeOrders: readonly Order[] = [
       args: { command: 'such as `["HGETALL", "user:1"]`' },
       command: 'command',
     },
-    run: ({ store }, { command }) => ({ reply: wireReply(store.run(...command.map(wordOfWire))) }),
+    run({ store }, { command }) {
+      const run = () => ({ reply: wireReply(store.run(...command.map(wordOfWire))) })
+      return searchLoading(command.map(String), inside.of(store).engine.db.search)?.then(run) ?? run()
+    },
   }),
   order({
     method: 'POST',

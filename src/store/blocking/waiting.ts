@@ -74,6 +74,11 @@ export class Waiting {
     }
   }
 
+  /** Whether the commands of a transaction are run. */
+  get isTransaction(): boolean {
+    return this.#isTransaction
+  }
+
   /** For the body of a command: takes what is there, key by key, and else waits where it may. */
   takeOrWait(want: Want, user: User): Reply {
     for (const key of want.keys) {

@@ -102,6 +102,7 @@ const typeNames: Record<ValueType | 'none', Status> = {
   hash: new Status('hash'),
   stream: new Status('stream'),
   json: new Status('json'),
+  search: new Status('search'),
   none: new Status('none'),
 }
 

@@ -14,6 +14,7 @@ import { lcsCommands } from './lcs.js'
 import { listCommands } from './list.js'
 import { pubsubCommands } from './pubsub.js'
 import { scriptingCommands } from './scripting.js'
+import { searchCommands } from './search.js'
 import { serverCommands } from './server.js'
 import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
@@ -33,6 +34,7 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
   hyperloglog: hyperloglogCommands,
   stream: streamCommands,
   json: jsonCommands,
+  search: searchCommands,
   scripting: scriptingCommands,
   functions: functionCommands,
   pubsub: pubsubCommands,

@@ -7,9 +7,11 @@ import { HashValue } from '../values/hash.js'
 import { JsonDocument } from '../values/json.js'
 import { formatJson, parseJson } from '../values/json-text.js'
 import { RawString } from '../values/raw-string.js'
+import { SearchIndex } from '../values/search-index.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { Stream } from '../values/stream.js'
+import { indexOf, type PortableIndex, portableIndex } from './portable-index.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 
 // Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
@@ -24,6 +26,7 @@ export type PortableValue =
   /** The text of the document, which keeps the spelling of its numbers. */
   | { readonly type: 'json'; readonly value: string }
   | PortableStream
+  | PortableIndex
 
 /** The third item is the field's deadline, milliseconds since the Unix epoch. */
 export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
@@ -37,6 +40,7 @@ export function portableValue(value: Value): PortableValue {
   if (value instanceof SortedSet) return { type: 'zset', members: portableScores(value) }
   if (value instanceof JsonDocument) return { type: 'json', value: text(formatJson(value.root)) }
   if (value instanceof Stream) return portableStream(value)
+  if (value instanceof SearchIndex) return portableIndex(value)
   throw new TypeError(`A value of type ${value.type} has no portable form.`)
 }
 
@@ -57,6 +61,8 @@ export function storedValue(portable: PortableValue): Value {
       return new JsonDocument(parseJson(utf8(portable.value)))
     case 'stream':
       return streamOf(portable)
+    case 'search':
+      return indexOf(portable)
     default:
       throw new TypeError(`${JSON.stringify((portable as { type?: unknown })?.type)} is not a type of value.`)
   }

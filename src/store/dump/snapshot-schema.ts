@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isPortable } from '../../kernel/dumped.js'
 import type { PortableString } from '../../kernel/portable.js'
+import { dataTypes, fieldTypes, languages } from '../values/search-definition.js'
 import type { DumpedKey, StoreDump } from './snapshot.js'
 
 const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
@@ -45,10 +46,31 @@ const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
     added: count,
     groups: v.array(group),
   }),
+  v.object({
+    ...named,
+    type: v.literal('search'),
+    on: v.picklist(dataTypes),
+    prefixes: some(portable),
+    language: v.picklist(languages),
+    fields: v.pipe(
+      v.array(
+        v.object({
+          path: portable,
+          type: v.picklist(fieldTypes),
+          fast: v.optional(v.boolean()),
+          noStem: v.optional(v.boolean()),
+          noTokenize: v.optional(v.boolean()),
+          from: v.optional(portable),
+        }),
+      ),
+      v.minLength(1, 'is empty: an index has at least one field'),
+    ),
+  }),
 ]) as never
 
 export const storeSchema: v.GenericSchema<unknown, StoreDump> = v.object({
   format: v.literal('stuntdouble/store'),
   version: v.literal(1),
   keys: v.array(key),
+  searchAliases: v.optional(v.array(v.tuple([portable, portable]))),
 })

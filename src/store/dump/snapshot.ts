@@ -14,6 +14,8 @@ export interface StoreDump {
   readonly format: 'stuntdouble/store'
   readonly version: 1
   readonly keys: readonly DumpedKey[]
+  /** Aliases of search indexes, each with the name that it stands for; left out where there are none. */
+  readonly searchAliases?: readonly (readonly [alias: PortableString, index: PortableString])[] | undefined
 }
 
 export interface StoreDifference {
@@ -28,7 +30,15 @@ export function dumpOf(db: Database): StoreDump {
     const key = portableString(name)
     keys.push({ key, ...(expiresAt !== undefined && { expiresAt }), ...portableValue(value) })
   })
-  return { format: 'stuntdouble/store', version: 1, keys }
+  const aliases = [...db.search.aliases].map(
+    ([alias, index]) => [portableString(alias), portableString(index)] as const,
+  )
+  return {
+    format: 'stuntdouble/store',
+    version: 1,
+    keys,
+    ...(aliases.length > 0 && { searchAliases: aliases }),
+  }
 }
 
 /** Replaces everything. An invalid dump is refused before anything changes. */
@@ -36,6 +46,7 @@ export function loadInto(db: Database, dump: StoreDump): void {
   const loaded = keysOf(dump)
   db.clear()
   for (const { name, value, expiresAt } of loaded) db.put(name, value, expiresAt)
+  for (const [alias, index] of dump.searchAliases ?? []) db.search.aliases.set(bytesOf(alias), bytesOf(index))
 }
 
 interface LoadedKey {

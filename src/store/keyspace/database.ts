@@ -4,9 +4,11 @@ import type { Work } from '../../kernel/work.js'
 import { replyError } from '../command/errors.js'
 import { OrderedTable } from '../values/ordered-table.js'
 import { RawString } from '../values/raw-string.js'
+import { SearchIndex } from '../values/search-index.js'
 import type { Container, ValueType } from '../values/value.js'
 import { KeyEntry, type Value } from './key-entry.js'
 import { sizeOfValue } from './measure.js'
+import { SearchIndexes } from './search-indexes.js'
 
 export type { Value } from './key-entry.js'
 
@@ -42,6 +44,7 @@ export class Database {
   #made = new Set<Container>()
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
+  readonly search: SearchIndexes
   /** Hears that everything was removed at once, which no event tells. */
   cleared: (() => void) | undefined
   /** The same, before. */
@@ -54,7 +57,9 @@ export class Database {
     /** The refusal of a string of so many bytes, more than a reply may have. */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
-  ) {}
+  ) {
+    this.search = new SearchIndexes((key) => this.value(key), now)
+  }
 
   /** The live value of a key. Looking does not count as using. */
   value(key: Bytes): Value | undefined {
@@ -192,6 +197,7 @@ export class Database {
       return
     }
     entry.value = value
+    if (value instanceof SearchIndex) this.search.stored(key, value)
     if (deadline === 'drop') entry.expiresAt = undefined
     this.#watchParts(key, entry)
   }
@@ -325,6 +331,7 @@ export class Database {
     this.clearing?.()
     this.#entries.clear()
     this.#deadlines = new Heap()
+    this.search.cleared()
     this.cleared?.()
   }
 
@@ -345,6 +352,7 @@ export class Database {
   #insert(key: Bytes, value: Value): void {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.put(key, entry)
+    if (value instanceof SearchIndex) this.search.stored(key, value)
     this.#watchParts(key, entry)
     this.notify('n', 'new', key)
   }

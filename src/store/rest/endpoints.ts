@@ -9,6 +9,7 @@ import { type Reply, ReplyError } from '../command/reply.js'
 import type { Journal } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
 import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
+import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
 import {
   AnswerRoom,
@@ -124,7 +125,12 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
     auth: 'bearer',
     summary:
       'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
-    run: (call, front) => answered(call, front, formOf(call).run),
+    run(call, front) {
+      const { run } = formOf(call)
+      if (!searchMention.test(call.body) && !searchMention.test(call.path)) return answered(call, front, run)
+      const loading = searchLoading([call.path, call.query, call.body], front.store.db.search)
+      return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
+    },
     facts: requestFacts,
   },
 ]
@@ -170,13 +176,20 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
     encoding = encodingOf(call)
     answer = front.store.asOneRequest(call.vocabulary.docs, () => run(call, front, encoding))
   } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    answer = failed(error, 400, encoding)
+    const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
+    if (!(refused instanceof ReplyError)) throw error
+    answer = failed(refused, 400, encoding)
   }
   const { status, headers, body } = answer
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
+}
+
+/** Nothing in the request told that it would search, as the name of a function does not. */
+function notLoaded({ language }: SearchNotLoaded): ReplyError {
+  void loadSearch([language])
+  return new ReplyError('ERR SEARCH commands are being loaded, try again')
 }
 
 // ---- the forms --------------------------------------------------------------------------------------------------

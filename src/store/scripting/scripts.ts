@@ -29,6 +29,10 @@ export class Scripts implements ScriptHost, Performer {
     this.libraries = new Libraries(this, this.#random)
   }
 
+  get isRunning(): boolean {
+    return this.#run !== undefined
+  }
+
   get run(): Run {
     if (this.#run === undefined) throw new Error('A function of redis.* was called while no script was running.')
     return this.#run

@@ -1,5 +1,5 @@
 /** Kinds of value as TYPE names them. */
-export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' | 'json'
+export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' | 'json' | 'search'
 
 /** What every stored value except a string (which is a plain byte string) has. */
 export interface Container {

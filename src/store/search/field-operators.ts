@@ -1,0 +1,240 @@
+import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
+import { Float, type Json, type JsonObject } from '../values/json.js'
+import { compileRegex } from '../values/json-regex.js'
+import type { FieldDefinition } from '../values/search-definition.js'
+import { scalarOf } from './field-values.js'
+import { allOf, anyOf, boosted, type Filter, type Fuzzy, nothing } from './filter.js'
+import type { Reading } from './filter-syntax.js'
+import { refusal, shown, unknownFieldOperator, wrongOperator, wrongValue } from './search-errors.js'
+import { type Bound, compareScalars } from './sorted-values.js'
+
+/** One operator's value, understood for one field. */
+type Reader = (asked: Asked) => Filter
+
+interface Asked {
+  readonly field: FieldDefinition
+  readonly operator: Bytes
+  readonly value: Json
+  readonly reading: Reading
+}
+
+/** What the operators beside each other in a field's object ask for. Those of a range are one condition. */
+export function conditionsOf(field: FieldDefinition, given: JsonObject, reading: Reading): Filter[] {
+  const conditions: Filter[] = []
+  let low: Bound | undefined
+  let high: Bound | undefined
+  for (const [operator, value] of given) {
+    const side = sides.get(operator)
+    if (side !== undefined) {
+      const bound = { value: rangeValue({ field, operator, value, reading }), inclusive: side.inclusive }
+      if (side.of === 'low') low = tighter(low, bound, 1)
+      else high = tighter(high, bound, -1)
+      continue
+    }
+    const read = readers.get(operator)
+    if (read === undefined) throw unknownFieldOperator(operator)
+    conditions.push(read({ field, operator, value, reading }))
+  }
+  if (low !== undefined || high !== undefined) conditions.push({ kind: 'within', field, low, high })
+  return conditions
+}
+
+const sides: ReadonlyMap<string, { readonly of: 'low' | 'high'; readonly inclusive: boolean }> = new Map([
+  ['$gt', { of: 'low', inclusive: false }],
+  ['$gte', { of: 'low', inclusive: true }],
+  ['$lt', { of: 'high', inclusive: false }],
+  ['$lte', { of: 'high', inclusive: true }],
+])
+
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['$smart', smart],
+  ['$eq', equal],
+  ['$in', among],
+  ['$phrase', phrase],
+  ['$fuzzy', fuzzy],
+  ['$regex', pattern],
+])
+
+/** Of two bounds of one side the one that lets less through. */
+function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
+  if (one === undefined) return other
+  const order = sign * compareScalars(one.value, other.value)
+  if (order !== 0) return order > 0 ? one : other
+  return one.inclusive ? other : one
+}
+
+/** [search.md 12: numbers, DATE and KEYWORD; words by their bytes, choice] */
+function rangeValue(asked: Asked): Bound['value'] {
+  const { type, path } = asked.field
+  if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
+  const { value } = asked
+  // A bound between two whole numbers is as good as one of them.
+  if ((type === 'U64' || type === 'I64') && value instanceof Float) return value.value
+  if ((type === 'U64' || type === 'I64') && (typeof value === 'number' || typeof value === 'bigint')) return value
+  return valueFor(asked)
+}
+
+function valueFor({ field, operator, value }: Asked): Bound['value'] {
+  const scalar = scalarOf(field.type, value)
+  if (scalar !== undefined) return scalar
+  // No document has it, but it is a number all the same.
+  if ((field.type === 'U64' || field.type === 'I64') && (typeof value === 'number' || typeof value === 'bigint'))
+    return value
+  if ((field.type === 'U64' || field.type === 'I64') && value instanceof Float) return value.value
+  throw wrongValue(operator, field.path, wanted[field.type])
+}
+
+const wanted: Readonly<Record<FieldDefinition['type'], string>> = {
+  TEXT: 'a string',
+  KEYWORD: 'a string',
+  U64: 'a number',
+  I64: 'a number',
+  F64: 'a number',
+  BOOL: 'true or false',
+  DATE: 'an RFC 3339 date string',
+  FACET: "a string that begins with '/'",
+}
+
+function textOf({ field, operator, value }: Asked): string {
+  if (typeof value !== 'string') throw wrongValue(operator, field.path, 'a string')
+  return text(value)
+}
+
+function ofText(asked: Asked): void {
+  if (asked.field.type !== 'TEXT') throw wrongOperator(asked.operator, asked.field.path, asked.field.type)
+}
+
+function termsOf({ field, reading }: Asked, value: string): string[] {
+  return reading
+    .analyse(field)(value)
+    .map(({ term }) => term)
+}
+
+/** Terms one after the other; nothing when there is none. [of empty values: choice] */
+function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): Filter {
+  if (terms.length === 0) return nothing
+  if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
+  return { kind: 'phrase', field, terms, slop, isPrefix: false }
+}
+
+function equal(asked: Asked): Filter {
+  const { field } = asked
+  if (field.type === 'TEXT') return inOrder(field, termsOf(asked, textOf(asked)))
+  const value = valueFor(asked)
+  if (field.type === 'FACET') return { kind: 'facet', field, value }
+  const bound = { value, inclusive: true }
+  return { kind: 'within', field, low: bound, high: bound }
+}
+
+function among(asked: Asked): Filter {
+  if (!Array.isArray(asked.value)) throw wrongValue(asked.operator, asked.field.path, 'an array')
+  return anyOf(asked.value.map((value) => equal({ ...asked, value })))
+}
+
+/** What each way to match is worth. [choice: only their order is public] */
+const worth = { phrase: 8, near: 4, terms: 2, fuzzy: 1, beginning: 0.5 } as const
+
+/** Places that words of a search may be moved by to count as near each other. [choice] */
+const nearby = 2
+
+/** Letters below which a typo would be another word. [choice] */
+const leastForTypos = 3
+
+/** What a plain value means. On anything but texts, and on whole texts, that it is equal. [search.md 12] */
+function smart(asked: Asked): Filter {
+  const { field, reading } = asked
+  if (field.type !== 'TEXT') return equal(asked)
+  const value = textOf(asked)
+  if (field.noTokenize) return equal(asked)
+  const quoted = /^\s*"(.*)"\s*$/s.exec(value)
+  if (quoted !== null) return inOrder(field, termsOf(asked, quoted[1]!))
+  const terms = termsOf(asked, value)
+  if (terms.length === 0) return nothing
+  const ways: Filter[] = []
+  const single = anyOf(terms.map((term) => ({ kind: 'term', field, term }) as const))
+  if (terms.length > 1) {
+    ways.push(boosted(inOrder(field, terms), worth.phrase), boosted(inOrder(field, terms, nearby), worth.near))
+  }
+  ways.push(boosted(single, worth.terms))
+  if (terms.length > 1 || reading.policy.searchSingleWord === 'fuzzy') {
+    for (const term of terms) if (term.length >= leastForTypos) ways.push(boosted(near(field, term), worth.fuzzy))
+    const last = terms.at(-1)!
+    ways.push(
+      boosted({ ...near(field, last), distance: last.length < leastForTypos ? 0 : 1, isPrefix: true }, worth.beginning),
+    )
+  }
+  return anyOf(ways)
+}
+
+function near(field: FieldDefinition, term: string): Fuzzy {
+  return { kind: 'fuzzy', field, term, distance: 1, swapCost: 1, isPrefix: false }
+}
+
+/** The members of an object that may stand for the value of an operator. */
+function membersOf(asked: Asked, known: readonly string[]): JsonObject {
+  const { value, operator, field } = asked
+  if (!(value instanceof Map)) throw wrongValue(operator, field.path, 'a string or an object with a value')
+  for (const name of value.keys()) {
+    if (!known.includes(name)) throw refusal(`Unknown option of operator '${operator}': ${shown(name)}`)
+  }
+  return value
+}
+
+function booleanIn(asked: Asked, members: JsonObject, name: string, otherwise: boolean): boolean {
+  const value = members.get(name as Bytes) ?? otherwise
+  if (typeof value !== 'boolean') throw refusal(`Option '${name}' of operator '${asked.operator}' takes true or false`)
+  return value
+}
+
+function wholeIn(asked: Asked, members: JsonObject, name: string, otherwise: number, bounds: [number, number]): number {
+  const value = members.get(name as Bytes) ?? otherwise
+  const [least, most] = bounds
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw refusal(`Option '${name}' of operator '${asked.operator}' takes an integer between ${least} and ${most}`)
+}
+
+/** Beyond it, words are anywhere in the text. [a guard of ours] */
+const mostSlop = 10_000
+
+function phrase(asked: Asked): Filter {
+  ofText(asked)
+  const { field } = asked
+  if (typeof asked.value === 'string') return inOrder(field, termsOf(asked, textOf(asked)))
+  const members = membersOf(asked, ['value', 'slop', 'prefix'])
+  const terms = termsOf(asked, textOf({ ...asked, value: members.get(latin1('value')) ?? null }))
+  const isPrefix = booleanIn(asked, members, 'prefix', false)
+  const slop = wholeIn(asked, members, 'slop', 0, [0, mostSlop])
+  if (members.has(latin1('slop')) && members.has(latin1('prefix')))
+    throw refusal("Operator '$phrase' takes slop or prefix, not both")
+  if (!isPrefix || terms.length === 0) return inOrder(field, terms, slop)
+  return { kind: 'phrase', field, terms, slop: 0, isPrefix: true }
+}
+
+/** [search.md 12; several words are all required] */
+function fuzzy(asked: Asked): Filter {
+  ofText(asked)
+  const { field } = asked
+  const isPlain = typeof asked.value === 'string'
+  const members: JsonObject = isPlain
+    ? new Map([[latin1('value'), asked.value]])
+    : membersOf(asked, ['value', 'distance', 'transpositionCostOne', 'prefix'])
+  const terms = termsOf(asked, textOf({ ...asked, value: members.get(latin1('value')) ?? null }))
+  const distance = wholeIn(asked, members, 'distance', 1, [1, 2])
+  const swapCost = booleanIn(asked, members, 'transpositionCostOne', true) ? 1 : 2
+  const isPrefix = booleanIn(asked, members, 'prefix', false)
+  if (terms.length === 0) return nothing
+  return allOf(terms.map((term) => ({ kind: 'fuzzy', field, term, distance, swapCost, isPrefix })))
+}
+
+/** Terms of tokenised fields are in lower case, so the case of the pattern does not matter there. [search.md 12] */
+function pattern(asked: Asked): Filter {
+  ofText(asked)
+  const { field } = asked
+  const given = textOf(asked)
+  const refused = refusal(`Invalid regular expression: ${shown(utf8(given))}`)
+  // Alone first: a bracket too many must not close the one that is put around it.
+  if (compileRegex(given) === undefined) throw refused
+  const whole = field.noTokenize ? `\\A(?:${given})\\z` : `\\A(?i:${given})\\z`
+  if (compileRegex(whole) === undefined) throw refused
+  return { kind: 'pattern', field, pattern: whole }
+}

@@ -1,0 +1,91 @@
+import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { instant, iso } from '../../kernel/instant.js'
+import { parseDouble, parseInt64 } from '../command/text.js'
+import { Float, type Json } from '../values/json.js'
+import type { FieldType } from '../values/search-definition.js'
+import type { Scalar } from './sorted-values.js'
+
+// What a value of a document, or of a filter, is for a field of each type. `undefined` is of the wrong type: a document
+// is not found by that field then. [search.md 11]
+
+const unsigned = { least: 0n, most: 2n ** 64n - 1n }
+const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
+
+/** A JSON value. Numbers are no texts, and texts no numbers. [choice] */
+export function scalarOf(type: FieldType, value: Json): Scalar | undefined {
+  switch (type) {
+    case 'U64':
+      return wholeOf(value, unsigned)
+    case 'I64':
+      return wholeOf(value, signed)
+    case 'F64':
+      return value instanceof Float ? value.value : isWhole(value) ? Number(value) : undefined
+    case 'BOOL':
+      return typeof value === 'boolean' ? Number(value) : undefined
+    case 'DATE':
+      return typeof value === 'string' ? dateIn(text(value)) : undefined
+    case 'FACET':
+      return typeof value === 'string' ? facetIn(value) : undefined
+    default:
+      return typeof value === 'string' ? value : undefined
+  }
+}
+
+/** The text of a field of a hash, which has nothing else. */
+export function scalarIn(type: FieldType, value: Bytes): Scalar | undefined {
+  if (type === 'U64' || type === 'I64') {
+    const digits = parseInt64(value) ?? largeIn(value)
+    return digits === undefined ? undefined : wholeOf(digits, type === 'U64' ? unsigned : signed)
+  }
+  if (type === 'F64') {
+    const number = parseDouble(value)
+    return number !== undefined && Number.isFinite(number) ? number : undefined
+  }
+  if (type === 'BOOL') return value === 'true' ? 1 : value === 'false' ? 0 : undefined
+  return scalarOf(type, value)
+}
+
+function isWhole(value: Json): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+function wholeOf(value: Json, { least, most }: { readonly least: bigint; readonly most: bigint }): Scalar | undefined {
+  const number = value instanceof Float && Number.isSafeInteger(value.value) ? value.value : value
+  return isWhole(number) && number >= least && number <= most ? number : undefined
+}
+
+/** Above 2^63 there are only unsigned ones. */
+function largeIn(value: Bytes): bigint | undefined {
+  return /^\d{19,20}$/.test(value) ? BigInt(value) : undefined
+}
+
+const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
+
+/** Milliseconds since 1970. A day alone is its first moment in UTC. [search.md 12; offsets: choice] */
+export function dateIn(value: string): number | undefined {
+  if (!date.test(value)) return undefined
+  try {
+    return instant(value.toUpperCase())
+  } catch {
+    return undefined
+  }
+}
+
+/** As aggregations show it. [search.md 13] */
+export function dateText(at: number): Bytes {
+  return utf8(iso(at).replace('.000Z', 'Z'))
+}
+
+/** A path that begins with a slash, without one at its end. */
+function facetIn(value: Bytes): Bytes | undefined {
+  if (!value.startsWith('/')) return undefined
+  return (value.length > 1 && value.endsWith('/') ? value.slice(0, -1) : value) as Bytes
+}
+
+/** A facet and all that it is part of: `/a/b` is part of `/a` and of `/`. */
+export function facetsAbove(path: string): string[] {
+  const all = ['/']
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) all.push(path.slice(0, at))
+  if (path !== '/') all.push(path)
+  return all
+}

@@ -1,0 +1,98 @@
+import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { HashValue } from '../values/hash.js'
+import type { Json, JsonObject } from '../values/json.js'
+import { type FieldDefinition, sourceOf } from '../values/search-definition.js'
+import type { Content } from './content.js'
+import type { Document } from './document.js'
+import { type Filter, termsAskedOf } from './filter.js'
+import type { Highlight } from './query-options.js'
+import { unknownField } from './search-errors.js'
+import type { Scalar } from './sorted-values.js'
+
+type Range = readonly [start: number, end: number]
+
+/** Puts marks around what was asked for. */
+type Mark = (value: Bytes) => Bytes
+
+/** What a document becomes with marks in it; nothing that is stored changes. */
+export function highlighter(
+  { fields, open, close }: Highlight,
+  filter: Filter,
+  content: Content,
+): (document: Document) => Document {
+  const bySource = new Map<Bytes, ((value: string) => Range[])[]>()
+  for (const path of fields) {
+    const field = content.definition.fields.find((one) => one.path === path)
+    if (field === undefined) throw unknownField(path)
+    const source = sourceOf(field)
+    const finders = bySource.get(source) ?? []
+    finders.push(finderOf(field, termsAskedOf(filter, path), content))
+    bySource.set(source, finders)
+  }
+  const marks = [...bySource].map(([source, finders]) => {
+    const mark: Mark = (value) => {
+      const whole = text(value)
+      const ranges = joined(finders.flatMap((find) => find(whole)))
+      return ranges.length === 0 ? value : utf8(marked(whole, ranges, text(open), text(close)))
+    }
+    return { source, mark }
+  })
+  return (document) => {
+    let result = document
+    for (const { source, mark } of marks) result = withMarks(result, source, mark)
+    return result
+  }
+}
+
+function finderOf(field: FieldDefinition, terms: ReadonlySet<Scalar>, content: Content): (value: string) => Range[] {
+  if (terms.size === 0) return () => []
+  if (field.type === 'TEXT') {
+    const { analyse } = content.text(field.path)
+    return (value) =>
+      analyse(value)
+        .filter(({ term }) => terms.has(term))
+        .map(({ start, end }) => [start, end])
+  }
+  if (field.type !== 'KEYWORD' && field.type !== 'FACET') return () => []
+  return (value) => (terms.has(utf8(value)) ? [[0, value.length]] : [])
+}
+
+/** Ranges in order; those that overlap are one. */
+function joined(ranges: readonly Range[]): Range[] {
+  const all: [number, number][] = []
+  for (const [start, end] of [...ranges].sort(([a], [b]) => a - b)) {
+    const last = all.at(-1)
+    if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end)
+    else all.push([start, end])
+  }
+  return all
+}
+
+function marked(value: string, ranges: readonly Range[], open: string, close: string): string {
+  let out = ''
+  let at = 0
+  for (const [start, end] of ranges) {
+    out += value.slice(at, start) + open + value.slice(start, end) + close
+    at = end
+  }
+  return out + value.slice(at)
+}
+
+function withMarks(document: Document, source: Bytes, mark: Mark): Document {
+  if (!(document instanceof HashValue)) return markedAt(document, source.split('.') as Bytes[], mark) as JsonObject
+  const value = document.get(source)
+  if (value === undefined) return document
+  const copy = document.copy()
+  copy.set(source, mark(value))
+  return copy
+}
+
+/** What is not on the way to the place stays the same object. */
+function markedAt(value: Json, path: readonly Bytes[], mark: Mark): Json {
+  if (Array.isArray(value)) return value.map((element) => markedAt(element, path, mark))
+  const [name, ...rest] = path
+  if (name === undefined) return typeof value === 'string' ? mark(value) : value
+  if (!(value instanceof Map)) return value
+  const member = value.get(name)
+  return member === undefined ? value : new Map(value).set(name, markedAt(member, rest, mark))
+}

@@ -1,0 +1,90 @@
+import type { SearchIndexes } from '../keyspace/search-indexes.js'
+import { type Language, languages } from '../values/search-definition.js'
+import type { Stem } from './analysis.js'
+
+// The engine and the stemmers weigh more than most tests that do not search should carry: they are loaded on first use.
+// Commands are synchronous, so whoever takes requests in waits before it runs one that searches. docs/decisions/search.md
+
+export type Engine = typeof import('./engine.js')
+
+type StemmerModule = { readonly stemmer: Stem }
+
+const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
+  arabic: () => import('@orama/stemmers/arabic'),
+  danish: () => import('@orama/stemmers/danish'),
+  dutch: () => import('@orama/stemmers/dutch'),
+  english: () => import('@orama/stemmers/english'),
+  finnish: () => import('@orama/stemmers/finnish'),
+  french: () => import('@orama/stemmers/french'),
+  german: () => import('@orama/stemmers/german'),
+  greek: () => import('@orama/stemmers/greek'),
+  hungarian: () => import('@orama/stemmers/hungarian'),
+  italian: () => import('@orama/stemmers/italian'),
+  norwegian: () => import('@orama/stemmers/norwegian'),
+  portuguese: () => import('@orama/stemmers/portuguese'),
+  romanian: () => import('@orama/stemmers/romanian'),
+  russian: () => import('@orama/stemmers/russian'),
+  spanish: () => import('@orama/stemmers/spanish'),
+  swedish: () => import('@orama/stemmers/swedish'),
+  tamil: () => import('@orama/stemmers/tamil'),
+  turkish: () => import('@orama/stemmers/turkish'),
+}
+
+let engine: Engine | undefined
+const stems = new Map<Language, Stem>()
+
+/** Loads what commands of these languages need. */
+export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
+  const missing = [...new Set(wanted)].filter((language) => !stems.has(language))
+  const [loaded] = await Promise.all([
+    import('./engine.js'),
+    ...missing.map(async (language) => void stems.set(language, (await stemmers[language]()).stemmer)),
+  ])
+  engine = loaded
+}
+
+/** Throws TypeError while it is not loaded. */
+export function searchEngine(): Engine {
+  if (engine === undefined) throw new SearchNotLoaded()
+  return engine
+}
+
+/** Throws TypeError while it is not loaded. */
+export function stemOf(language: Language): Stem {
+  const stem = stems.get(language)
+  if (stem === undefined) throw new SearchNotLoaded(language)
+  return stem
+}
+
+/** A command that searches came where nobody can wait. */
+export class SearchNotLoaded extends TypeError {
+  readonly language: Language
+
+  constructor(language: Language = 'english') {
+    super(
+      `SEARCH commands are loaded on first use, and store.run() cannot wait: write \`await sandbox.store.loadSearch('${language}')\` before, or use a connection: \`await sandbox.store.connection().run('SEARCH.…')\`.`,
+    )
+    this.language = language
+  }
+}
+
+/** The beginning of a command as it is written in requests, the dot perhaps escaped. */
+export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
+
+/**
+ * What has to be loaded before something runs that has these words in it; `undefined` when nothing has to be, as nearly
+ * always.
+ * @param stored the indexes that there are, whose languages are needed, too
+ */
+export function searchLoading(words: readonly string[], stored: SearchIndexes): Promise<void> | undefined {
+  if (!words.some((word) => searchMention.test(word))) return undefined
+  const wanted = new Set<Language>(['english'])
+  for (const word of words) {
+    // A language more than is needed does no harm.
+    const lower = word.toLowerCase()
+    for (const language of languages) if (lower.includes(language)) wanted.add(language)
+  }
+  for (const { definition } of stored.all.values()) wanted.add(definition.language)
+  if (engine !== undefined && [...wanted].every((language) => stems.has(language))) return undefined
+  return loadSearch(wanted)
+}

@@ -1,0 +1,91 @@
+import { type Bound, compareScalars, type Scalar, SortedValues } from './sorted-values.js'
+
+/** The values of one field that is no text. What is looked up by them is made when somebody asks, and then kept up to date. */
+export class ScalarField {
+  /** By document; one can have several. */
+  readonly #values = new Map<number, readonly Scalar[]>()
+  /** Documents by value, for fields that are asked for one value. */
+  #byValue: Map<Scalar, Set<number>> | undefined
+  #sorted: SortedValues | undefined
+  size = 0
+
+  add(id: number, values: readonly Scalar[]): void {
+    this.#values.set(id, values)
+    for (const value of values) {
+      if (this.#byValue !== undefined) addTo(this.#byValue, value, id)
+      this.#sorted?.add(value, id)
+      this.size += typeof value === 'string' ? value.length + 4 : 12
+    }
+  }
+
+  remove(id: number): void {
+    const values = this.#values.get(id)
+    if (values === undefined) return
+    this.#values.delete(id)
+    for (const value of values) {
+      const ids = this.#byValue?.get(value)
+      ids?.delete(id)
+      if (ids?.size === 0) this.#byValue!.delete(value)
+      this.#sorted?.remove(value, id)
+      this.size -= typeof value === 'string' ? value.length + 4 : 12
+    }
+  }
+
+  /** Different ones, in the order of the document. */
+  valuesOf(id: number): readonly Scalar[] {
+    return this.#values.get(id) ?? nothing
+  }
+
+  /** Which documents have the value. */
+  having(value: Scalar): ReadonlySet<number> {
+    if (this.#byValue === undefined) {
+      this.#byValue = new Map()
+      for (const [id, values] of this.#values) for (const each of values) addTo(this.#byValue, each, id)
+    }
+    return this.#byValue.get(value) ?? nobody
+  }
+
+  countWithin(low: Bound | undefined, high: Bound | undefined): number {
+    return this.#inOrder.count(low, high)
+  }
+
+  /** Each document once. */
+  idsWithin(low: Bound | undefined, high: Bound | undefined): number[] {
+    return [...new Set(this.#inOrder.ids(low, high))]
+  }
+
+  hasWithin(id: number, low: Bound | undefined, high: Bound | undefined): boolean {
+    const values = this.#values.get(id)
+    if (values === undefined) return false
+    for (const value of values) if (isWithin(value, low, high)) return true
+    return false
+  }
+
+  get #inOrder(): SortedValues {
+    if (this.#sorted === undefined) {
+      const pairs: [Scalar, number][] = []
+      for (const [id, values] of this.#values) for (const value of values) pairs.push([value, id])
+      this.#sorted = SortedValues.of(pairs)
+    }
+    return this.#sorted
+  }
+}
+
+export function isWithin(value: Scalar, low: Bound | undefined, high: Bound | undefined): boolean {
+  if (low !== undefined) {
+    const order = compareScalars(value, low.value)
+    if (order < 0 || (order === 0 && !low.inclusive)) return false
+  }
+  if (high === undefined) return true
+  const order = compareScalars(value, high.value)
+  return order < 0 || (order === 0 && high.inclusive)
+}
+
+function addTo(byValue: Map<Scalar, Set<number>>, value: Scalar, id: number): void {
+  const ids = byValue.get(value)
+  if (ids === undefined) byValue.set(value, new Set([id]))
+  else ids.add(id)
+}
+
+const nothing: readonly Scalar[] = []
+const nobody: ReadonlySet<number> = new Set()

@@ -1,0 +1,33 @@
+import { type Bytes, text } from '../../kernel/bytes.js'
+import { ReplyError } from '../command/reply.js'
+
+// The refusals of the engine. Where the sheet has a text, it is this one; all others are ours. [search.md 12, 13]
+
+const longest = 80
+
+/** A name of the client's, which may be long. */
+export function shown(name: Bytes | string): string {
+  const whole = text(name as Bytes)
+  return whole.length > longest ? `${whole.slice(0, longest)}…` : whole
+}
+
+export function refusal(text: string): ReplyError {
+  return new ReplyError(`ERR ${text}`)
+}
+
+/** [search.md 12] */
+export function unknownFieldOperator(operator: Bytes): ReplyError {
+  return refusal(`Unknown field operator: ${shown(operator)}`)
+}
+
+export function unknownField(path: Bytes): ReplyError {
+  return refusal(`Unknown field: ${shown(path)}`)
+}
+
+export function wrongOperator(operator: Bytes, path: Bytes, type: string): ReplyError {
+  return refusal(`Operator '${shown(operator)}' is not supported for field '${shown(path)}' of type ${type}`)
+}
+
+export function wrongValue(operator: Bytes, path: Bytes, wanted: string): ReplyError {
+  return refusal(`Operator '${shown(operator)}' of field '${shown(path)}' takes ${wanted}`)
+}

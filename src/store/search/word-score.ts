@@ -1,0 +1,30 @@
+import type { TextField } from './text-field.js'
+
+/** How much more often a word counts, and how much the length of the text matters: the usual figures. [choice] */
+const saturation = 1.2
+const lengthWeight = 0.75
+
+/** BM25: what it is worth that a document has a word so often, of which so many documents have it. [search.md 12] */
+export function wordScore(field: TextField, documents: number): (id: number, count: number) => number {
+  return scoreOf(field, rarity(field, documents))
+}
+
+/** The same for words that stand together. */
+export function phraseScore(field: TextField, documents: readonly number[]): (id: number, count: number) => number {
+  return scoreOf(
+    field,
+    documents.reduce((sum, count) => sum + rarity(field, count), 0),
+  )
+}
+
+function rarity({ documentCount }: TextField, documents: number): number {
+  return Math.log(1 + (documentCount - documents + 0.5) / (documents + 0.5))
+}
+
+function scoreOf(field: TextField, rarity: number): (id: number, count: number) => number {
+  const average = field.averageLength
+  return (id, count) => {
+    const length = average === 0 ? 1 : field.lengthOf(id) / average
+    return (rarity * (saturation + 1) * count) / (count + saturation * (1 - lengthWeight + lengthWeight * length))
+  }
+}

@@ -1,0 +1,20 @@
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
+import type { PlainReply, Word } from '../../../src/store/direct.js'
+import type { Language } from '../../../src/store/values/search-definition.js'
+
+/** A world in which every SEARCH command can be run at once. */
+export async function searchingSandbox(options: SandboxOptions = {}, ...languages: Language[]): Promise<Sandbox> {
+  const sandbox = createSandbox(options)
+  await sandbox.store.loadSearch(...languages)
+  return sandbox
+}
+
+/** Words of a command, such as `SEARCH.CREATE idx ON JSON …`, parted at blanks; further words as they are. */
+export function running({ store }: Pick<Sandbox, 'store'>): (line: string, ...words: readonly Word[]) => PlainReply {
+  return (line, ...words) => store.run(...line.split(' '), ...words)
+}
+
+/** The keys of a reply of SEARCH.QUERY. */
+export function keysOf(reply: PlainReply): string[] {
+  return (reply as readonly (readonly [string])[]).map(([key]) => key)
+}
