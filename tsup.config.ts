@@ -72,7 +72,10 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
 const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
   name: 'required-on-demand',
   renderChunk: (code) => ({
-    code: code.replace(/\bimport\((["'](?:\.\/[\w-]+\.cjs|@orama\/stemmers\/\w+)["'])\)/g, 'Promise.resolve().then(() => require($1))'),
+    code: code.replace(
+      /\bimport\((["'](?:\.\/[\w-]+\.cjs|@orama\/stemmers\/\w+)["'])\)/g,
+      'Promise.resolve().then(() => require($1))',
+    ),
   }),
 }
 

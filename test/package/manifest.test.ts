@@ -96,6 +96,7 @@ test('runners and interception libraries are optional peers, and nothing install
   expect(Object.values(manifest.peerDependenciesMeta).every(({ optional }) => optional)).toBe(true)
   expect(Object.keys(manifest.dependencies).sort()).toEqual([
     '@noble/hashes',
+    '@orama/stemmers',
     '@valibot/to-json-schema',
     'citty',
     'croner',
