@@ -12,8 +12,8 @@ export interface Token {
 /** How the texts of one field become terms. */
 export type Analyse = (text: string) => Token[]
 
-/** Letters and digits of any script: blanks, punctuation and `_` part words. [search.md 11; of `_` and `'`: choice] */
-const word = /[\p{Alphabetic}\p{N}]+/gu
+/** Letters with their marks and digits of any script: blanks, punctuation and `_` part words. [search.md 11; of marks, `_` and `'`: choice] */
+const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
 /** Words whose stem is remembered: a text has few different ones. */
 const mostRemembered = 20_000

@@ -13,7 +13,7 @@ const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
   arabic: () => import('@orama/stemmers/arabic'),
   danish: () => import('@orama/stemmers/danish'),
   dutch: () => import('@orama/stemmers/dutch'),
-  english: () => import('@orama/stemmers/english'),
+  english: async () => ({ stemmer: (await import('./english.js')).stemEnglish }),
   finnish: () => import('@orama/stemmers/finnish'),
   french: () => import('@orama/stemmers/french'),
   german: () => import('@orama/stemmers/german'),

@@ -78,7 +78,7 @@ const document = fc.record(
     extra: odd,
   },
   { requiredKeys: [] },
-) as fc.Arbitrary<{ readonly [name: string]: Json }>
+) as unknown as fc.Arbitrary<{ readonly [name: string]: Json }>
 
 const boost = fc.option(fc.constantFrom(0.5, 2, -1, 10), { nil: undefined })
 
@@ -86,7 +86,7 @@ function condition(of: Record<string, fc.Arbitrary<Json>>): fc.Arbitrary<Json> {
   return fc
     .tuple(fc.record(of as Record<string, fc.Arbitrary<Json>>, { requiredKeys: [] }), boost)
     .filter(([made]) => Object.keys(made).length > 0)
-    .map(([made, boost]) => (boost === undefined ? made : { ...made, $boost: boost }))
+    .map(([made, boost]) => (boost === undefined ? made : { ...made, $boost: boost })) as fc.Arbitrary<Json>
 }
 
 function many(of: fc.Arbitrary<Json>): fc.Arbitrary<Json> {

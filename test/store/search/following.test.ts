@@ -83,7 +83,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: write },
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2000 }) }) },
-    { weight: 2, arbitrary: fc.constant(['SEARCH.COUNT', 'HASH', '{}']) },
+    { weight: 2, arbitrary: fc.constant<Step>(['SEARCH.COUNT', 'HASH', '{}']) },
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
