@@ -1,10 +1,15 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import type { Reply } from '../command/reply.js'
+import { depthOf, type Json, type JsonObject } from '../values/json.js'
 import type { FieldDefinition } from '../values/search-definition.js'
+import { AggregationOptions, aggregationRefusal } from './aggregation-options.js'
+import { bucketOperators, type Inner } from './buckets.js'
 import type { Content } from './content.js'
+import { facetCounts } from './facet-counts.js'
 import { readObject } from './filter-syntax.js'
-import { refusal } from './search-errors.js'
+import { metrics, singleValued } from './metrics.js'
+import { refusal, shown } from './search-errors.js'
 
 /** What aggregations are made of. */
 export interface Aggregating {
@@ -14,7 +19,43 @@ export interface Aggregating {
   isFast(field: FieldDefinition): boolean
 }
 
-export function aggregated(source: Bytes, _over: Aggregating): Reply {
-  readObject(source, 'aggregations')
-  throw refusal('not yet')
+/** Levels of one JSON text. [a guard of ours] */
+const deepest = 64
+
+/** The results by name, each a list of names and values in turns. [search.md 9, 13] */
+export function aggregated(source: Bytes, over: Aggregating): Reply {
+  const root = readObject(source, 'aggregations')
+  if (depthOf(root) > deepest) throw refusal(`aggregations are nested more than ${deepest} levels deep`)
+  return readAll(root, over, true).flatMap(({ name, compute }) => [name, compute(over.ids)])
+}
+
+function readAll(all: JsonObject, over: Aggregating, isOutermost: boolean): Inner[] {
+  return [...all].map(([name, given]) => readOne(name, given, over, isOutermost))
+}
+
+function readOne(name: Bytes, given: Json, over: Aggregating, isOutermost: boolean): Inner {
+  // [search.md 13: the text]
+  if (!(given instanceof Map)) throw aggregationRefusal(name, 'must be a JSON object')
+  const operators = [...given.keys()].filter((key) => key !== '$aggs')
+  const [operator] = operators
+  if (operator === undefined || operators.length > 1) throw aggregationRefusal(name, 'must have exactly one operator')
+  const args = given.get(operator)!
+  // [search.md 13: the same text as without the property]
+  if (!(args instanceof Map)) throw aggregationRefusal(name, "is missing required 'field' property")
+  const options = new AggregationOptions(name, operator, args, over)
+  const within = given.get('$aggs' as Bytes)
+  const buckets = Object.hasOwn(bucketOperators, operator) ? bucketOperators[operator] : undefined
+  if (buckets !== undefined) {
+    if (within !== undefined && !(within instanceof Map)) throw aggregationRefusal(name, "takes an object for '$aggs'")
+    const inner = within === undefined ? [] : readAll(within, over, false)
+    return { name, compute: buckets(options, over, inner), isSingle: false }
+  }
+  if (within !== undefined) throw aggregationRefusal(name, `operator '${shown(operator)}' takes no '$aggs'`)
+  if (operator === '$facet') {
+    if (!isOutermost) throw aggregationRefusal(name, "operator '$facet' cannot be a sub-aggregation")
+    return { name, compute: facetCounts(options, over), isSingle: false }
+  }
+  const metric = Object.hasOwn(metrics, operator) ? metrics[operator] : undefined
+  if (metric === undefined) throw aggregationRefusal(name, `has an unknown operator '${shown(operator)}'`)
+  return { name, compute: metric(options, over), isSingle: singleValued.has(operator) }
 }

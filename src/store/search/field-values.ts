@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
-import { instant, iso } from '../../kernel/instant.js'
+import { endOfTime, instant, iso } from '../../kernel/instant.js'
 import { parseDouble, parseInt64 } from '../command/text.js'
 import { Float, type Json } from '../values/json.js'
 import type { FieldType } from '../values/search-definition.js'
@@ -73,12 +73,16 @@ export function dateIn(value: string): number | undefined {
 
 /** As aggregations show it. [search.md 13] */
 export function dateText(at: number): Bytes {
-  return utf8(iso(at).replace('.000Z', 'Z'))
+  return Math.abs(at) > endOfTime ? utf8(String(at)) : utf8(iso(at).replace('.000Z', 'Z'))
 }
+
+/** Parts of the deepest facet. [a guard of ours] */
+const deepestFacet = 64
 
 /** A path that begins with a slash, without one at its end. */
 function facetIn(value: Bytes): Bytes | undefined {
   if (!value.startsWith('/')) return undefined
+  if (value.length > deepestFacet && value.split('/', deepestFacet + 2).length > deepestFacet + 1) return undefined
   return (value.length > 1 && value.endsWith('/') ? value.slice(0, -1) : value) as Bytes
 }
 

@@ -1,0 +1,27 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Reply } from '../command/reply.js'
+import { formatScore } from '../command/text.js'
+import type { FieldDefinition } from '../values/search-definition.js'
+import { dateText } from './field-values.js'
+import type { Scalar } from './sorted-values.js'
+
+/** Names and values in turns, as replies have objects. */
+export type Pairs = readonly (readonly [name: string, value: Reply])[]
+
+export function flat(pairs: Pairs): Reply[] {
+  return pairs.flatMap(([name, value]) => [latin1(name), value])
+}
+
+/** A number as replies have it: whole ones as such, others as text, and null for what is none. */
+export function numberReply(value: number | null): Reply {
+  if (value === null || Number.isNaN(value)) return null
+  return Number.isSafeInteger(value) ? value + 0 : formatScore(value)
+}
+
+/** The key of a bucket: moments and truth values also as text. */
+export function keyPairs({ type }: FieldDefinition, value: Scalar): Pairs {
+  if (typeof value === 'string') return [['key', value as Bytes]]
+  const key: Pairs = [['key', typeof value === 'bigint' ? value : numberReply(value)]]
+  if (type === 'DATE') return [...key, ['keyAsString', dateText(Number(value))]]
+  return type === 'BOOL' ? [...key, ['keyAsString', latin1(value === 1 ? 'true' : 'false')]] : key
+}
