@@ -46,6 +46,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['properties.md', 'Find the failure'],
     ['invariants.md', 'Promises'],
     'statistics.md',
+    'search.md',
     ['event-streams.md', 'Event streams'],
     'server.md',
     'mcp.md',

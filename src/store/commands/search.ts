@@ -20,7 +20,7 @@ function ofIndex<T, U>(
   run: (engine: Engine, index: SearchIndex, name: Bytes) => T,
 ): T | U {
   const found = db.search.find(name)
-  return found === undefined ? missing : run(searchEngine(), found.index, found.name)
+  return found === undefined ? missing : run(searchEngine(found.index.definition.language), found.index, found.name)
 }
 
 /** Prefixes and fields in any order; not the language. [search.md 1] */
@@ -62,7 +62,7 @@ export const searchCommands: readonly Command[] = [
       if (maxSearchIndexes !== undefined && db.search.all.size >= maxSearchIndexes)
         throw new ReplyError(`ERR Exceeded max index count of ${maxSearchIndexes}`)
       const index = new SearchIndex(definition)
-      searchEngine().begin(index, skipsScan, context)
+      searchEngine(definition.language).begin(index, skipsScan, context)
       db.set(name, index)
       return 1
     },

@@ -43,9 +43,9 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
   engine = loaded
 }
 
-/** Throws TypeError while it is not loaded. */
-export function searchEngine(): Engine {
-  if (engine === undefined) throw new SearchNotLoaded()
+/** Throws TypeError while it is not loaded. @param language what it is wanted for */
+export function searchEngine(language?: Language): Engine {
+  if (engine === undefined) throw new SearchNotLoaded(language)
   return engine
 }
 

@@ -1,0 +1,100 @@
+// What an index saves and costs: a search over scanning, and an indexed write over a plain one.
+import { createSandbox } from 'stuntdouble'
+import { each, type Figure, type Variant } from '../harness.ts'
+import { type Argv, loneStore, type Store, words } from '../store.ts'
+
+const documents = 100_000
+const categories = 100
+
+function document(id: number): Readonly<Record<string, unknown>> {
+  return {
+    name: `${adjectives[id % 7]} ${things[id % 11]} number ${id % 1000}`,
+    category: `category-${(id * 7919) % categories}`,
+    price: (id * 104_729) % 10_000,
+    made: `2024-01-${String(1 + (id % 28)).padStart(2, '0')}T00:00:00Z`,
+  }
+}
+const adjectives = ['red', 'running', 'wireless', 'gaming', 'large', 'used', 'new']
+const things = ['laptop', 'shoe', 'desk', 'headphones', 'bag', 'lamp', 'chair', 'phone', 'cable', 'book', 'watch']
+
+const create = words(
+  ...['SEARCH.CREATE', 'products', 'ON', 'JSON', 'PREFIX', 1, 'product:', 'SCHEMA', 'name', 'TEXT'],
+  ...['category', 'KEYWORD', 'price', 'U64', 'FAST', 'made', 'DATE', 'FAST'],
+)
+
+function set(id: number): Argv {
+  return words('JSON.SET', `product:${id}`, '$', JSON.stringify(document(id)))
+}
+
+async function searchingStore(): Promise<Store> {
+  await createSandbox().store.loadSearch()
+  return loneStore()
+}
+
+async function search(): Promise<Figure> {
+  const store = await searchingStore()
+  for (let id = 0; id < documents; id++) store.execute(set(id))
+  store.execute(create)
+  const ranges = Array.from({ length: 20 }, (_, at) => ({
+    category: `category-${at * 5}`,
+    least: at * 400,
+    most: at * 400 + 2000,
+  }))
+  const rows = ranges.map(({ category, least, most }) =>
+    words('SEARCH.COUNT', 'products', JSON.stringify({ category, price: { $gte: least, $lt: most } })),
+  )
+  /** What a search without an index would do: look at two fields of every document, where the store has them. */
+  const scan = ({ category, least, most }: (typeof ranges)[number]): number => {
+    let count = 0
+    store.db.forEach((value) => {
+      const root = (value as unknown as { readonly root?: ReadonlyMap<string, unknown> }).root
+      const price = root?.get('price') as number | undefined
+      if (root?.get('category') === category && price! >= least && price! < most) count++
+    })
+    return count
+  }
+  for (const [at, range] of ranges.entries()) {
+    const found = store.execute(rows[at]!)
+    if (found !== scan(range) || found === 0) throw new Error(`${found} were found, and ${scan(range)} are there`)
+  }
+  return {
+    name: 'search of an equality and a range among 100,000 documents over scanning them',
+    baseline: each('scan', ranges, scan),
+    variants: [
+      each('SEARCH.COUNT', rows, (row) => store.execute(row)),
+      each(
+        'SEARCH.QUERY',
+        rows.map((row) => words('SEARCH.QUERY', ...row.slice(1))),
+        (row) => store.execute(row),
+      ),
+    ],
+    atMost: { 'SEARCH.COUNT': 1 / 20, 'SEARCH.QUERY': 1 / 20 },
+  }
+}
+
+/** Writes that a search takes in: it comes after every so many. */
+const writesPerSearch = 100
+
+function writing(name: string, store: Store, rows: readonly Argv[], searches: boolean): Variant {
+  const count = words('SEARCH.COUNT', 'products', '{"category":"none"}')
+  let written = 0
+  return each(name, rows, (row) => {
+    store.execute(row)
+    if (searches && ++written % writesPerSearch === 0) store.execute(count)
+  })
+}
+
+async function write(): Promise<Figure> {
+  const [plain, indexed] = [await searchingStore(), await searchingStore()]
+  indexed.execute(create)
+  const rows = Array.from({ length: 20_000 }, (_, id) => set(id))
+  for (const store of [plain, indexed]) for (const row of rows) store.execute(row)
+  return {
+    name: 'JSON.SET of an indexed document, searched every 100 writes, over a plain one',
+    baseline: writing('plain', plain, rows, false),
+    variants: [writing('indexed', indexed, rows.toReversed(), true)],
+    atMost: { indexed: 4 },
+  }
+}
+
+export const figures = [search, write]
