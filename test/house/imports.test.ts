@@ -70,7 +70,7 @@ const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
 const services = ['store/*', 'queue/*', 'workflow/*', 'stats/*']
 const store = [
   ...['store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/commands'],
-  ...['store/blocking', 'store'],
+  ...['store/blocking', 'store', 'store/search'],
 ]
 const engine = [...ground, 'rules', ...services, 'calls', 'report/*', 'invariants', 'sandbox']
 

@@ -16,11 +16,6 @@ const names = new Set([...built, ...bound].map(({ name }) => name))
 /** Documented commands that the table lacks. Who builds one has to take it out of here, for the lists have to be exact. */
 const lacking: Readonly<Record<string, readonly string[]>> = {
   'signs in, before there is a session with a table of commands': ['AUTH'],
-  'comes with the search': [
-    ...['SEARCH.AGGREGATE', 'SEARCH.ALIASADD', 'SEARCH.ALIASDEL', 'SEARCH.COUNT', 'SEARCH.CREATE', 'SEARCH.DESCRIBE'],
-    ...['SEARCH.DROP', 'SEARCH.LISTALIASES', 'SEARCH.LISTINDEXES', 'SEARCH.QUERY', 'SEARCH.REINDEX'],
-    'SEARCH.WAITINDEXING',
-  ],
 }
 
 describe('docs/protocol/commands.json', () => {

@@ -12,9 +12,10 @@ import type { Message, Subscriber } from '../keyspace/pubsub.js'
 import { Watch } from '../keyspace/watches.js'
 import { refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
-import type { StoreFront } from '../rest/endpoints.js'
+import { notLoaded, type StoreFront } from '../rest/endpoints.js'
 import { executeStruck, type Origin } from '../rest/struck-commands.js'
 import { type EventOutlet, struckEvent } from '../rest/struck-events.js'
+import { SearchNotLoaded } from '../search/loading.js'
 import { type Protocol, wireOf } from './reply-writer.js'
 import {
   checkLength,
@@ -110,11 +111,12 @@ export class Session implements Subscriber, EventOutlet, Client {
     try {
       reply = this.#serve(argv)
     } catch (error) {
-      if (!(error instanceof ReplyError)) {
+      const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
+      if (!(refused instanceof ReplyError)) {
         this.#sent = outer
         throw error
       }
-      reply = error
+      reply = refused
     }
     if (!(reply instanceof Blocked)) {
       answer(reply)

@@ -2,6 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
+import { searchLoading } from '../search/loading.js'
 import { CommandReader, OversizedCommand, ProtocolError, type ReaderLimits, strangersLimits } from './command-reader.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import type { Outlet, Session } from './session.js'
@@ -185,6 +186,22 @@ export class Wire {
   }
 
   #run(argv: readonly Bytes[]): void {
+    const loading = searchLoading(argv, this.#home!.sessions.front.store.db.search)
+    if (loading === undefined) {
+      this.#serve(argv)
+      return
+    }
+    this.#isBusy = true
+    const goOn = (): void => {
+      this.#isBusy = false
+      if (this.#renewed() !== undefined) this.#serve(argv)
+      this.work()
+    }
+    // What could not be loaded is told by the command.
+    void loading.then(goOn, goOn)
+  }
+
+  #serve(argv: readonly Bytes[]): void {
     const session = this.#session!
     const { sessions } = this.#home!
     if (sessions.isDown) {

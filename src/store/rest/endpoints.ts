@@ -187,7 +187,7 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
 }
 
 /** Nothing in the request told that it would search, as the name of a function does not. */
-function notLoaded({ language }: SearchNotLoaded): ReplyError {
+export function notLoaded({ language }: SearchNotLoaded): ReplyError {
   void loadSearch([language])
   return new ReplyError('ERR SEARCH commands are being loaded, try again')
 }

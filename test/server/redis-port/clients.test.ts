@@ -194,6 +194,18 @@ describe('ioredis', () => {
   })
 })
 
+test('searches, over a connection that loads what that needs', async () => {
+  const redis = inProcess(sandboxWith())
+  await redis.hset('book:1', 'title', 'Moby Dick')
+  const create = ['books', 'ON', 'HASH', 'PREFIX', '1', 'book:', 'SCHEMA', 'title', 'TEXT']
+  const replies = await Promise.all([
+    redis.call('SEARCH.CREATE', ...create),
+    redis.call('SEARCH.COUNT', 'books', '{"title":"moby"}'),
+    redis.ping(),
+  ])
+  expect(replies).toEqual([1, 1, 'PONG'])
+})
+
 describe('node-redis', () => {
   test.each([2, 3] as const)('speaks RESP%d at a private socket', async (RESP) => {
     const sandbox = sandboxWith()
