@@ -680,6 +680,8 @@ export const steps: readonly Section[] = [
     LRANGE sorted 0 -1
     SORT set BY nosort DESC STORE sorted
     LRANGE sorted 0 -1
+    EVAL "return redis.call('SORT', KEYS[1], 'BY', 'nosort')" 1 set
+    EVAL "return redis.call('SORT_RO', KEYS[1], 'BY', 'nosort', 'DESC', 'LIMIT', 0, 1)" 1 set
     ZADD z 3 a 2 b 1 c
     SORT z BY nosort STORE sorted
     LRANGE sorted 0 -1

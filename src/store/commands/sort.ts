@@ -116,17 +116,20 @@ function compare(a: Bytes | number | undefined, b: Bytes | number | undefined): 
 }
 
 /** A pattern without a star means: do not sort. */
-function ordered(db: Database, key: Bytes, wish: Wish): Bytes[] {
+function ordered({ db, store }: CommandContext, key: Bytes, wish: Wish): Bytes[] {
   const isSet = db.type(key) === 'set'
   const asStored = wish.by !== undefined && !wish.by.includes('*')
   const elements = elementsOf(db, key, asStored && wish.descending)
   if (!asStored) return sorted(db, elements, wish)
-  // What is stored must not depend on the order inside a set.
-  return isSet && wish.store !== undefined ? sorted(db, elements, { ...wish, by: undefined, alpha: true }) : elements
+  // What is stored, and what a script does, must not depend on the order inside a set.
+  return isSet && (wish.store !== undefined || store.scripts.isRunning)
+    ? sorted(db, elements, { ...wish, by: undefined, alpha: true })
+    : elements
 }
 
-function sort(key: Bytes, wish: Wish, { db }: CommandContext): Reply {
-  const elements = ordered(db, key, wish)
+function sort(key: Bytes, wish: Wish, context: CommandContext): Reply {
+  const { db } = context
+  const elements = ordered(context, key, wish)
   const start = Math.max(wish.start, 0)
   const chosen = elements.slice(start, wish.count < 0 ? undefined : start + wish.count)
   const reply =
