@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A real redis-server and the environment it needs to start. */
+/** A real redis-server, or another program of its package, and the environment it needs to start. */
 export interface RedisServer {
   readonly path: string
   readonly env: Record<string, string>
@@ -12,11 +12,20 @@ const cache = new URL('../../.cache/redis-server', import.meta.url).pathname
 
 /** The one that is installed, or the one that `npm run test:twin` has put into `.cache`. */
 export function findRedisServer(): RedisServer | undefined {
+  return find('redis-server')
+}
+
+/** The client of the command line that comes with it. */
+export function findRedisCli(): RedisServer | undefined {
+  return find('redis-cli')
+}
+
+function find(program: string): RedisServer | undefined {
   for (const directory of (process.env.PATH ?? '').split(':')) {
-    const path = join(directory, 'redis-server')
+    const path = join(directory, program)
     if (directory !== '' && existsSync(path)) return { path, env: {} }
   }
-  const path = join(cache, 'usr/bin/redis-server')
+  const path = join(cache, 'usr/bin', program)
   if (!existsSync(path)) return undefined
   return { path, env: { LD_LIBRARY_PATH: libraryDirectories().join(':') } }
 }
