@@ -1,0 +1,63 @@
+// The store at a loopback port, for clients that never send AUTH; `redis-suite.ts` starts it. Tells its port in one line.
+import { createServer, type Socket } from 'node:net'
+import { createSandbox } from '../../src/index.js'
+import type { Bytes } from '../../src/kernel/bytes.js'
+import { latin1 } from '../../src/kernel/bytes.js'
+import { homeOf, porterOf, serveStream } from '../../src/server/redis-port/connections.js'
+import type { Sessions } from '../../src/store/native/sessions.js'
+import type { Home } from '../../src/store/native/wire.js'
+
+const sandbox = createSandbox({
+  clock: 'real',
+  policy: {
+    commands: 'redis',
+    trafficLimit: 0,
+    // What the suite measures is redis-server, which has none of these limits.
+    maxRequestSize: 536_870_912,
+    maxAnswerSize: 536_870_912,
+    maxKeySize: 536_870_912,
+    maxRecordSize: undefined,
+    maxPendingPerConsumer: undefined,
+    maxWork: 4_000_000_000,
+    maxScriptSteps: 20_000_000,
+    maxStreamBuffer: 67_108_864,
+  },
+})
+/** The suite sets parameters of redis-server before most of its parts: it is told that they are set. */
+function answered(argv: readonly string[], bytes: Bytes): Bytes {
+  if (argv[0]!.toUpperCase() !== 'CONFIG') return bytes
+  const name = argv[2] ?? ''
+  if (bytes.startsWith('-ERR Unknown option')) return latin1('+OK\r\n')
+  return bytes === '*0\r\n' ? latin1(`*2\r\n$${name.length}\r\n${name}\r\n$0\r\n\r\n`) : bytes
+}
+
+const home = homeOf(sandbox)
+const lenient: Home = {
+  get sessions() {
+    const { sessions } = home
+    return new Proxy(sessions, {
+      get(target, name) {
+        if (name !== 'run') {
+          const value: unknown = Reflect.get(target, name, target)
+          return typeof value === 'function' ? value.bind(target) : value
+        }
+        const run: Sessions['run'] = (session, argv, turn) =>
+          target.run(session, argv, { ...turn, send: (bytes) => turn.send(answered(argv, bytes)) })
+        return run
+      },
+    })
+  },
+}
+
+const server = createServer((socket: Socket) => {
+  socket.setNoDelay(true)
+  const address = `${socket.remoteAddress}:${socket.remotePort}`
+  const wire = serveStream(socket, porterOf(sandbox), address, (error) => {
+    console.error(error)
+    socket.destroy()
+  })
+  wire.welcome(lenient, 'default')
+})
+server.listen(0, '127.0.0.1', () => console.log((server.address() as { port: number }).port))
+// Whoever started it has gone.
+process.stdin.resume().on('end', () => process.exit())
