@@ -47,6 +47,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['invariants.md', 'Promises'],
     'statistics.md',
     'search.md',
+    'native-protocol.md',
     ['event-streams.md', 'Event streams'],
     'server.md',
     'mcp.md',
