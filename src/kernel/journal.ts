@@ -160,6 +160,11 @@ export class Inputs {
     if (this.length - from > 1) this.#within.set(from, this.length)
   }
 
+  /** The same while the step is not over: work forks the world in the middle of it. */
+  holdOpen(from: number): void {
+    if (this.length > from) this.#within.set(from, this.length)
+  }
+
   /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
   isOfWork(place: number): boolean {
     return this.#kinds[place] === 'returned' || this.#within.has(place)
@@ -211,6 +216,8 @@ export class Journal {
   /** Since when it was too much to keep. */
   #fullAt: number | undefined
   #player: Player | undefined
+  /** Work that has begun and not returned: where its inputs begin. */
+  readonly #entered: number[] = []
   readonly #clock: Progress
   readonly #log: Written
   readonly #limits: JournalLimits
@@ -239,6 +246,18 @@ export class Journal {
   get stand(): Stand {
     const { latest, ended } = this.#log
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
+  }
+
+  /** Work outside that has begun and not returned, which happens where that work asks. */
+  get entered(): number {
+    return this.#entered.length
+  }
+
+  /** Everything up to now. */
+  copy(): Inputs {
+    const copy = this.#inputs.first(this.#inputs.length)
+    for (const from of this.#entered) copy.holdOpen(from)
+    return copy
   }
 
   /** The world is whole: what comes from here on is an input. */
@@ -307,7 +326,9 @@ export class Journal {
     }
     let result: T | Promise<T>
     const from = this.#inputs.length
+    this.#entered.push(from)
     const returned = (what: unknown): void => {
+      this.#entered.pop()
       this.note('returned', what)
       this.#inputs.hold(from)
     }

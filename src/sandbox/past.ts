@@ -40,6 +40,8 @@ export interface Past {
   readonly inputs: Inputs
   /** The inputs before it are those of the past. */
   readonly end: number
+  /** Work in the middle of which the inputs end. */
+  readonly entered: number
   /** How far the world has come now. */
   readonly stand: Stand
   /** Where time stands. */

@@ -67,6 +67,10 @@ export class Replay implements Player {
   /** Commands of connections: those that had to wait. */
   readonly #commands: (Blocked | undefined)[] = []
   #next = 0
+  /** Work that may begin and not return. */
+  #mayEnter = 0
+  /** What went wrong in the middle of what the world does, which may take it for its own. */
+  #strayed: unknown
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
   constructor(sandbox: Sandbox, journal: Journal, inputs: Inputs) {
@@ -83,8 +87,10 @@ export class Replay implements Player {
    * @param at where time stands in the end
    * @param entries the log of the other world
    */
-  async play({ end, stand: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
+  async play({ end, entered, stand: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
+    this.#mayEnter = entered
     for (let turn = 0; this.#next < end; turn++) {
+      this.#check()
       const input = this.#inputs.get(this.#next)!
       // Nothing may lie between the look at the world and what it meets then.
       if (!this.#inputs.isOfWork(this.#next) && this.#isReached(input, turn)) {
@@ -99,8 +105,10 @@ export class Replay implements Player {
       }
     }
     for (let turn = 0; !this.#isReached(this.#inputs.get(this.#next) ?? last, turn); turn++) {
+      this.#check()
       await (turn < quickTurns ? undefined : hostTurn())
     }
+    this.#check()
     this.#compare(entries)
     this.#clock.moveTo(at)
     this.#journal.goOn(this.#inputs.first(this.#next))
@@ -161,14 +169,33 @@ export class Replay implements Player {
 
   /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
   begins(work: number, task: Task): unknown {
+    try {
+      return this.#begins(work, task)
+    } catch (error) {
+      this.#strayed ??= error
+      throw error
+    }
+  }
+
+  #check(): void {
+    if (this.#strayed !== undefined) throw this.#strayed
+  }
+
+  #begins(work: number, task: Task): unknown {
     let end: OpenWork['end'] = () => {}
     const promise = new Promise<unknown>((resolve, reject) => {
       end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
     })
     this.#open.set(work, { task, sleeps: [], end })
     for (;;) {
-      const input = this.#inputs.get(this.#next++)
-      if (input === undefined) throw strayed('a handler was called that was not called then')
+      const input = this.#inputs.get(this.#next)
+      // It forked the world before it returned.
+      if (input?.kind === 'forked') return promise
+      if (input === undefined) {
+        if (this.#mayEnter-- > 0) return promise
+        throw strayed('a handler was called that was not called then')
+      }
+      this.#next++
       if (input.kind !== 'returned') this.#meet(input)
       else if (input.what === undefined) return promise
       else {

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from 'stuntdouble'
+import { createSandbox, type Sandbox, type Task } from 'stuntdouble'
 import { afterEach, expect, test, vi } from 'vitest'
 import { hostTimers } from '../../src/adapters/timers.js'
 
@@ -64,5 +64,53 @@ test('a handler that waits for an element of a list is under way in forks of for
     expect(outcome(fork)).toEqual(outcome(sandbox))
     // Nobody pushed it there.
     expect(fork.store.run('LLEN', 'jobs')).toBe(0)
+  }
+})
+
+test('a handler that forks the sandbox in which it runs is under way in the fork, and never answers there', async () => {
+  using sandbox = createSandbox()
+  const made: Sandbox[] = []
+  sandbox.destinations.on(shop, async (_, task) => {
+    made.push(await sandbox.fork())
+    await task.sleep('2s')
+    made.push(await sandbox.fork())
+    return new Response('ok')
+  })
+  sandbox.queue.publish({ to: shop, retries: 0, timeout: '30s' })
+  await sandbox.clock.advance('10s')
+  expect(sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  for (const fork of made) {
+    using again = await fork.fork()
+    for (const one of [fork, again]) await one.clock.advance('1m')
+    expect(again.dump()).toEqual(fork.dump())
+    expect(fork.traffic.of('attempt')[0]?.outcome).toMatchObject({ error: 'context deadline exceeded' })
+    fork.dispose()
+  }
+})
+
+test('a look into a fork says what a fork of it there is, at every entry and second', async () => {
+  const destinations = {
+    [shop]: async (_: Request, task: Task) => {
+      await task.sleep('3s')
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      await task.sleep('2s')
+      return new Response('no', { status: 500 })
+    },
+  }
+  using origin = createSandbox()
+  origin.destinations.on(shop, destinations[shop]!)
+  for (const retryDelay of ['4000', '1000']) origin.queue.publish({ to: shop, retries: 1, retryDelay })
+  await origin.clock.advance('20s')
+  using first = await origin.fork({ at: '-16s', destinations })
+  for (let move = 0; move < 3; move++) await first.clock.advance('1s')
+  first.queue.publish({ to: shop, retries: 0 })
+  await first.clock.drain()
+  const seconds = Array.from({ length: 10 }, (_, second) => origin.clock.now() - 20_000 + second * 1000)
+  for (const at of [...seconds, ...first.traffic.entries.map(({ seq }) => ({ seq }))]) {
+    using fork = await first.fork({ at, destinations })
+    expect(fork.traffic.toTrace().entries).toEqual(first.at(at).traffic.toTrace().entries)
+    using again = await fork.fork({ destinations })
+    for (const one of [fork, again]) await one.clock.drain()
+    expect(again.dump()).toEqual(fork.dump())
   }
 })
