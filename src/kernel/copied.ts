@@ -38,8 +38,9 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   known.set(given, fields)
   for (const name of Object.keys(given)) {
     const value = copyOf((given as Record<string, unknown>)[name], depth + 1, known)
-    // A name like __proto__ is a name.
-    Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
+    if (name !== '__proto__') fields[name] = value
+    // Here it is a name.
+    else Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
   }
   return fields
 }
