@@ -12,6 +12,7 @@ export const alias = [
   { find: /^stuntdouble\/nock$/, replacement: source('src/adapters/nock.ts') },
   { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
   { find: /^stuntdouble\/client$/, replacement: source('src/client/connect.ts') },
+  { find: /^stuntdouble\/redis$/, replacement: source('src/server/redis-port/in-process.ts') },
   { find: /^stuntdouble\/report$/, replacement: source('src/report/index.ts') },
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },

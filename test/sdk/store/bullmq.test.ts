@@ -8,7 +8,7 @@ import { connector } from '../../../src/server/redis-port/in-process.js'
 // BullMQ keeps its jobs in the data store and goes by the clock and the timers of its process.
 
 function connection(sandbox: Sandbox): Redis {
-  const redis = new Redis({ Connector: connector(sandbox) as never, maxRetriesPerRequest: null })
+  const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: null })
   redis.on('error', () => undefined)
   return redis
 }

@@ -38,7 +38,7 @@ function ioredis(url: string, options: object = {}): Redis {
 }
 
 function inProcess(sandbox: Sandbox, options: object = {}): Redis {
-  const redis = new Redis({ Connector: connector(sandbox) as never, ...options })
+  const redis = new Redis({ Connector: connector(sandbox), ...options })
   redis.on('error', () => undefined)
   ends.push(() => redis.disconnect())
   return redis

@@ -12,7 +12,7 @@ async function answers(options: SandboxOptions, lines: readonly string[]): Promi
   for (const line of ['MSET a 1 b 12', 'RPUSH l 2 1', 'XADD s 1-1 f v']) sandbox.store.run(...line.split(' '))
   const got: unknown[] = []
   for (const line of lines) {
-    const redis = new Redis({ Connector: connector(sandbox) as never, maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     const [name, ...args] = line.split(' ')
     got.push(await redis.call(name!, ...args).catch((error: Error) => `error: ${error.message}`))
@@ -41,7 +41,7 @@ describe('a connection', () => {
 
   test('queues none of them in a transaction', async () => {
     using sandbox = createSandbox()
-    const redis = new Redis({ Connector: connector(sandbox) as never, maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     await redis.call('MULTI')
     await expect(redis.call('SORT', 'l')).rejects.toThrow(/not available/)
