@@ -22,8 +22,8 @@ const create = words(
   ...['category', 'KEYWORD', 'price', 'U64', 'FAST', 'made', 'DATE', 'FAST'],
 )
 
-function set(id: number): Argv {
-  return words('JSON.SET', `product:${id}`, '$', JSON.stringify(document(id)))
+function set(id: number, content: Readonly<Record<string, unknown>> = document(id)): Argv {
+  return words('JSON.SET', `product:${id}`, '$', JSON.stringify(content))
 }
 
 async function searchingStore(): Promise<Store> {
@@ -84,17 +84,35 @@ function writing(name: string, store: Store, rows: readonly Argv[], searches: bo
   })
 }
 
-async function write(): Promise<Figure> {
-  const [plain, indexed] = [await searchingStore(), await searchingStore()]
-  indexed.execute(create)
-  const rows = Array.from({ length: 20_000 }, (_, id) => set(id))
-  for (const store of [plain, indexed]) for (const row of rows) store.execute(row)
-  return {
-    name: 'JSON.SET of an indexed document, searched every 100 writes, over a plain one',
-    baseline: writing('plain', plain, rows, false),
-    variants: [writing('indexed', indexed, rows.toReversed(), true)],
-    atMost: { indexed: 4 },
+/** Two contents for each of many documents, in turns. */
+function changing(other: (id: number) => Readonly<Record<string, unknown>>): readonly Argv[] {
+  const ids = Array.from({ length: 20_000 }, (_, id) => id)
+  return [...ids.map((id) => set(id)), ...ids.map((id) => set(id, other(id)))]
+}
+
+function writtenOver(name: string, rows: readonly Argv[]): () => Promise<Figure> {
+  return async () => {
+    const [plain, indexed] = [await searchingStore(), await searchingStore()]
+    indexed.execute(create)
+    for (const store of [plain, indexed]) for (const row of rows) store.execute(row)
+    // What was written so far is no part of it.
+    indexed.execute(words('SEARCH.WAITINDEXING', 'products'))
+    return {
+      name,
+      baseline: writing('plain', plain, rows, false),
+      variants: [writing('indexed', indexed, rows, true)],
+      atMost: { indexed: 4 },
+    }
   }
 }
 
-export const figures = [search, write]
+const otherPrice: () => Promise<Figure> = writtenOver(
+  'JSON.SET of an indexed document with another price, searched every 100 writes, over a plain one',
+  changing((id) => ({ ...document(id), price: id })),
+)
+const otherDocument: () => Promise<Figure> = writtenOver(
+  'JSON.SET of another document in the place of an indexed one, searched every 100 writes, over a plain one',
+  changing((id) => document(id + 31)),
+)
+
+export const figures = [search, otherPrice, otherDocument]

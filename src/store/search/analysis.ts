@@ -1,16 +1,19 @@
+import { isAscii } from '../../kernel/bytes.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 
 export type Stem = (word: string) => string
 
-/** One word of a text: the term that stands for it, and where it stands in the text, in UTF-16 units. */
-export interface Token {
-  readonly term: string
-  readonly start: number
-  readonly end: number
-}
+/** Hears of one word of a text: the term that stands for it, and where it stands in the text, in UTF-16 units. */
+export type Hear = (term: string, start: number, end: number) => void
 
-/** How the texts of one field become terms. */
-export type Analyse = (text: string) => Token[]
+/** How the texts of one field become terms, told one by one: an object for each would be most of the work. */
+export type Analyse = (text: string, hear: Hear) => void
+
+export function termsIn(text: string, analyse: Analyse): string[] {
+  const terms: string[] = []
+  analyse(text, (term) => terms.push(term))
+  return terms
+}
 
 /** Letters with their marks and digits of any script: blanks, punctuation and `_` part words. [search.md 11; of marks, `_` and `'`: choice] */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
@@ -26,16 +29,35 @@ const longestStemmed = 64
  * that NOTOKENIZE keeps case and stems nothing: choice]
  */
 export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem): Analyse {
-  if (noTokenize) return (text) => [{ term: text, start: 0, end: text.length }]
+  if (noTokenize) return (text, hear) => hear(text, 0, text.length)
   const termOf = noStem ? (word: string) => word : remembering(stem)
-  return (text) => {
-    const tokens: Token[] = []
-    for (const match of text.matchAll(word)) {
-      const [found] = match
-      tokens.push({ term: termOf(found.toLowerCase()), start: match.index, end: match.index + found.length })
+  return (text, hear) => {
+    if (!isAscii(text)) {
+      hearWords(text, termOf, hear)
+      return
     }
-    return tokens
+    const lower = text.toLowerCase()
+    for (let start = 0; start < lower.length; start++) {
+      if (!isWordCode(lower.charCodeAt(start))) continue
+      let end = start + 1
+      while (end < lower.length && isWordCode(lower.charCodeAt(end))) end++
+      hear(termOf(lower.slice(start, end)), start, end)
+      start = end
+    }
   }
+}
+
+/** In any script. */
+function hearWords(text: string, termOf: Stem, hear: Hear): void {
+  for (const match of text.matchAll(word)) {
+    const [found] = match
+    hear(termOf(found.toLowerCase()), match.index, match.index + found.length)
+  }
+}
+
+/** The same for the letters and digits of ASCII, in lower case: most texts have no others. */
+function isWordCode(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 }
 
 function remembering(stem: Stem): Stem {

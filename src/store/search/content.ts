@@ -1,10 +1,10 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { FieldDefinition, IndexDefinition } from '../values/search-definition.js'
+import type { IndexDefinition } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
-import { type Document, scalarsIn, textsIn } from './document.js'
+import { type Document, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
-import type { Scalar } from './sorted-values.js'
+import { listOf, type Scalar } from './sorted-values.js'
 import { TextField } from './text-field.js'
 
 /** What an index knows of its documents. */
@@ -17,9 +17,11 @@ export class Content {
   readonly #scalars = new Map<Bytes, ScalarField>()
   /** Facets with all that they are part of, to be found by it. */
   readonly #facets = new Map<Bytes, ScalarField>()
+  readonly #sources: readonly Source[]
 
   constructor(definition: IndexDefinition, stem: Stem) {
     this.definition = definition
+    this.#sources = definition.fields.map(sourceFor)
     for (const field of definition.fields) {
       if (field.type === 'TEXT') this.#texts.set(field.path, new TextField(analysisOf(field, stem)))
       else this.#scalars.set(field.path, new ScalarField())
@@ -30,11 +32,8 @@ export class Content {
   /** Takes in what a key is now; `undefined` when it is no document any more. One that changes keeps its place. */
   put(key: Bytes, document: Document | undefined): void {
     let id = this.#ids.get(key)
-    if (id !== undefined) this.#removeFields(id)
     if (document === undefined) {
-      if (id === undefined) return
-      this.#ids.delete(key)
-      this.#keys.delete(id)
+      if (id !== undefined) this.#remove(key, id)
       return
     }
     if (id === undefined) {
@@ -42,7 +41,7 @@ export class Content {
       this.#ids.set(key, id)
       this.#keys.set(id, key)
     }
-    for (const field of this.definition.fields) this.#addField(id, document, field)
+    for (const source of this.#sources) this.#setField(id, document, source)
   }
 
   get documentCount(): number {
@@ -83,21 +82,22 @@ export class Content {
     return size
   }
 
-  #addField(id: number, document: Document, field: FieldDefinition): void {
-    if (field.type === 'TEXT') {
-      const texts = textsIn(document, field)
-      if (texts.length > 0) this.text(field.path).add(id, texts)
+  #setField(id: number, document: Document, source: Source): void {
+    const { path, type } = source.field
+    if (type === 'TEXT') {
+      this.text(path).set(id, textsIn(document, source))
       return
     }
-    const scalars = scalarsIn(document, field)
-    if (scalars.length === 0) return
-    this.scalar(field.path).add(id, scalars)
-    if (field.type === 'FACET') this.facets(field.path).add(id, [...new Set(scalars.flatMap(above))])
+    const scalars = scalarsIn(document, source)
+    if (this.scalar(path).set(id, scalars) && type === 'FACET')
+      this.facets(path).set(id, [...new Set(listOf(scalars).flatMap(above))])
   }
 
-  #removeFields(id: number): void {
-    for (const fields of [this.#texts, this.#scalars, this.#facets])
-      for (const field of fields.values()) field.remove(id)
+  #remove(key: Bytes, id: number): void {
+    this.#ids.delete(key)
+    this.#keys.delete(id)
+    for (const field of this.#texts.values()) field.set(id, [])
+    for (const fields of [this.#scalars, this.#facets]) for (const field of fields.values()) field.set(id, [])
   }
 }
 

@@ -1,12 +1,12 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import type { Value } from '../keyspace/database.js'
 import { HashValue } from '../values/hash.js'
-import { type Json, JsonDocument, type JsonObject } from '../values/json.js'
+import { Float, type Json, type JsonArray, JsonDocument, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
 import { RawString } from '../values/raw-string.js'
 import { type DataType, type FieldDefinition, sourceOf } from '../values/search-definition.js'
 import { scalarIn, scalarOf } from './field-values.js'
-import type { Scalar } from './sorted-values.js'
+import type { Scalar, Scalars } from './sorted-values.js'
 
 /** What an index reads: the fields of a hash, or an object. */
 export type Document = HashValue | JsonObject
@@ -25,41 +25,67 @@ export function documentOf(dataType: DataType, value: Value | undefined): Docume
   }
 }
 
+/** A field, and the way to what it is made of. */
+export interface Source {
+  readonly field: FieldDefinition
+  readonly name: Bytes
+  readonly path: readonly Bytes[]
+}
+
+export function sourceFor(field: FieldDefinition): Source {
+  const name = sourceOf(field)
+  return { field, name, path: name.split('.') as Bytes[] }
+}
+
 /** The texts of a TEXT field. */
-export function textsIn(document: Document, field: FieldDefinition): string[] {
-  const source = sourceOf(field)
+export function textsIn(document: Document, { name, path }: Source): readonly string[] {
   if (document instanceof HashValue) {
-    const value = document.get(source)
-    return value === undefined ? [] : [text(value)]
+    const value = document.get(name)
+    return value === undefined ? nothing : [text(value)]
   }
+  const plain = plainMember(document, path)
+  if (plain !== undefined) return typeof plain === 'string' ? [text(plain)] : nothing
   const texts: string[] = []
-  for (const value of valuesAt(document, source)) if (typeof value === 'string') texts.push(text(value))
+  for (const value of valuesAt(document, path)) if (typeof value === 'string') texts.push(text(value))
   return texts
 }
 
 /** The values of any other field, each once. */
-export function scalarsIn(document: Document, field: FieldDefinition): Scalar[] {
-  const source = sourceOf(field)
+export function scalarsIn(document: Document, { field: { type }, name, path }: Source): Scalars {
   if (document instanceof HashValue) {
-    const value = document.get(source)
-    const scalar = value === undefined ? undefined : scalarIn(field.type, value)
-    return scalar === undefined ? [] : [scalar]
+    const value = document.get(name)
+    return oneOrNone(value === undefined ? undefined : scalarIn(type, value))
   }
+  const plain = plainMember(document, path)
+  if (plain !== undefined) return oneOrNone(scalarOf(type, plain))
   const scalars = new Set<Scalar>()
-  for (const value of valuesAt(document, source)) {
-    const scalar = scalarOf(field.type, value)
+  for (const value of valuesAt(document, path)) {
+    const scalar = scalarOf(type, value)
     if (scalar !== undefined) scalars.add(scalar)
   }
   return [...scalars]
 }
 
-/** What a dotted path leads to. A list stands for each of its elements, on the way and at the end. [choice] */
-export function valuesAt(document: JsonObject, path: Bytes): Json[] {
+const nothing: readonly never[] = []
+
+function oneOrNone(scalar: Scalar | undefined): Scalars {
+  return scalar ?? nothing
+}
+
+/** A member of the document itself that is neither a list nor an object: what nearly all fields are. */
+function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json, JsonArray | JsonObject> | undefined {
+  if (path.length > 1) return undefined
+  const member = document.get(path[0]!)
+  return typeof member !== 'object' || member === null || member instanceof Float ? member : undefined
+}
+
+/** What a path leads to. A list stands for each of its elements, on the way and at the end. [choice] */
+function valuesAt(document: JsonObject, path: readonly Bytes[]): Json[] {
   let found: Json[] = [document]
-  for (const name of path.split('.')) {
+  for (const name of path) {
     const next: Json[] = []
     for (const value of found) {
-      const member = value instanceof Map ? value.get(name as Bytes) : undefined
+      const member = value instanceof Map ? value.get(name) : undefined
       if (member !== undefined) spread(member, next)
     }
     found = next

@@ -2,6 +2,7 @@ import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { Float, type Json, type JsonObject } from '../values/json.js'
 import { compileRegex } from '../values/json-regex.js'
 import type { FieldDefinition } from '../values/search-definition.js'
+import { termsIn } from './analysis.js'
 import { scalarOf } from './field-values.js'
 import { allOf, anyOf, boosted, type Filter, type Fuzzy, nothing } from './filter.js'
 import type { Reading } from './filter-syntax.js'
@@ -105,9 +106,7 @@ function ofText(asked: Asked): void {
 }
 
 function termsOf({ field, reading }: Asked, value: string): string[] {
-  return reading
-    .analyse(field)(value)
-    .map(({ term }) => term)
+  return termsIn(value, reading.analyse(field))
 }
 
 /** Terms one after the other; nothing when there is none. [of empty values: choice] */

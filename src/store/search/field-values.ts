@@ -61,11 +61,28 @@ function largeIn(value: Bytes): bigint | undefined {
 
 const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
 
+const lowerCase = /[tz]/
+
 /** Milliseconds since 1970. A day alone is its first moment in UTC. [search.md 12; offsets: choice] */
 export function dateIn(value: string): number | undefined {
+  let at = moments.get(value)
+  if (at === undefined) {
+    at = momentOf(value)
+    if (at === undefined) return undefined
+    if (moments.size >= mostMoments) moments.clear()
+    moments.set(value, at)
+  }
+  return at
+}
+
+/** A document that is written again mostly has the dates that it had. */
+const moments = new Map<string, number>()
+const mostMoments = 10_000
+
+function momentOf(value: string): number | undefined {
   if (!date.test(value)) return undefined
   try {
-    return instant(value.toUpperCase())
+    return instant(lowerCase.test(value) ? value.toUpperCase() : value)
   } catch {
     return undefined
   }

@@ -48,10 +48,13 @@ function finderOf(field: FieldDefinition, terms: ReadonlySet<Scalar>, content: C
   if (terms.size === 0) return () => []
   if (field.type === 'TEXT') {
     const { analyse } = content.text(field.path)
-    return (value) =>
-      analyse(value)
-        .filter(({ term }) => terms.has(term))
-        .map(({ start, end }) => [start, end])
+    return (value) => {
+      const ranges: Range[] = []
+      analyse(value, (term, start, end) => {
+        if (terms.has(term)) ranges.push([start, end])
+      })
+      return ranges
+    }
   }
   if (field.type !== 'KEYWORD' && field.type !== 'FACET') return () => []
   return (value) => (terms.has(utf8(value)) ? [[0, value.length]] : [])

@@ -4,7 +4,7 @@ import type { Content } from './content.js'
 import { distanceTo } from './edit-distance.js'
 import type { Condition, Filter, Group } from './filter.js'
 import { PhraseMatches } from './phrase.js'
-import type { TextField } from './text-field.js'
+import { countOf, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
 
 /** The documents that a filter finds, not yet looked at one by one. */
@@ -124,7 +124,7 @@ function termMatches(field: TextField, term: string, { isRanked }: Search): Matc
     cost: 1,
     ids: () => postings.keys(),
     has: (id) => postings.has(id),
-    score: (id) => score(id, postings.get(id)!.length),
+    score: (id) => score(id, countOf(postings.get(id)!)),
   }
 }
 
@@ -215,7 +215,7 @@ class Any implements Matches {
 
   has(id: number): boolean {
     if (this.#found !== undefined || this.parts.length > manyParts) return this.#all.has(id)
-    return this.parts.some((part) => part.has(id))
+    return hasAny(this.parts, id)
   }
 
   score(id: number): number {
@@ -255,27 +255,37 @@ class Both implements Matches {
     this.cost = sum([...required, ...optional, ...excluded], ({ cost }) => cost) + 1
   }
 
-  *ids(): Iterable<number> {
+  ids(): Iterable<number> {
     const [first, ...rest] = this.#required
     const cost = sum([...rest, ...this.excluded], (part) => part.cost) + 1
+    const found: number[] = []
     for (const id of first!.ids()) {
       this.work.charge(cost)
-      if (rest.every((part) => part.has(id)) && !this.#isExcluded(id)) yield id
+      if (hasAll(rest, id) && !hasAny(this.excluded, id)) found.push(id)
     }
+    return found
   }
 
   has(id: number): boolean {
-    return this.#required.every((part) => part.has(id)) && !this.#isExcluded(id)
+    return hasAll(this.#required, id) && !hasAny(this.excluded, id)
   }
 
   score(id: number): number {
     const required = sum(this.#required, (part) => part.score(id))
     return this.boost * (required + sum(this.optional, (part) => (part.has(id) ? part.score(id) : 0)))
   }
+}
 
-  #isExcluded(id: number): boolean {
-    return this.excluded.some((part) => part.has(id))
-  }
+// Loops, because they are what a search spends its time with.
+
+function hasAll(parts: readonly Matches[], id: number): boolean {
+  for (let at = 0; at < parts.length; at++) if (!parts[at]!.has(id)) return false
+  return true
+}
+
+function hasAny(parts: readonly Matches[], id: number): boolean {
+  for (let at = 0; at < parts.length; at++) if (parts[at]!.has(id)) return true
+  return false
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

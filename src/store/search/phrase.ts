@@ -1,5 +1,8 @@
 import type { Matches, Search } from './matching.js'
 import type { Positions, Postings, TextField } from './text-field.js'
+
+type Places = readonly number[]
+
 import { phraseScore } from './word-score.js'
 
 /**
@@ -49,17 +52,17 @@ export class PhraseMatches implements Matches {
   }
 
   #occurrences(id: number): number {
-    const places: Positions[] = []
+    const places: Places[] = []
     for (const options of this.#places) {
-      const positions = options.length === 1 ? options[0]!.get(id) : merged(options, id)
-      if (positions === undefined || positions.length === 0) return 0
+      const positions = options.length === 1 ? listed(options[0]!.get(id)) : merged(options, id)
+      if (positions.length === 0) return 0
       places.push(positions)
       this.#search.work.charge(1 + (positions.length >>> 1))
     }
     return this.#slop === 0 ? countAdjacent(places) : this.#countNear(places)
   }
 
-  #countNear(places: readonly Positions[]): number {
+  #countNear(places: readonly Places[]): number {
     // One word cannot stand for two.
     const wanted = new Map<string, number>()
     for (const [term] of this.#terms) wanted.set(term!, (wanted.get(term!) ?? 0) + 1)
@@ -88,13 +91,20 @@ function countOf(options: readonly Postings[]): number {
   return options.reduce((sum, { size }) => sum + size, 0)
 }
 
-function merged(options: readonly Postings[], id: number): Positions {
+function listed(positions: Positions | undefined): Places {
+  if (positions === undefined) return nowhere
+  return typeof positions === 'number' ? [positions] : positions
+}
+
+const nowhere: Places = []
+
+function merged(options: readonly Postings[], id: number): Places {
   const all: number[] = []
-  for (const postings of options) for (const position of postings.get(id) ?? []) all.push(position)
+  for (const postings of options) for (const position of listed(postings.get(id))) all.push(position)
   return all.sort((a, b) => a - b)
 }
 
-function countAdjacent([first, ...rest]: readonly Positions[]): number {
+function countAdjacent([first, ...rest]: readonly Places[]): number {
   const next = rest.map(() => 0)
   let count = 0
   for (const start of first!) {

@@ -1,46 +1,55 @@
-import { type Bound, compareScalars, type Scalar, SortedValues } from './sorted-values.js'
+import { type Bound, compareScalars, isList, listOf, type Scalar, type Scalars, SortedValues } from './sorted-values.js'
 
 /** The values of one field that is no text. What is looked up by them is made when somebody asks, and then kept up to date. */
 export class ScalarField {
   /** By document; one can have several. */
-  readonly #values = new Map<number, readonly Scalar[]>()
+  readonly #values = new Map<number, Scalars>()
   /** Documents by value, for fields that are asked for one value. */
   #byValue: Map<Scalar, Set<number>> | undefined
   #sorted: SortedValues | undefined
   size = 0
 
-  add(id: number, values: readonly Scalar[]): void {
-    this.#values.set(id, values)
-    for (const value of values) {
-      if (this.#byValue !== undefined) addTo(this.#byValue, value, id)
-      this.#sorted?.add(value, id)
-      this.size += typeof value === 'string' ? value.length + 4 : 12
+  /** Puts a document's values in the place of those that it had; returns whether they are others. */
+  set(id: number, values: Scalars): boolean {
+    const before = this.#values.get(id) ?? nothing
+    if (isSame(before, values)) return false
+    if (isList(before)) for (const value of before) this.#remove(value, id)
+    else this.#remove(before, id)
+    if (!isList(values)) {
+      this.#values.set(id, values)
+      this.#add(values, id)
+      return true
     }
+    if (values.length === 0) this.#values.delete(id)
+    else this.#values.set(id, values)
+    for (const value of values) this.#add(value, id)
+    return true
   }
 
-  remove(id: number): void {
-    const values = this.#values.get(id)
-    if (values === undefined) return
-    this.#values.delete(id)
-    for (const value of values) {
-      const ids = this.#byValue?.get(value)
-      ids?.delete(id)
-      if (ids?.size === 0) this.#byValue!.delete(value)
-      this.#sorted?.remove(value, id)
-      this.size -= typeof value === 'string' ? value.length + 4 : 12
-    }
+  #add(value: Scalar, id: number): void {
+    if (this.#byValue !== undefined) addTo(this.#byValue, value, id)
+    this.#sorted?.add(value, id)
+    this.size += sizeOf(value)
+  }
+
+  #remove(value: Scalar, id: number): void {
+    const ids = this.#byValue?.get(value)
+    ids?.delete(id)
+    if (ids?.size === 0) this.#byValue!.delete(value)
+    this.#sorted?.remove(value, id)
+    this.size -= sizeOf(value)
   }
 
   /** Different ones, in the order of the document. */
   valuesOf(id: number): readonly Scalar[] {
-    return this.#values.get(id) ?? nothing
+    return listOf(this.#values.get(id) ?? nothing)
   }
 
   /** Which documents have the value. */
   having(value: Scalar): ReadonlySet<number> {
     if (this.#byValue === undefined) {
       this.#byValue = new Map()
-      for (const [id, values] of this.#values) for (const each of values) addTo(this.#byValue, each, id)
+      for (const [id, values] of this.#values) for (const each of listOf(values)) addTo(this.#byValue, each, id)
     }
     return this.#byValue.get(value) ?? nobody
   }
@@ -57,6 +66,7 @@ export class ScalarField {
   hasWithin(id: number, low: Bound | undefined, high: Bound | undefined): boolean {
     const values = this.#values.get(id)
     if (values === undefined) return false
+    if (!isList(values)) return isWithin(values, low, high)
     for (const value of values) if (isWithin(value, low, high)) return true
     return false
   }
@@ -64,7 +74,7 @@ export class ScalarField {
   get #inOrder(): SortedValues {
     if (this.#sorted === undefined) {
       const pairs: [Scalar, number][] = []
-      for (const [id, values] of this.#values) for (const value of values) pairs.push([value, id])
+      for (const [id, values] of this.#values) for (const value of listOf(values)) pairs.push([value, id])
       this.#sorted = SortedValues.of(pairs)
     }
     return this.#sorted
@@ -85,6 +95,15 @@ function addTo(byValue: Map<Scalar, Set<number>>, value: Scalar, id: number): vo
   const ids = byValue.get(value)
   if (ids === undefined) byValue.set(value, new Set([id]))
   else ids.add(id)
+}
+
+function isSame(some: Scalars, others: Scalars): boolean {
+  if (!isList(some) || !isList(others)) return some === others
+  return some.length === others.length && some.every((value, at) => value === others[at])
+}
+
+function sizeOf(value: Scalar): number {
+  return typeof value === 'string' ? value.length + 4 : 12
 }
 
 const nothing: readonly Scalar[] = []

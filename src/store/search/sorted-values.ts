@@ -1,6 +1,17 @@
 /** What a field that is no text has: a number, a whole number beyond 2^53, or the bytes of a word. */
 export type Scalar = number | bigint | string
 
+/** What a document has: nearly always one, which needs no list. */
+export type Scalars = Scalar | readonly Scalar[]
+
+export function listOf(scalars: Scalars): readonly Scalar[] {
+  return isList(scalars) ? scalars : [scalars]
+}
+
+export function isList(scalars: Scalars): scalars is readonly Scalar[] {
+  return typeof scalars === 'object'
+}
+
 export function compareScalars(a: Scalar, b: Scalar): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
