@@ -1,6 +1,6 @@
 // `npm run test:nightly`, after a build: each page with each version of its runner, Bun and Deno among them, the builds
-// of frameworks, and the tests of redis-server. What cannot run here is told in one sentence; what runs and fails ends it with 1.
-// Runs on Node's type stripping, so its syntax is erasable.
+// of frameworks, redis-py, and the tests of redis-server. What cannot run here is told in one sentence; what runs and fails
+// ends it with 1. Runs on Node's type stripping, so its syntax is erasable.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,6 +25,7 @@ try {
     const program = join(recipes, name, 'nightly.ts')
     if (existsSync(program)) ran(`recipe ${name}`, [program])
   }
+  ran('redis-py', [join(root, 'test/nightly/redis-py.ts')])
   ran('tests of redis-server', [join(root, 'test/nightly/redis-suite.ts')])
 } finally {
   rmSync(place, { recursive: true, force: true })
