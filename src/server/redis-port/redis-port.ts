@@ -64,10 +64,8 @@ export async function openRedisPort(
       open.delete(socket)
     })
   }
-  const create = (): Server => {
-    const server = tls === undefined ? createServer(serve) : createTlsServer(optionsOf(tls), serve)
-    return server.on('connection', accept)
-  }
+  const create = (): Server =>
+    (tls === undefined ? createServer(serve) : tlsServer(optionsOf(tls), patience, serve)).on('connection', accept)
   const { servers, port: taken } = await listenOn(address, port, create)
   return {
     port: taken,
@@ -84,6 +82,12 @@ export async function openRedisPort(
       hostClearTimeout(timer)
     },
   }
+}
+
+function tlsServer(options: TlsOptions, patience: number, serve: (socket: Socket) => void): Server {
+  const server = createTlsServer({ ...options, handshakeTimeout: patience }, serve)
+  // Nobody else closes those that never shook hands.
+  return server.on('tlsClientError', (_error, socket) => socket.destroy())
 }
 
 /** @throws TypeError for what is no certificate with its key */
