@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.js'
+import { inside } from '../../../src/store/inside.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
 
@@ -289,5 +290,30 @@ describe('many commands at once', () => {
     expect(seen.filter((n) => n < 100_000).length).toBeGreaterThan(10)
     const replies = greedy.got.split('\r\n')
     expect(replies.slice(1, -1)).toEqual(Array.from({ length: 100_000 }, (_, at) => `:${at + 1}`))
+  })
+})
+
+describe('a bug of ours', () => {
+  // A table of commands that throws stands for any: at once, behind a wait, and when a long pipeline goes on.
+  test.each([
+    ['at once', 'SET boom 1\r\n'],
+    ['behind a wait', 'BLPOP q 0\r\nSET boom 1\r\n'],
+    ['in a long pipeline', `${'PING\r\n'.repeat(1_000)}SET boom 1\r\n`],
+  ])('%s, breaks one connection and no other', async (_, bytes) => {
+    const told: string[] = []
+    const server = await served({ report: (line: string) => void told.push(line) })
+    const { engine } = inside.of(server.tenant('main').store)
+    const lookup = engine.lookup.bind(engine)
+    engine.lookup = (argv) => {
+      if (argv[1] === 'boom') throw new RangeError('a bug')
+      return lookup(argv)
+    }
+    const peer = signedIn(server).send(bytes)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    server.tenant('main').store.run('RPUSH', 'q', 'one')
+    await peer.isSentAway()
+    expect(told.join('')).toMatch(/the native port failed: RangeError: a bug/)
+    await stillServes(server)
+    await expect.poll(() => connections(server.tenant('main'))).toBe(1)
   })
 })
