@@ -44,7 +44,6 @@ export const deniedTags: readonly string[] = [
   'needs:config-maxmemory',
   'needs:config-resetstat',
   'large-memory',
-  'slow',
 ]
 
 export interface Skip {
@@ -54,6 +53,10 @@ export interface Skip {
 }
 
 export const skips: readonly Skip[] = [
+  {
+    why: 'A score has as few digits as tell it from its neighbours, as in later versions; redis-server 7.0 has 17. [store.md 3.4]',
+    tests: ['/^ZM?SCORE - (?:listpack|skiplist)$'],
+  },
   {
     why: 'The service says "value is not an int or out of range" where redis-server says "integer". [store.md, errors]',
     tests: [
