@@ -1,5 +1,5 @@
-import type { Bytes } from '../../kernel/bytes.js'
-import type { Reply, ReplyError } from './reply.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Reply, ReplyError } from './reply.js'
 
 // The types that RESP3 has and RESP2 has not. Commands answer as RESP2 has it; here is what RESP3 makes of it. [redis 7.0]
 
@@ -169,4 +169,13 @@ export function typedReply(name: string, argv: readonly Bytes[], reply: Reply): 
 
 function isList(reply: unknown): reply is readonly Reply[] {
   return Array.isArray(reply)
+}
+
+/** The same without the types that RESP2 has not: as the log keeps it. */
+export function plainOf(reply: TypedReply): Reply {
+  if (reply instanceof ReplyError) return latin1(reply.message)
+  if (reply instanceof DoubleReply || reply instanceof TextReply) return reply.text
+  if (reply instanceof MapReply) return reply.pairs.map(plainOf)
+  if (reply instanceof SetReply || reply instanceof PushReply) return reply.items.map(plainOf)
+  return Array.isArray(reply) ? reply.map(plainOf) : (reply as Reply)
 }

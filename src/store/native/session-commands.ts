@@ -62,9 +62,9 @@ const commands: readonly SessionCommand[] = [
     },
   },
 
-  { name: 'MULTI', words: [1, 1], inTransaction: 'runs', run: (session) => session.beginTransaction() },
+  { name: 'MULTI', words: [1, 1], inTransaction: 'runs', run: ({ transaction }) => transaction.begin() },
   { name: 'EXEC', words: [1, 1], inTransaction: 'runs', run: (session) => session.executeTransaction() },
-  { name: 'DISCARD', words: [1, 1], inTransaction: 'runs', run: (session) => session.discardTransaction() },
+  { name: 'DISCARD', words: [1, 1], inTransaction: 'runs', run: ({ transaction }) => transaction.discard() },
   {
     name: 'WATCH',
     usage: 'key [key …]',
@@ -72,7 +72,7 @@ const commands: readonly SessionCommand[] = [
     inTransaction: 'runs',
     run: (session, [, ...keys]) => session.watchKeys(keys),
   },
-  { name: 'UNWATCH', words: [1, 1], run: (session) => session.unwatch() },
+  { name: 'UNWATCH', words: [1, 1], run: ({ transaction }) => transaction.unwatch() },
 
   {
     name: 'SUBSCRIBE',

@@ -5,11 +5,10 @@ import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
 import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '../command/errors.js'
-import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
-import { DoubleReply, PushReply, type TypedReply, typedReply } from '../command/typed-reply.js'
+import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
+import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
 import type { Message, Subscriber } from '../keyspace/pubsub.js'
-import { Watch } from '../keyspace/watches.js'
 import { refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import { notLoaded, type StoreFront } from '../rest/endpoints.js'
@@ -24,6 +23,7 @@ import {
   type SessionReply,
   sessionCommands,
 } from './session-commands.js'
+import { TransactionState } from './transaction.js'
 
 /** Where the bytes for a client go. */
 export interface Outlet {
@@ -42,12 +42,6 @@ export interface House {
   left(session: Session): void
 }
 
-interface Transaction {
-  readonly rows: (readonly Bytes[])[]
-  /** One of the rows was refused: none will run. */
-  isRefused: boolean
-}
-
 /** Sends the bytes of an answer. */
 type Send = (bytes: Bytes) => void
 
@@ -61,12 +55,11 @@ export class Session implements Subscriber, EventOutlet, Client {
   name: string = ''
   readonly library: { name: string; version: string } = { name: '', version: '' }
   hasEnded = false
+  readonly transaction: TransactionState
   readonly #house: House
   readonly #outlet: Outlet
   readonly #since: number
   #last = { at: 0, name: 'NULL' }
-  #transaction: Transaction | undefined
-  readonly #watch = new Watch()
   #blocked: Blocked | undefined
   #isMonitor = false
   /** Whether it wants no replies: for good, to this command, or to the next one. */
@@ -84,6 +77,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   ) {
     this.#house = house
     this.#outlet = outlet
+    this.transaction = new TransactionState(house.front.store)
     this.#since = house.front.clock.now()
     this.#last.at = this.#since
   }
@@ -147,8 +141,9 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (this.#isMonitor && !whileMonitoring.has(name)) {
       throw new ReplyError("ERR Replica can't interact with the keyspace")
     }
-    const transaction = this.#transaction
-    if (transaction !== undefined && own?.inTransaction !== 'runs') return this.#queue(transaction, argv, own)
+    if (this.transaction.isOpen && own?.inTransaction !== 'runs') {
+      return this.transaction.queue(argv, () => this.#checkRow(argv, own))
+    }
     if (own === undefined) return this.#command(argv, 'native')
     this.#check(own, argv)
     return this.#runOwn(own, argv)
@@ -165,7 +160,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (!showsAfterwards) this.#show(own, argv)
     try {
       const reply = own.run(this, argv)
-      note({ reply: plainOf(reply) })
+      note({ reply: reply === undefined ? null : plainOf(reply) })
       return reply
     } catch (error) {
       if (error instanceof ReplyError) note({ error: error.message })
@@ -249,43 +244,27 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   // ---- transactions -----------------------------------------------------------------------------------------------
 
-  beginTransaction(): SessionReply {
-    if (this.#transaction !== undefined) throw new ReplyError('ERR MULTI calls can not be nested')
-    this.#transaction = { rows: [], isRefused: false }
-    return ok
+  /** Whether a row may wait for EXEC. Throws `ReplyError`. */
+  #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
+    const { front } = this.#house
+    const { store } = front
+    if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
+    front.measured(argv)
+    if (own !== undefined) this.#check(own, argv)
+    else store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
   }
 
-  #queue(transaction: Transaction, argv: readonly Bytes[], own: SessionCommand | undefined): SessionReply {
-    const { store } = this.#house.front
-    try {
-      if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
-      this.#house.front.measured(argv)
-      if (own !== undefined) this.#check(own, argv)
-      else store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
-    } catch (error) {
-      if (error instanceof ReplyError) transaction.isRefused = true
-      throw error
-    }
-    transaction.rows.push(argv)
-    return queued
-  }
-
+  /** EXEC. */
   executeTransaction(): SessionReply {
-    const { rows, isRefused } = this.#endTransaction('EXEC')
     const { store } = this.#house.front
-    // What has expired unseen has changed, too.
-    for (const key of this.#watch.keys) store.db.has(key)
-    const { isTouched } = this.#watch
-    this.#unwatch()
-    if (isRefused) throw new ReplyError('EXECABORT Transaction discarded because of previous errors.')
-    if (isTouched) return nilArray
-    const isOwn = (argv: readonly Bytes[]): boolean => this.#own(argv[0]!.toUpperCase(), argv) !== undefined
-    const stored = rows.filter((argv) => !isOwn(argv))
-    const commands = stored.map((argv) => store.blockingCommands.find(argv) ?? store.lookup(argv))
-    const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
-    if (refusal !== undefined) throw refusal
-    store.meter.countTransaction()
-    return store.waiting.transaction(() => rows.map((argv) => this.#row(argv)))
+    return this.transaction.execute((rows) => {
+      const stored = rows.filter((argv) => this.#own(argv[0]!.toUpperCase(), argv) === undefined)
+      const commands = stored.map((argv) => store.blockingCommands.find(argv) ?? store.lookup(argv))
+      const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
+      if (refusal !== undefined) throw refusal
+      store.meter.countTransaction()
+      return store.waiting.transaction(() => rows.map((argv) => this.#row(argv)))
+    })
   }
 
   #row(argv: readonly Bytes[]): TypedReply {
@@ -300,39 +279,10 @@ export class Session implements Subscriber, EventOutlet, Client {
     }
   }
 
-  discardTransaction(): SessionReply {
-    this.#endTransaction('DISCARD')
-    this.#unwatch()
-    return ok
-  }
-
-  #endTransaction(by: string): Transaction {
-    const transaction = this.#transaction
-    if (transaction === undefined) throw new ReplyError(`ERR ${by} without MULTI`)
-    this.#transaction = undefined
-    return transaction
-  }
-
+  /** WATCH. */
   watchKeys(keys: readonly Bytes[]): SessionReply {
-    if (this.#transaction !== undefined) throw new ReplyError('ERR WATCH inside MULTI is not allowed')
-    const { store } = this.#house.front
-    if (!keys.every((key) => this.user.mayUseKey(key, 'R', store.work))) throw replyError('noKeyPermission')
-    for (const key of keys) {
-      // It may have expired before: that is no change any more.
-      store.db.has(key)
-      store.watches.add(this.#watch, key)
-    }
-    return ok
-  }
-
-  unwatch(): SessionReply {
-    this.#unwatch()
-    return ok
-  }
-
-  #unwatch(): void {
-    this.#house.front.store.watches.remove(this.#watch)
-    this.#watch.isTouched = false
+    const { work } = this.#house.front.store
+    return this.transaction.watch(keys, (key) => this.user.mayUseKey(key, 'R', work))
   }
 
   // ---- what it hears ----------------------------------------------------------------------------------------------
@@ -469,8 +419,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (this.hasEnded) return
     this.retire()
     const { store } = this.#house.front
-    this.#transaction = undefined
-    this.#unwatch()
+    this.transaction.forget()
     store.pubsub.leave(this)
     this.#blocked?.cancel()
     this.#house.left(this)
@@ -480,7 +429,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   describe(): string {
     const now = this.#house.front.clock.now()
     const seconds = (since: number): number => Math.max(0, Math.floor((now - since) / 1000))
-    const flags = `${this.#isMonitor ? 'O' : ''}${this.subscriptions > 0 ? 'P' : ''}${this.#transaction ? 'x' : ''}${this.#blocked ? 'b' : ''}`
+    const flags = `${this.#isMonitor ? 'O' : ''}${this.subscriptions > 0 ? 'P' : ''}${this.transaction.isOpen ? 'x' : ''}${this.#blocked ? 'b' : ''}`
     const fields = {
       id: this.id,
       addr: this.address,
@@ -490,7 +439,7 @@ export class Session implements Subscriber, EventOutlet, Client {
       flags: flags || 'N',
       db: 0,
       sub: this.subscriptions,
-      multi: this.#transaction?.rows.length ?? -1,
+      multi: this.transaction.length,
       cmd: this.#last.name.toLowerCase(),
       user: this.user.name,
       resp: this.protocol,
@@ -502,8 +451,6 @@ export class Session implements Subscriber, EventOutlet, Client {
       .join(' ')
   }
 }
-
-const queued = new Status('QUEUED')
 
 const whileMonitoring: ReadonlySet<string> = new Set(['QUIT', 'RESET', 'PING'])
 const whileSubscribed: ReadonlySet<string> = new Set([
@@ -520,18 +467,4 @@ function confined(name: string): ReplyError {
   return new ReplyError(
     `ERR Can't execute '${name.toLowerCase()}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
   )
-}
-
-/** As the log keeps it. */
-function plainOf(reply: SessionReply): Reply {
-  if (reply === undefined) return null
-  if (Array.isArray(reply)) return reply.map(plainOf)
-  if (reply instanceof ReplyError) return latin1(reply.message)
-  if (reply instanceof DoubleReply) return reply.text
-  if (typeof reply === 'object' && reply !== null) {
-    if ('pairs' in reply) return reply.pairs.map(plainOf)
-    if ('items' in reply) return reply.items.map(plainOf)
-    if ('text' in reply && !(reply instanceof Status)) return reply.text
-  }
-  return reply as Reply
 }

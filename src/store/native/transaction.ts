@@ -1,0 +1,100 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { replyError } from '../command/errors.js'
+import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
+import type { TypedReply } from '../command/typed-reply.js'
+import { Watch } from '../keyspace/watches.js'
+import type { Store } from '../store.js'
+
+type Row = readonly Bytes[]
+
+const queued = new Status('QUEUED')
+
+/** What a connection has said since MULTI, and the keys that it watches until EXEC. [redis 7.0] */
+export class TransactionState {
+  readonly #store: Store
+  readonly #watch = new Watch()
+  #rows: Row[] | undefined
+  /** One of the rows was refused: none will run. */
+  #isRefused = false
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Whether what is sent waits for EXEC. */
+  get isOpen(): boolean {
+    return this.#rows !== undefined
+  }
+
+  /** Rows that wait, -1 outside of transactions. */
+  get length(): number {
+    return this.#rows?.length ?? -1
+  }
+
+  begin(): Reply {
+    if (this.isOpen) throw new ReplyError('ERR MULTI calls can not be nested')
+    this.#rows = []
+    this.#isRefused = false
+    return ok
+  }
+
+  /** @param check throws `ReplyError` for a row that may not stand in it */
+  queue(argv: Row, check: () => void): Reply {
+    try {
+      check()
+    } catch (error) {
+      if (error instanceof ReplyError) this.#isRefused = true
+      throw error
+    }
+    this.#rows!.push(argv)
+    return queued
+  }
+
+  /** @param run gives the replies to the rows; nothing is run where a watched key has changed */
+  execute(run: (rows: readonly Row[]) => TypedReply): TypedReply {
+    const rows = this.#end('EXEC')
+    const { keys } = this.#watch
+    // What has expired unseen has changed, too.
+    for (const key of keys) this.#store.db.has(key)
+    const { isTouched } = this.#watch
+    this.unwatch()
+    if (this.#isRefused) throw new ReplyError('EXECABORT Transaction discarded because of previous errors.')
+    return isTouched ? nilArray : run(rows)
+  }
+
+  discard(): Reply {
+    this.#end('DISCARD')
+    return this.unwatch()
+  }
+
+  watch(keys: readonly Bytes[], mayUse: (key: Bytes) => boolean): Reply {
+    if (this.isOpen) throw new ReplyError('ERR WATCH inside MULTI is not allowed')
+    if (!keys.every(mayUse)) throw replyError('noKeyPermission')
+    const { db, watches } = this.#store
+    for (const key of keys) {
+      // It may have expired before: that is no change any more.
+      db.has(key)
+      watches.add(this.#watch, key)
+    }
+    return ok
+  }
+
+  unwatch(): Reply {
+    this.#store.watches.remove(this.#watch)
+    this.#watch.isTouched = false
+    return ok
+  }
+
+  /** Nobody will say EXEC any more. */
+  forget(): void {
+    this.#rows = undefined
+    this.unwatch()
+  }
+
+  #end(by: string): readonly Row[] {
+    const rows = this.#rows
+    if (rows === undefined) throw new ReplyError(`ERR ${by} without MULTI`)
+    this.#rows = undefined
+    return rows
+  }
+}
