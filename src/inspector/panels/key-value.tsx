@@ -12,6 +12,27 @@ import { RowEditor } from './row-editor.js'
 import { runCommand } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
+/** What a search index covers, and what it reads; it can only be made anew. */
+function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 'search' }> }): JSX.Element {
+  return (
+    <table class="pn-rows">
+      <caption>
+        {value.on} keys of {value.prefixes.map(shownKey).join(', ')}, {value.language}
+      </caption>
+      <tbody>
+        {value.fields.map(({ path, type }) => (
+          <tr key={shownKey(path)}>
+            <td>
+              <Bytes value={path} />
+            </td>
+            <td>{type}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
 interface KeyValueProps {
   readonly view: View
   readonly value: DumpedKey
@@ -31,6 +52,8 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
       <Deadline value={value} now={point.value.at} control={control} />
       {value.type === 'string' || value.type === 'json' ? (
         <TextValue value={value} control={control} />
+      ) : value.type === 'search' ? (
+        <SearchFields value={value} />
       ) : (
         <RowEditor value={value} control={control} now={point.value.at} />
       )}
