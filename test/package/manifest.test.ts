@@ -57,7 +57,7 @@ test('only what is needed is packed', () => {
     .sort()
   const strange = files.filter(
     (file) =>
-      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/pictures\/[\w-]+\.png|examples\/[\w./-]+|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD-PARTY-LICENSES\.md)$/.test(
+      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/pictures\/[\w-]+\.png|docs\/protocol\/commands\.json|examples\/[\w./-]+|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD-PARTY-LICENSES\.md)$/.test(
         file,
       ),
   )
