@@ -27,6 +27,35 @@ export const pubsubCommands: readonly Command[] = [
     run: ({ store }, channels) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
   }),
 
+  // There is one node: what is sharded elsewhere is all here.
+  command('SPUBLISH', {
+    status: 'redis',
+    flags: ['fast'],
+    since: '7.0.0',
+    args: [channel, named('message', bytes)],
+    run: ({ store }, channel, message) => store.pubsub.publishToShard(channel, message),
+  }),
+
+  command('PUBSUB SHARDCHANNELS', {
+    status: 'redis',
+    flags: ['slow'],
+    since: '7.0.0',
+    args: [named('[pattern]', zeroOrMore(bytes))],
+    run({ store }, patterns) {
+      if (patterns.length > 1) throw subcommandSyntax('PUBSUB', 'SHARDCHANNELS')
+      return store.pubsub.channels(store.work, patterns[0], 'shards')
+    },
+  }),
+
+  command('PUBSUB SHARDNUMSUB', {
+    status: 'redis',
+    flags: ['slow'],
+    since: '7.0.0',
+    args: [zeroOrMore(named('channel', bytes))],
+    run: ({ store }, channels) =>
+      channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel, 'shards')]),
+  }),
+
   command('PUBSUB NUMPAT', {
     flags: ['slow'],
     since: '2.8.0',

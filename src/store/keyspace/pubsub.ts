@@ -33,6 +33,13 @@ export interface Subscriber {
 interface Hearing {
   readonly channels: Set<Bytes>
   readonly patterns: Set<Bytes>
+  /** Channels of shards, which are counted by themselves. There is one node: all of them are here. */
+  readonly shards: Set<Bytes>
+}
+
+/** Of channels and patterns together, or of shards. */
+function sizeOf({ channels, patterns, shards }: Hearing, kind: keyof Hearing): number {
+  return kind === 'shards' ? shards.size : channels.size + patterns.size
 }
 
 interface Pattern {
@@ -47,18 +54,20 @@ class PatternTooCostly extends Error {}
 export class PubSub {
   readonly #channels = new Map<Bytes, Set<Subscriber>>()
   readonly #patterns = new Map<Bytes, Pattern>()
+  readonly #shards = new Map<Bytes, Set<Subscriber>>()
   /** Who is shown every command. */
   readonly monitors: Set<Subscriber> = new Set()
   readonly #everybody = new Map<Subscriber, Hearing>()
 
   /** Subscribes to channels and confirms each with the number of subscriptions so far. */
-  subscribe(subscriber: Subscriber, channels: readonly Bytes[]): void {
+  subscribe(subscriber: Subscriber, names: readonly Bytes[], kind: 'channels' | 'shards' = 'channels'): void {
     const heard = this.#welcome(subscriber)
-    for (const channel of channels) {
-      const subscribers = this.#channels.get(channel) ?? new Set()
-      this.#channels.set(channel, subscribers.add(subscriber))
-      heard.channels.add(channel)
-      subscriber.receive(new Message('subscribe', channel, sizeOf(heard)))
+    const all = kind === 'shards' ? this.#shards : this.#channels
+    for (const name of names) {
+      const subscribers = all.get(name) ?? new Set()
+      all.set(name, subscribers.add(subscriber))
+      heard[kind].add(name)
+      subscriber.receive(new Message(kind === 'shards' ? 'ssubscribe' : 'subscribe', name, sizeOf(heard, kind)))
     }
   }
 
@@ -69,7 +78,7 @@ export class PubSub {
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
       heard.patterns.add(pattern)
-      subscriber.receive(new Message('psubscribe', pattern, sizeOf(heard)))
+      subscriber.receive(new Message('psubscribe', pattern, sizeOf(heard, 'patterns')))
     }
   }
 
@@ -84,16 +93,17 @@ export class PubSub {
     const all = names ?? [...heard[kind]]
     const ended = all.map((name) => {
       if (heard[kind].delete(name)) this.#forget(subscriber, kind, name)
-      return { name, left: sizeOf(heard) }
+      return { name, left: sizeOf(heard, kind) }
     })
-    if (sizeOf(heard) === 0 && !this.monitors.has(subscriber)) this.#everybody.delete(subscriber)
-    return ended.length === 0 ? [{ name: null, left: sizeOf(heard) }] : ended
+    const isSilent = heard.channels.size + heard.patterns.size + heard.shards.size === 0
+    if (isSilent && !this.monitors.has(subscriber)) this.#everybody.delete(subscriber)
+    return ended.length === 0 ? [{ name: null, left: sizeOf(heard, kind) }] : ended
   }
 
   /** Subscriptions of somebody. */
   countOf(subscriber: Subscriber): number {
     const heard = this.#everybody.get(subscriber)
-    return heard === undefined ? 0 : sizeOf(heard)
+    return heard === undefined ? 0 : sizeOf(heard, 'channels') + heard.shards.size
   }
 
   monitor(subscriber: Subscriber): void {
@@ -109,13 +119,14 @@ export class PubSub {
     this.monitors.delete(subscriber)
     for (const channel of hearing.channels) this.#forget(subscriber, 'channels', channel)
     for (const pattern of hearing.patterns) this.#forget(subscriber, 'patterns', pattern)
+    for (const shard of hearing.shards) this.#forget(subscriber, 'shards', shard)
   }
 
   #forget(subscriber: Subscriber, kind: keyof Hearing, name: Bytes): void {
-    const subscribers = kind === 'channels' ? this.#channels.get(name) : this.#patterns.get(name)?.subscribers
-    if (!subscribers?.delete(subscriber) || subscribers.size > 0) return
-    if (kind === 'channels') this.#channels.delete(name)
-    else this.#patterns.delete(name)
+    const all = kind === 'channels' ? this.#channels : kind === 'shards' ? this.#shards : this.#patterns
+    const found = all.get(name)
+    const subscribers = found !== undefined && 'subscribers' in found ? found.subscribers : found
+    if (subscribers?.delete(subscriber) && subscribers.size === 0) all.delete(name)
   }
 
   /** What comparing channels with patterns may still cost, for events that nobody asked to be published. */
@@ -163,6 +174,15 @@ export class PubSub {
     return size
   }
 
+  /** The same for the shard that has a channel. */
+  publishToShard(channel: Bytes, payload: Bytes): number {
+    const subscribers = this.#shards.get(channel)
+    if (subscribers === undefined) return 0
+    const { size } = subscribers
+    tell(subscribers, new Message('smessage', channel, payload))
+    return size
+  }
+
   /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     const words = argv.map((word) => ` ${quoted(word)}`).join('')
@@ -170,14 +190,15 @@ export class PubSub {
   }
 
   /** Channels with subscribers, in order of subscription; patterns do not count. */
-  channels(work: Work, pattern?: Bytes): Bytes[] {
-    work.charge(this.#channels.size)
-    const channels = [...this.#channels.keys()]
+  channels(work: Work, pattern?: Bytes, kind: 'channels' | 'shards' = 'channels'): Bytes[] {
+    const all = kind === 'shards' ? this.#shards : this.#channels
+    work.charge(all.size)
+    const channels = [...all.keys()]
     return pattern === undefined ? channels : channels.filter(globMatcher(pattern, work))
   }
 
-  subscribersOf(channel: Bytes): number {
-    return this.#channels.get(channel)?.size ?? 0
+  subscribersOf(channel: Bytes, kind: 'channels' | 'shards' = 'channels'): number {
+    return (kind === 'shards' ? this.#shards : this.#channels).get(channel)?.size ?? 0
   }
 
   get patternCount(): number {
@@ -195,14 +216,10 @@ export class PubSub {
   }
 
   #welcome(subscriber: Subscriber): Hearing {
-    const hearing = this.#everybody.get(subscriber) ?? { channels: new Set(), patterns: new Set() }
+    const hearing = this.#everybody.get(subscriber) ?? { channels: new Set(), patterns: new Set(), shards: new Set() }
     this.#everybody.set(subscriber, hearing)
     return hearing
   }
-}
-
-function sizeOf({ channels, patterns }: Hearing): number {
-  return channels.size + patterns.size
 }
 
 function tell(subscribers: ReadonlySet<Subscriber>, message: Message): void {

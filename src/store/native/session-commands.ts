@@ -98,6 +98,20 @@ const commands: readonly SessionCommand[] = [
     words: [1, any],
     run: (session, [, ...names]) => session.unsubscribe('patterns', names),
   },
+  {
+    name: 'SSUBSCRIBE',
+    usage: 'channel [channel …]',
+    words: [2, any],
+    status: 'redis',
+    run: (session, [, ...names]) => session.subscribe('shards', names),
+  },
+  {
+    name: 'SUNSUBSCRIBE',
+    usage: '[channel …]',
+    words: [1, any],
+    status: 'redis',
+    run: (session, [, ...names]) => session.unsubscribe('shards', names),
+  },
   { name: 'MONITOR', words: [1, 1], isAdmin: true, inTransaction: 'refused', run: (session) => session.monitor() },
 
   { name: 'CLIENT ID', words: [2, 2], run: ({ id }) => id },

@@ -287,18 +287,18 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   // ---- what it hears ----------------------------------------------------------------------------------------------
 
-  subscribe(kind: 'channels' | 'patterns', names: readonly Bytes[]): SessionReply {
+  subscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
     const { pubsub, work } = this.#house.front.store
     const use = kind === 'patterns' ? 'pattern' : 'name'
     if (!names.every((name) => this.user.mayUseChannel(name, use, work))) throw replyError('noChannelPermission')
-    if (kind === 'channels') pubsub.subscribe(this, names)
-    else pubsub.subscribeToPatterns(this, names)
+    if (kind === 'patterns') pubsub.subscribeToPatterns(this, names)
+    else pubsub.subscribe(this, names, kind)
     return undefined
   }
 
-  unsubscribe(kind: 'channels' | 'patterns', names: readonly Bytes[]): SessionReply {
+  unsubscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
     const { pubsub } = this.#house.front.store
-    const word = latin1(kind === 'channels' ? 'unsubscribe' : 'punsubscribe')
+    const word = latin1(endings[kind])
     for (const { name, left } of pubsub.unsubscribe(this, kind, names.length === 0 ? undefined : names)) {
       this.#tell([word, name, left])
     }
@@ -452,12 +452,21 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 }
 
+type Heard = 'channels' | 'patterns' | 'shards'
+const endings: Readonly<Record<Heard, string>> = {
+  channels: 'unsubscribe',
+  patterns: 'punsubscribe',
+  shards: 'sunsubscribe',
+}
+
 const whileMonitoring: ReadonlySet<string> = new Set(['QUIT', 'RESET', 'PING'])
 const whileSubscribed: ReadonlySet<string> = new Set([
   'SUBSCRIBE',
   'PSUBSCRIBE',
   'UNSUBSCRIBE',
   'PUNSUBSCRIBE',
+  'SSUBSCRIBE',
+  'SUNSUBSCRIBE',
   'PING',
   'QUIT',
   'RESET',

@@ -48,10 +48,10 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Origin,
 
 /** A line of the monitor has no channel. */
 function channelOf({ parts: [kind, first, second] }: Message): Bytes {
-  return ((kind === 'message' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
+  return ((kind === 'message' || kind === 'smessage' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
 }
 
-const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe'])
+const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe', 'ssubscribe'])
 
 /** That a subscription stands is part of opening the stream. */
 function isConfirmation({ parts: [kind] }: Message): boolean {

@@ -122,6 +122,22 @@ describe('ioredis', () => {
       ])
   })
 
+  test('hears shards, where the policy has them', async () => {
+    const sandbox = sandboxWith({ policy: { commands: 'redis' } })
+    const [listener, speaker] = [inProcess(sandbox), inProcess(sandbox)]
+    const heard: unknown[] = []
+    listener.on('smessage', (channel, message) => heard.push([channel, message]))
+    expect(await listener.ssubscribe('orders')).toBe(1)
+    expect(await listener.subscribe('orders')).toBe(1)
+    expect(await speaker.spublish('orders', 'one')).toBe(1)
+    expect(await speaker.call('PUBSUB', 'SHARDNUMSUB', 'orders', 'others')).toEqual(['orders', 1, 'others', 0])
+    expect(await speaker.call('PUBSUB', 'SHARDCHANNELS')).toEqual(['orders'])
+    expect(await listener.sunsubscribe('orders')).toBe(0)
+    expect(await speaker.spublish('orders', 'two')).toBe(0)
+    expect(await speaker.publish('orders', 'three')).toBe(1)
+    await expect.poll(() => heard).toEqual([['orders', 'one']])
+  })
+
   test('watches all commands with MONITOR', async () => {
     const server = await served()
     const url = server.tenant('main').env.REDIS_URL!
