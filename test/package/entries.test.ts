@@ -171,3 +171,34 @@ test('the program tells its version', () => {
   const program = join(own, manifest.bin.stuntdouble!)
   expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`)
 })
+
+test.each(['module', 'commonjs'] as const)('a search and a connection work in a %s', async (format) => {
+  const load = (name: string): string =>
+    format === 'module' ? `await import('stuntdouble${name}')` : `require('stuntdouble${name}')`
+  const program = `const run = async () => {
+    const { createSandbox } = ${load('')}
+    const { redisSocket } = ${load('/redis')}
+    const sandbox = createSandbox()
+    await sandbox.store.loadSearch('german')
+    sandbox.store.run('SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', 1, 'd:', 'LANGUAGE', 'german', 'SCHEMA', 'a', 'TEXT')
+    const { path } = await redisSocket(sandbox)
+    const { connect } = process.getBuiltinModule('node:net')
+    const socket = connect(path)
+    socket.write('HELLO 3\\r\\nSEARCH.LISTINDEXES\\r\\nQUIT\\r\\n')
+    let text = ''
+    for await (const part of socket) text += part
+    sandbox.dispose()
+    console.log(JSON.stringify(text.slice(text.indexOf('*1'))))
+  }
+  run()`
+  expect(await run(format, program)).toBe('*1\r\n%2\r\n$4\r\nname\r\n$1\r\ni\r\n$4\r\ntype\r\n$6\r\nSTRING\r\n+OK\r\n')
+})
+
+test('a sandbox that was imported and a connector that was required tell of each other', async () => {
+  const program = `
+    import { createRequire } from 'node:module'
+    import { createSandbox } from 'stuntdouble'
+    const { connector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
+    try { connector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
+  expect(await run('module', program)).toContain("Load 'stuntdouble' and 'stuntdouble/redis' in the same way.")
+})

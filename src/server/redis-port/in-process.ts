@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import { Store } from '../../store/store.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
 // The data store for clients of the native protocol in this process, without a port.
@@ -101,7 +102,13 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
 }
 
 function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
-  if (inside.of(sandbox.store).engine.access.userNamed(user) !== undefined) return user
+  const { engine } = inside.of(sandbox.store)
+  if (!(engine instanceof Store)) {
+    throw new TypeError(
+      `${by}: this sandbox comes of another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
+    )
+  }
+  if (engine.access.userNamed(user) !== undefined) return user
   throw new TypeError(
     `${by}: the data store has no user ${JSON.stringify(user)}. Make one with ACL SETUSER first, or leave it out.`,
   )

@@ -3,7 +3,7 @@ import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 
 /** What somebody who listens is told: made once for all who hear it. */
-export class Message {
+export class PubSubMessage {
   #line: Bytes | undefined
   /** Kind, channel and payload; of what monitors see one text. */
   readonly parts: readonly [kind: Bytes, ...rest: (Bytes | number)[]]
@@ -22,7 +22,7 @@ export class Message {
 /** The reader of one event stream, or a connection, as the store sees it. */
 export interface Subscriber {
   /** Never waits and never throws. May leave while it is being told. */
-  receive(message: Message): void
+  receive(message: PubSubMessage): void
   /** Whether it may still hear what it hears; asked after every change of users and tokens. */
   isWelcome(): boolean
   /** Ends its stream from this side. */
@@ -67,7 +67,7 @@ export class PubSub {
       const subscribers = all.get(name) ?? new Set()
       all.set(name, subscribers.add(subscriber))
       heard[kind].add(name)
-      subscriber.receive(new Message(kind === 'shards' ? 'ssubscribe' : 'subscribe', name, sizeOf(heard, kind)))
+      subscriber.receive(new PubSubMessage(kind === 'shards' ? 'ssubscribe' : 'subscribe', name, sizeOf(heard, kind)))
     }
   }
 
@@ -78,7 +78,7 @@ export class PubSub {
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
       heard.patterns.add(pattern)
-      subscriber.receive(new Message('psubscribe', pattern, sizeOf(heard, 'patterns')))
+      subscriber.receive(new PubSubMessage('psubscribe', pattern, sizeOf(heard, 'patterns')))
     }
   }
 
@@ -109,7 +109,7 @@ export class PubSub {
   monitor(subscriber: Subscriber): void {
     this.#welcome(subscriber)
     this.monitors.add(subscriber)
-    subscriber.receive(new Message('"OK"'))
+    subscriber.receive(new PubSubMessage('"OK"'))
   }
 
   leave(subscriber: Subscriber): void {
@@ -144,7 +144,7 @@ export class PubSub {
     let delivered = this.#tellChannel(channel, payload)
     for (const [pattern, { subscribers }] of heard) {
       delivered += subscribers.size
-      tell(subscribers, new Message('pmessage', pattern, channel, payload))
+      tell(subscribers, new PubSubMessage('pmessage', pattern, channel, payload))
     }
     return delivered
   }
@@ -158,7 +158,7 @@ export class PubSub {
     for (const [pattern, { matches, subscribers }] of this.#patterns) {
       try {
         if (!matches(channel, this.#attention)) continue
-        tell(subscribers, new Message('pmessage', pattern, channel, payload))
+        tell(subscribers, new PubSubMessage('pmessage', pattern, channel, payload))
       } catch (error) {
         if (!(error instanceof PatternTooCostly)) throw error
         for (const subscriber of subscribers) subscriber.dismiss()
@@ -170,7 +170,7 @@ export class PubSub {
     const subscribers = this.#channels.get(channel)
     if (subscribers === undefined) return 0
     const { size } = subscribers
-    tell(subscribers, new Message('message', channel, payload))
+    tell(subscribers, new PubSubMessage('message', channel, payload))
     return size
   }
 
@@ -179,14 +179,14 @@ export class PubSub {
     const subscribers = this.#shards.get(channel)
     if (subscribers === undefined) return 0
     const { size } = subscribers
-    tell(subscribers, new Message('smessage', channel, payload))
+    tell(subscribers, new PubSubMessage('smessage', channel, payload))
     return size
   }
 
   /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     const words = argv.map((word) => ` ${quoted(word)}`).join('')
-    tell(this.monitors, new Message(`${unixSeconds(now)} [0 ${origin}]${words}`))
+    tell(this.monitors, new PubSubMessage(`${unixSeconds(now)} [0 ${origin}]${words}`))
   }
 
   /** Channels with subscribers, in order of subscription; patterns do not count. */
@@ -222,7 +222,7 @@ export class PubSub {
   }
 }
 
-function tell(subscribers: ReadonlySet<Subscriber>, message: Message): void {
+function tell(subscribers: ReadonlySet<Subscriber>, message: PubSubMessage): void {
   for (const subscriber of subscribers) subscriber.receive(message)
 }
 

@@ -8,7 +8,7 @@ import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
-import type { Message, Subscriber } from '../keyspace/pubsub.js'
+import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
 import { refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import { notLoaded, type StoreFront } from '../rest/endpoints.js'
@@ -311,13 +311,13 @@ export class Session implements Subscriber, EventOutlet, Client {
     return undefined
   }
 
-  receive(message: Message): void {
+  receive(message: PubSubMessage): void {
     const { front } = this.#house
     if (front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.origin, front)
     else this.pass(message)
   }
 
-  pass(message: Message, line: Bytes = message.line): void {
+  pass(message: PubSubMessage, line: Bytes = message.line): void {
     if (this.hasEnded) return
     const [kind, ...rest] = message.parts
     // Damage is at the end of a line.

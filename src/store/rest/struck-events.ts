@@ -2,7 +2,7 @@ import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
 import type { EventMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Message } from '../keyspace/pubsub.js'
+import type { PubSubMessage } from '../keyspace/pubsub.js'
 import type { StoreFront } from './endpoints.js'
 import type { Origin } from './struck-commands.js'
 
@@ -11,11 +11,11 @@ import type { Origin } from './struck-commands.js'
 /** The writing end of a stream. */
 export interface EventOutlet {
   /** @param line what a fault made of that of the message, if any */
-  pass(message: Message, line?: Bytes): void
+  pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void
 }
 
-export function struckEvent(outlet: EventOutlet, message: Message, call: Origin, front: StoreFront): void {
+export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: Origin, front: StoreFront): void {
   if (isConfirmation(message)) {
     outlet.pass(message)
     return
@@ -47,23 +47,23 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Origin,
 }
 
 /** A line of the monitor has no channel. */
-function channelOf({ parts: [kind, first, second] }: Message): Bytes {
+function channelOf({ parts: [kind, first, second] }: PubSubMessage): Bytes {
   return ((kind === 'message' || kind === 'smessage' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
 }
 
 const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe', 'ssubscribe'])
 
 /** That a subscription stands is part of opening the stream. */
-function isConfirmation({ parts: [kind] }: Message): boolean {
+function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
   return confirmations.has(kind)
 }
 
 class EventFacts implements FaultFacts {
   readonly api = 'store'
-  readonly #message: Message
+  readonly #message: PubSubMessage
   readonly #call: Origin
 
-  constructor(message: Message, call: Origin) {
+  constructor(message: PubSubMessage, call: Origin) {
     this.#message = message
     this.#call = call
   }

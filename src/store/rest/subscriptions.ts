@@ -9,7 +9,7 @@ import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
-import type { Message, Subscriber } from '../keyspace/pubsub.js'
+import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
 import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
@@ -137,12 +137,12 @@ class StreamReader implements Subscriber, EventOutlet {
     return this.#stream.body
   }
 
-  receive(message: Message): void {
+  receive(message: PubSubMessage): void {
     if (this.#front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.#call, this.#front)
     else this.pass(message)
   }
 
-  pass(message: Message, line: Bytes = message.line): void {
+  pass(message: PubSubMessage, line: Bytes = message.line): void {
     if (this.hasEnded) return
     this.#stream.sendFrame(line === message.line ? frameOf(message) : dataFrame(line))
     // Whoever reads gets a turn before time moves on.
@@ -174,10 +174,10 @@ class StreamReader implements Subscriber, EventOutlet {
   }
 }
 
-const frames = new WeakMap<Message, Uint8Array>()
+const frames = new WeakMap<PubSubMessage, Uint8Array>()
 
 /** A message is put into its wire form once, however many hear it. */
-function frameOf(message: Message): Uint8Array {
+function frameOf(message: PubSubMessage): Uint8Array {
   let frame = frames.get(message)
   if (frame === undefined) {
     frame = dataFrame(message.line)
