@@ -24,6 +24,11 @@ export function swap<T extends object, K extends keyof T>(owner: T, name: K, par
   return () => {
     const before = Object.getOwnPropertyDescriptor(owner, name)
     if (before === undefined) throw new Error(`There is no part ${String(name)} to be swapped.`)
+    const method = methodOf(owner, name)
+    if (before.get !== undefined && method !== undefined) {
+      Object.defineProperty(owner, name, { configurable: true, writable: true, value: inPlace(method) })
+      return () => Object.defineProperty(owner, name, before)
+    }
     const real = (before.get ?? before.value) as Loose
     const behind = inPlaceOf.get(real)
     if (behind !== undefined) {
@@ -32,6 +37,17 @@ export function swap<T extends object, K extends keyof T>(owner: T, name: K, par
     }
     Object.defineProperty(owner, name, { ...before, [before.get ? 'get' : 'value']: inPlace(real) })
     return () => Object.defineProperty(owner, name, before)
+  }
+}
+
+/** A method that can be taken out of its object stands behind a getter, which gives it to whoever asks the class. */
+function methodOf<T extends object>(owner: T, name: keyof T): Loose | undefined {
+  try {
+    const found: unknown = owner[name]
+    return typeof found === 'function' ? (found as Loose) : undefined
+  } catch {
+    // A getter of objects says nothing about a class.
+    return undefined
   }
 }
 
