@@ -4,7 +4,7 @@ import type { Reply } from '../command/reply.js'
 import { depthOf, type Json, type JsonObject } from '../values/json.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import { AggregationOptions, aggregationRefusal } from './aggregation-options.js'
-import { bucketOperators, type Inner } from './buckets.js'
+import { BucketCount, bucketOperators, type Inner } from './buckets.js'
 import type { Content } from './content.js'
 import { facetCounts } from './facet-counts.js'
 import { readObject } from './filter-syntax.js'
@@ -16,6 +16,7 @@ export interface Aggregating {
   readonly content: Content
   readonly ids: readonly number[]
   readonly work: Work
+  readonly buckets: BucketCount
   isFast(field: FieldDefinition): boolean
 }
 
@@ -23,9 +24,10 @@ export interface Aggregating {
 const deepest = 64
 
 /** The results by name, each a list of names and values in turns. [search.md 9, 13] */
-export function aggregated(source: Bytes, over: Aggregating): Reply {
+export function aggregated(source: Bytes, given: Omit<Aggregating, 'buckets'>): Reply {
   const root = readObject(source, 'aggregations')
   if (depthOf(root) > deepest) throw refusal(`aggregations are nested more than ${deepest} levels deep`)
+  const over = { ...given, buckets: new BucketCount() }
   return readAll(root, over, true).flatMap(({ name, compute }) => [name, compute(over.ids)])
 }
 

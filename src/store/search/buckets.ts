@@ -19,11 +19,18 @@ export interface Inner {
 
 export type BucketOperator = (options: AggregationOptions, over: Aggregating, inner: readonly Inner[]) => Computing
 
-/** Buckets of one aggregation, filled or not. [a guard of ours] */
+/** Buckets of one command at all levels, filled or not. [a guard of ours] */
 const mostBuckets = 65_000
 
-function checkCount(count: number): void {
-  if (!(count <= mostBuckets)) throw refusal(`Aggregation would create more than ${mostBuckets} buckets`)
+/** Counts the buckets of one command before they are made: empty ones, which cost no look at a document, as well. */
+export class BucketCount {
+  #count = 0
+
+  add(count: number): void {
+    this.#count += count
+    if (!(this.#count <= mostBuckets))
+      throw refusal(`Aggregations would create more than ${mostBuckets} buckets together`)
+  }
 }
 
 /** [search.md 13] */
@@ -34,7 +41,11 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $dateHistogram: dateHistogram,
 }
 
-function innerPairs(inner: readonly Inner[], ids: readonly number[]): Pairs {
+/** Units of work of a bucket, and of each figure in it. */
+const costOfBucket = 16
+
+function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
+  work.charge(costOfBucket * (1 + inner.length))
   return inner.map(({ name, compute }) => [name, compute(ids)])
 }
 
@@ -80,7 +91,7 @@ function terms(options: AggregationOptions, over: Aggregating, inner: readonly I
     // Values that only documents have that were not found count 0 times.
     if (least === 0) collect(over.content.ids, found, false)
     const buckets = [...found.values()].filter((bucket) => bucket.ids.length >= least && isWanted(bucket.key))
-    checkCount(Math.min(size, buckets.length))
+    over.buckets.add(Math.min(size, buckets.length))
     over.work.charge(8 * buckets.length)
     buckets.sort(compare)
     const others = buckets.slice(size).reduce((sum, bucket) => sum + bucket.ids.length, 0)
@@ -91,7 +102,7 @@ function terms(options: AggregationOptions, over: Aggregating, inner: readonly I
           ...keyPairs(field, bucket.key),
           ['docCount', bucket.ids.length],
           ...(showsError ? [['docCountErrorUpperBound', 0] as const] : []),
-          ...innerPairs(inner, bucket.ids),
+          ...innerPairs(inner, bucket.ids, over),
         ]),
       )
     return flat([
@@ -167,9 +178,9 @@ function ranges(options: AggregationOptions, over: Aggregating, inner: readonly 
   options.only('field', 'ranges', 'keyed')
   const isKeyed = options.boolean('keyed', false)
   const all = rangesIn(options, field)
-  checkCount(all.length)
   const values = over.content.scalar(field.path)
   return (ids) => {
+    over.buckets.add(all.length)
     over.work.charge(ids.length * all.length)
     const rows = all.map(({ key, from, to }) => {
       const low = from === undefined ? undefined : { value: from, inclusive: true }
@@ -180,7 +191,7 @@ function ranges(options: AggregationOptions, over: Aggregating, inner: readonly 
         ['docCount', within.length],
         ...edge('from', from, field),
         ...edge('to', to, field),
-        ...innerPairs(inner, within),
+        ...innerPairs(inner, within, over),
       ])
       return [key, row] as const
     })
@@ -279,10 +290,12 @@ function steps(
         else bucket.push(id)
       }
     }
-    const rows = stepsBetween(found, least, extended && [stepOf(extended.min), stepOf(extended.max)]).map((step) => {
+    const ends = extended && ([stepOf(extended.min), stepOf(extended.max)] as const)
+    const between = stepsBetween(found, least, ends, over.buckets)
+    const rows = between.map((step) => {
       const within = found.get(step) ?? []
       const key = step * interval + offset
-      const row = flat([...keyPairs(field, key), ['docCount', within.length], ...innerPairs(inner, within)])
+      const row = flat([...keyPairs(field, key), ['docCount', within.length], ...innerPairs(inner, within, over)])
       return [utf8(field.type === 'DATE' ? dateText(key) : String(key)), row] as const
     })
     return bucketsReply(rows, isKeyed)
@@ -293,16 +306,17 @@ function stepsBetween(
   found: ReadonlyMap<number, readonly number[]>,
   least: number,
   extended: readonly [number, number] | undefined,
+  buckets: BucketCount,
 ): number[] {
   if (least > 0) {
     const steps = [...found].filter(([, ids]) => ids.length >= least).map(([step]) => step)
-    checkCount(steps.length)
+    buckets.add(steps.length)
     return steps.sort((a, b) => a - b)
   }
   let [first, last] = extended ?? [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const step of found.keys()) [first, last] = [Math.min(first, step), Math.max(last, step)]
   if (first > last) return []
   const count = last - first + 1
-  checkCount(count)
+  buckets.add(count)
   return Array.from({ length: count }, (_, at) => first + at)
 }

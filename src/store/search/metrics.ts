@@ -53,7 +53,7 @@ export const metrics: Readonly<Record<string, Operator>> = {
       const sorted = values(ids)
         .map(Number)
         .sort((a, b) => a - b)
-      over.work.charge(8 * sorted.length)
+      over.work.charge(8 * (sorted.length + percents.length))
       const found = percents.map((percent) => [percent, numberReply(percentile(sorted, percent))] as const)
       if (!isKeyed) {
         const rows = found.map(([percent, value]) =>

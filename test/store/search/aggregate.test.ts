@@ -511,4 +511,23 @@ describe('aggregations [13]', () => {
     expect(() => run('SEARCH.AGGREGATE i {} x')).toThrow(/^ERR /)
     expect(() => run('SEARCH.AGGREGATE i {}')).toThrow('wrong number of arguments')
   })
+
+  it('that multiply empty buckets level by level are refused', () => {
+    const none = { $must: { n: 1, $and: { n: 2 } } }
+    const run = running(sandbox)
+    const over = (given: unknown) => run('SEARCH.AGGREGATE i', JSON.stringify(none), JSON.stringify({ a: given }))
+    const steps = { field: 'n', interval: 1, extendedBounds: { min: 1, max: 60_000 } }
+    expect(() => over({ $histogram: steps })).not.toThrow()
+    expect(() => over({ $histogram: steps, $aggs: { b: { $histogram: steps } } })).toThrow(/^ERR /)
+    let ranges: unknown = { $count: { field: 'n' } }
+    for (let level = 0; level < 25; level++)
+      ranges = { $range: { field: 'n', ranges: [{ to: 1 }, { to: 1 }] }, $aggs: { b: ranges } }
+    expect(() => over(ranges)).toThrow(/^ERR /)
+  })
+
+  it('that compute very many figures in many empty buckets are refused', () => {
+    const figures = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [at, { $count: { field: 'n' } }]))
+    const histogram = { field: 'n', interval: 1, extendedBounds: { min: 1, max: 60_000 } }
+    expect(() => aggregate({ a: { $histogram: histogram, $aggs: figures } })).toThrow(/^ERR /)
+  })
 })
