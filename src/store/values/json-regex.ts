@@ -8,8 +8,9 @@ export interface Regex {
   test(text: string, spend: (steps: number) => void): boolean
 }
 
-/** `undefined` for a pattern that is invalid, or that unrolls into more than some thousand states. */
+/** `undefined` for a pattern that is invalid or very long, or that unrolls into more than some thousand states. */
 export function compileRegex(pattern: string): Regex | undefined {
+  if (pattern.length > longestPattern) return undefined
   try {
     const emitter = new Emitter()
     emitter.emit(new PatternReader(pattern).read())
@@ -45,6 +46,8 @@ type Split = { op: 'split'; a: number; b: number }
 const maxInstructions = 5000
 const maxRepeat = 1000
 const maxNesting = 100
+/** Units of a pattern that is read at all: what is longer unrolls into too much, but would be read for seconds first. */
+const longestPattern = 65_536
 
 interface Flags {
   ignoreCase: boolean

@@ -110,4 +110,9 @@ describe('patterns', () => {
       expect(cost(2000)).toBeLessThan(2.1 * cost(1000))
     }
   })
+
+  it('are refused when they are very long, before they are read', () => {
+    expect(compileRegex('x'.repeat(20_000_000))).toBeUndefined()
+    expect(compileRegex(`[${'x'.repeat(50_000)}]`)?.test('x', free)).toBe(true)
+  })
 })
