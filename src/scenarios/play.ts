@@ -9,6 +9,7 @@ import { type Place, placeText } from './problems.js'
 import { beforeRecords } from './recorded.js'
 import {
   checkedScenario,
+  givenLoading,
   prepareCalls,
   prepareDestinations,
   prepareGiven,
@@ -106,6 +107,7 @@ class Player implements Stage {
   async play(): Promise<Play> {
     const { scenario, sandbox, options } = this
     const begunAt = sandbox.clock.now()
+    await givenLoading(scenario)
     prepareGiven(scenario, sandbox)
     const isElsewhere = options.elsewhere ?? (() => false)
     prepareDestinations(scenario, sandbox, isElsewhere)

@@ -13,6 +13,7 @@ import { act } from '../sandbox/inputs.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
+import { searchLoading } from '../store/search/loading.js'
 import { createSchedule } from './actions.js'
 import { type Expectation, expectationList } from './expectations.js'
 import { callScript, ruleList, script } from './fault-schemas.js'
@@ -270,6 +271,13 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
       nextSigningKey: given.signingKeys.next,
     }),
   }
+}
+
+/** What has to be loaded before `prepareGiven`, where its commands search; `undefined` when nothing has to be. */
+export function givenLoading({ given }: Scenario): Promise<void> | undefined {
+  const words = (given?.commands ?? []).flat().map(String)
+  // A dump may have indexes, whose languages it names.
+  return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
 /** Makes the initial state. */

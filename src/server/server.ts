@@ -281,11 +281,13 @@ function timeouts({ arrival }: ServerLimits): HttpOptions {
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
-  const [{ Scene }, { checkedScenario }] = await Promise.all([
+  const [{ Scene }, { checkedScenario, givenLoading }] = await Promise.all([
     import('./scene/scene.js'),
     import('../scenarios/scenario.js'),
   ])
-  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
+  const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
+  await givenLoading(checked)
+  const scene = new Scene(checked, world.clock)
   // Mistakes that only show when it begins must be reported now, not to the first request.
   const trial = createSandbox(scene.options(world))
   try {

@@ -3,6 +3,7 @@ import { instant, iso } from '../../kernel/instant.js'
 import type { FaultHandle } from '../../rules/rules.js'
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.js'
 import {
+  givenLoading,
   prepareCalls,
   prepareDestinations,
   prepareGiven,
@@ -42,6 +43,8 @@ export class Scene {
    */
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)
+    // Tenants that come later begin with its state.
+    void givenLoading(scenario)
     for (const [sandbox, faults] of this.#played) {
       faults?.remove()
       this.#prepare(sandbox, false)

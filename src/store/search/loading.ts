@@ -62,7 +62,7 @@ export class SearchNotLoaded extends TypeError {
 
   constructor(language: Language = 'english') {
     super(
-      `SEARCH commands are loaded on first use, and store.run() cannot wait: write \`await sandbox.store.loadSearch('${language}')\` before, or use a connection: \`await sandbox.store.connection().run('SEARCH.…')\`.`,
+      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.at()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
     )
     this.language = language
   }
@@ -76,7 +76,7 @@ export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
  * always.
  * @param stored the indexes that there are, whose languages are needed, too
  */
-export function searchLoading(words: readonly string[], stored: SearchIndexes): Promise<void> | undefined {
+export function searchLoading(words: readonly string[], stored?: SearchIndexes): Promise<void> | undefined {
   if (!words.some((word) => searchMention.test(word))) return undefined
   const wanted = new Set<Language>(['english'])
   for (const word of words) {
@@ -84,7 +84,7 @@ export function searchLoading(words: readonly string[], stored: SearchIndexes): 
     const lower = word.toLowerCase()
     for (const language of languages) if (lower.includes(language)) wanted.add(language)
   }
-  for (const { definition } of stored.all.values()) wanted.add(definition.language)
+  for (const { definition } of stored?.all.values() ?? []) wanted.add(definition.language)
   if (engine !== undefined && [...wanted].every((language) => stems.has(language))) return undefined
   return loadSearch(wanted)
 }
