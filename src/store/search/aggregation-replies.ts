@@ -12,9 +12,9 @@ export function flat(pairs: Pairs): Reply[] {
   return pairs.flatMap(([name, value]) => [latin1(name), value])
 }
 
-/** A number as replies have it: whole ones as such, others as text, and null for what is none. */
+/** A number as replies have it: whole ones as such, others as text, and null for what is none, or beyond all numbers. */
 export function numberReply(value: number | null): Reply {
-  if (value === null || Number.isNaN(value)) return null
+  if (value === null || !Number.isFinite(value)) return null
   return Number.isSafeInteger(value) ? value + 0 : formatScore(value)
 }
 

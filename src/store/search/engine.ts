@@ -111,7 +111,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
     }
     work.charge(matches.cost)
     const relevance = matches.score(id)
-    const score = worth === undefined ? relevance : worth(id, relevance)
+    const score = finite(worth === undefined ? relevance : worth(id, relevance))
     ranking.add({ id, rank: score, score })
   }
   const rows: Reply[] = []
@@ -125,6 +125,12 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
     else rows.push([key, shownScore, contentRows(mark === undefined ? document : mark(document), select, work)])
   }
   return rows
+}
+
+/** Factors and boosts may go beyond what a number can be: clients could not read that, and nothing could be sorted by it. */
+function finite(score: number): number {
+  if (Number.isNaN(score)) return 0
+  return Math.max(-Number.MAX_VALUE, Math.min(score, Number.MAX_VALUE))
 }
 
 function fastField({ fields }: IndexDefinition, path: Bytes, byDefault: boolean): FieldDefinition {

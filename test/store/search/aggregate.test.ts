@@ -530,4 +530,11 @@ describe('aggregations [13]', () => {
     const histogram = { field: 'n', interval: 1, extendedBounds: { min: 1, max: 60_000 } }
     expect(() => aggregate({ a: { $histogram: histogram, $aggs: figures } })).toThrow(/^ERR /)
   })
+
+  it('beyond all numbers are null, which clients can read', () => {
+    const run = running(sandbox)
+    run('SEARCH.CREATE large ON HASH PREFIX 1 large: SCHEMA n F64 FAST')
+    for (const at of [1, 2]) run(`HSET large:${at} n 1e308`)
+    expect(run('SEARCH.AGGREGATE large {}', '{"a":{"$sum":{"field":"n"}}}')).toEqual(['a', ['value', null]])
+  })
 })

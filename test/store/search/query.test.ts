@@ -499,4 +499,25 @@ describe('hostile filters', () => {
     expect(find({ 'constructor.name': 'x' })).toEqual(['d:1'])
     expect(keysOf(run('SEARCH.QUERY i', '{"__proto__":"constructor"}'))).toEqual(['d:2'])
   })
+
+  it('have scores that are numbers, whatever the factors', async () => {
+    const { store } = await searchingSandbox()
+    const run = running({ store })
+    run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT n F64 FAST')
+    for (const n of [-1, 0, 1, 1e308]) run(`HSET d:${n} t x n ${n}`)
+    const high = '{"t":{"$eq":"x","$boost":1e308},"$boost":1e308}'
+    for (const [filter, words] of [
+      ['{}', 'FACTOR inf'],
+      ['{}', 'FACTOR -inf MODIFIER SQUARE'],
+      ['{}', 'MODIFIER LOG MISSING -inf FIELDVALUE n FACTOR inf COMBINEMODE SUM'],
+      [high, ''],
+    ] as const) {
+      const order = `NOCONTENT SCOREFUNC FIELDVALUE n ${words}`.trim().split(' ')
+      const rows = run('SEARCH.QUERY i', filter, ...order) as [string, string][]
+      const scores = rows.map(([, score]) => Number(score))
+      expect(scores).toHaveLength(4)
+      expect(scores.every(Number.isFinite), String(scores)).toBe(true)
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    }
+  })
 })
