@@ -272,17 +272,29 @@ function kill(session: Session, argv: readonly Bytes[]): SessionReply {
     const value = filters[at + 1]!
     const filter = filters[at]!.toUpperCase()
     if (filter === 'ID') {
-      const id = idOf(value)
+      const id = Number(parseInt64(value) ?? 0)
+      if (id < 1) throw new ReplyError('ERR client-id should be greater than 0')
       found = found.filter((other) => other.id === id)
     } else if (filter === 'ADDR') found = found.filter(({ address }) => address === value)
-    else if (filter === 'USER') found = found.filter(({ user }) => user.name === value)
-    else if (filter === 'TYPE') found = found.filter((other) => other.kind === value.toLowerCase())
-    else if (filter === 'SKIPME') sparesSelf = value.toLowerCase() !== 'no'
+    else if (filter === 'USER') {
+      if (!session.knowsUser(value)) throw new ReplyError(`ERR No such user '${value}'`)
+      found = found.filter(({ user }) => user.name === value)
+    } else if (filter === 'TYPE') found = found.filter(ofKind(value))
+    else if (filter === 'SKIPME' && /^(?:yes|no)$/i.test(value)) sparesSelf = value.toLowerCase() === 'yes'
     else throw replyError('syntax')
   }
   const killed = found.filter((other) => other !== session || !sparesSelf)
   for (const other of killed) other.kill()
   return killed.length
+}
+
+const kinds: ReadonlySet<string> = new Set(['normal', 'master', 'replica', 'slave', 'pubsub'])
+
+/** @throws ReplyError */
+function ofKind(given: Bytes): (session: Session) => boolean {
+  const kind = given.toLowerCase()
+  if (!kinds.has(kind)) throw new ReplyError(`ERR Unknown client type '${given}'`)
+  return (session) => session.kind === kind
 }
 
 function onOrOff(argv: readonly Bytes[]): SessionReply {

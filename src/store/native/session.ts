@@ -135,18 +135,31 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #serve(argv: readonly Bytes[]): SessionReply | Blocked {
+    const { transaction } = this
+    const own = transaction.demand(argv, () => this.#admit(argv))
+    if (transaction.isOpen && own?.inTransaction !== 'runs') {
+      return transaction.queue(argv, () => this.#checkRow(argv, own))
+    }
+    return own === undefined ? this.#command(argv, 'native') : this.#runOwn(own, argv)
+  }
+
+  /** Its own command, if it is one. Throws `ReplyError` for what it may not send now. */
+  #admit(argv: readonly Bytes[]): SessionCommand | undefined {
     const name = argv[0]!.toUpperCase()
     const own = this.#own(name, argv)
-    if (this.isConfined && !whileSubscribed.has(name)) throw confined(name)
-    if (this.#isMonitor && !whileMonitoring.has(name)) {
-      throw new ReplyError("ERR Replica can't interact with the keyspace")
-    }
-    if (this.transaction.isOpen && own?.inTransaction !== 'runs') {
-      return this.transaction.queue(argv, () => this.#checkRow(argv, own))
-    }
-    if (own === undefined) return this.#command(argv, 'native')
-    this.#check(own, argv)
-    return this.#runOwn(own, argv)
+    if (own !== undefined) this.#check(own, argv)
+    const refusal = this.#unfit(name, own)
+    if (refusal === undefined) return own
+    // What is wrong with it anyway is told first.
+    if (own === undefined) this.#checkStored(argv)
+    throw refusal
+  }
+
+  #unfit(name: string, own: SessionCommand | undefined): ReplyError | undefined {
+    if (this.isConfined && !whileSubscribed.has(name)) return confined(own?.name ?? name)
+    if (this.#isMonitor && !whileMonitoring.has(name))
+      return new ReplyError("ERR Replica can't interact with the keyspace")
+    return undefined
   }
 
   #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
@@ -246,12 +259,15 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Whether a row may wait for EXEC. Throws `ReplyError`. */
   #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
-    const { front } = this.#house
-    const { store } = front
     if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
-    front.measured(argv)
-    if (own !== undefined) this.#check(own, argv)
-    else store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
+    this.#house.front.measured(argv)
+    if (own === undefined) this.#checkStored(argv)
+  }
+
+  /** Whether a command of the store has the right form, and may be sent by this user. Throws `ReplyError`. */
+  #checkStored(argv: readonly Bytes[]): void {
+    const { store } = this.#house.front
+    store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
   }
 
   /** EXEC. */
@@ -371,6 +387,10 @@ export class Session implements Subscriber, EventOutlet, Client {
     return this.#house.find(id)
   }
 
+  knowsUser(name: string): boolean {
+    return this.#house.front.store.access.userNamed(name) !== undefined
+  }
+
   get serverVersion(): string {
     return redisVersion
   }
@@ -474,6 +494,6 @@ const whileSubscribed: ReadonlySet<string> = new Set([
 
 function confined(name: string): ReplyError {
   return new ReplyError(
-    `ERR Can't execute '${name.toLowerCase()}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
+    `ERR Can't execute '${name.toLowerCase().replace(' ', '|')}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
   )
 }

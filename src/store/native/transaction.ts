@@ -38,14 +38,25 @@ export class TransactionState {
     return ok
   }
 
+  /**
+   * Runs a check of what was sent: who is refused has lost the transaction, and an EXEC of wrong form ends it.
+   * @param check throws `ReplyError`
+   */
+  demand<T>(argv: Row, check: () => T): T {
+    try {
+      return check()
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      this.#isRefused = true
+      if (argv[0]!.toUpperCase() !== 'EXEC') throw error
+      this.forget()
+      throw new ReplyError(`EXECABORT Transaction discarded because of: ${error.message.replace(/^ERR /, '')}`)
+    }
+  }
+
   /** @param check throws `ReplyError` for a row that may not stand in it */
   queue(argv: Row, check: () => void): Reply {
-    try {
-      check()
-    } catch (error) {
-      if (error instanceof ReplyError) this.#isRefused = true
-      throw error
-    }
+    this.demand(argv, check)
     this.#rows!.push(argv)
     return queued
   }
