@@ -3,6 +3,7 @@ import { makeDetachable } from '../kernel/detachable.js'
 import type { Journal } from '../kernel/journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
+import { SearchNotLoaded } from '../store/search/loading.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 
 // What a test, or whoever has the sandbox, does to a world by calling its faces. Requests and moves of time tell of
@@ -79,7 +80,13 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
   for (const name of changes) {
     const method = Reflect.get(above, name) as Method
     define(made, name, function (...args) {
-      return method.apply(this, noteCall(this, name, args))
+      const { given, way } = noteCall(this, name, args)
+      try {
+        return method.apply(this, given)
+      } catch (error) {
+        if (error instanceof SearchNotLoaded) tooEarly.add(way)
+        throw error
+      }
     })
   }
   for (const [name, face] of Object.entries(gives)) {
@@ -107,8 +114,16 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
   return made
 }
 
-/** @returns what was given, as it is now and will be played again: to be passed on */
-function noteCall(target: object, name: string, args: readonly unknown[]): unknown[] {
+/** Calls that searched before that was loaded, by the way to them. */
+export const tooEarly: WeakSet<readonly Step[]> = new WeakSet()
+
+interface Noted {
+  /** As it is now and will be played again: to be passed on. */
+  readonly given: unknown[]
+  readonly way: readonly Step[]
+}
+
+function noteCall(target: object, name: string, args: readonly unknown[]): Noted {
   const { journal, way } = keptBy.get(target)!
   return note(journal, way, name, args)
 }
@@ -116,11 +131,12 @@ function noteCall(target: object, name: string, args: readonly unknown[]): unkno
 /** They read at once what they are given, and keep nothing of it. */
 const quick: ReadonlySet<string> = new Set(['run', 'publish'])
 
-function note(journal: Journal, way: readonly Step[], name: string, args: readonly unknown[]): unknown[] {
+function note(journal: Journal, above: readonly Step[], name: string, args: readonly unknown[]): Noted {
   const given = args.map(copied)
-  journal.note('direct', [...way, [name, ...given]])
+  const way: readonly Step[] = [...above, [name, ...given]]
+  journal.note('direct', way)
   // What keeps it may change it, and a Response is read once.
-  return quick.has(name) ? given : given.map(copied)
+  return { given: quick.has(name) ? given : given.map(copied), way }
 }
 
 function below(target: object, step: Step): Kept {
@@ -139,7 +155,7 @@ function partOf(part: object, { changes }: Face, { journal, way }: Kept): object
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function') return value
       if (!changes.includes(String(name))) return value.bind(target)
-      return (...args: unknown[]) => value.apply(target, note(journal, way, String(name), args))
+      return (...args: unknown[]) => value.apply(target, note(journal, way, String(name), args).given)
     },
   })
   facesOfParts.set(part, face)
@@ -156,7 +172,7 @@ const withHandles: PropertyDescriptorMap = {
       const { journal } = keptBy.get(this)!
       // Played again, they were still declared here: the line is read when it is asked for.
       const line = (options?.line ?? new Error('declared here')) as string
-      const [given] = noteCall(this, 'add', [rules, { line }])
+      const [given] = noteCall(this, 'add', [rules, { line }]).given
       const handle = Faults.prototype.add.call(this, given as never, { line })
       const number = added.get(this) ?? 0
       added.set(this, number + 1)

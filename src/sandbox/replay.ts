@@ -24,7 +24,8 @@ import { reconnect } from '../queue/destinations/destinations.js'
 import { type FaultHandle, rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { inside } from '../store/inside.js'
-import type { Step } from './inputs.js'
+import { beforeLoading } from '../store/search/loading.js'
+import { type Step, tooEarly } from './inputs.js'
 import type { Past } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
@@ -325,6 +326,10 @@ export class Replay implements Player {
       const [first] = way
       if (Array.isArray(first) && first[0] === 'unplug') {
         this.#handles[first[1] as number]?.remove()
+        return
+      }
+      if (tooEarly.has(way)) {
+        beforeLoading(() => void way.reduce(follow, this.#sandbox))
         return
       }
       const result = way.reduce(follow, this.#sandbox)

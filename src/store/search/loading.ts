@@ -45,8 +45,20 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
 
 /** Throws TypeError while it is not loaded. @param language what it is wanted for */
 export function searchEngine(language?: Language): Engine {
-  if (engine === undefined) throw new SearchNotLoaded(language)
+  if (engine === undefined || isHidden) throw new SearchNotLoaded(language)
   return engine
+}
+
+let isHidden = false
+
+/** Runs something as if nothing was loaded: what came too early is played again as it was. */
+export function beforeLoading(run: () => void): void {
+  isHidden = true
+  try {
+    run()
+  } finally {
+    isHidden = false
+  }
 }
 
 /** Throws TypeError while it is not loaded. */

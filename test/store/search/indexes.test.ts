@@ -310,4 +310,19 @@ describe('loading', () => {
     await store.loadSearch('norwegian')
     expect(store.run(...create)).toBe(1)
   })
+
+  it('what came before it does not hinder a fork', async () => {
+    vi.resetModules()
+    const { createSandbox } = await import('../../../src/sandbox/sandbox.js')
+    const sandbox = createSandbox()
+    const create = 'SEARCH.CREATE i ON JSON PREFIX 1 x: SCHEMA t TEXT'.split(' ')
+    const script = `redis.call("SET", "half", "done") return redis.call("${create.join('", "')}")`
+    expect(() => sandbox.store.run(...create)).toThrow(TypeError)
+    expect(() => sandbox.store.run('EVAL', script, 0)).toThrow(TypeError)
+    await sandbox.store.loadSearch()
+    sandbox.store.run('SET', 'later', 1)
+    const fork = await sandbox.fork()
+    expect(fork.store.run('EXISTS', 'i', 'half', 'later')).toBe(2)
+    expect(fork.store.run(...create)).toBe(1)
+  })
 })
