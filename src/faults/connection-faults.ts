@@ -77,6 +77,8 @@ const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certi
 const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
   await task.sleep(forMs ?? patience, signal)
   if (forMs !== undefined) throw wasReset()
+  // Who went before had no patience to lose.
+  if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
   tell(`no answer for ${formatDuration(patience)}, then given up`)
   throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
 })

@@ -343,7 +343,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   breakOff(): void {
-    this.#outlet.break()
+    this.#end(() => this.#outlet.break())
   }
 
   /** Who may do nothing any more is sent away. */
@@ -352,7 +352,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   dismiss(): void {
-    this.#outlet.break()
+    this.breakOff()
   }
 
   /** Whether it may send hardly anything because it listens. */
@@ -414,8 +414,18 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Somebody else ends it. */
   kill(): void {
-    this.#outlet.end()
-    this.close()
+    this.#end(() => this.#outlet.end())
+  }
+
+  /**
+   * Ends it for a reason that is in its world. It has ended before the connection hears of it, so that this is not
+   * written down as something that came from outside: played again, it follows from the reason.
+   */
+  #end(tell: () => void): void {
+    if (this.hasEnded) return
+    this.retire()
+    tell()
+    this.#leave()
   }
 
   leaveAfterAnswer(): void {
@@ -438,6 +448,10 @@ export class Session implements Subscriber, EventOutlet, Client {
   close(): void {
     if (this.hasEnded) return
     this.retire()
+    this.#leave()
+  }
+
+  #leave(): void {
     const { store } = this.#house.front
     this.transaction.forget()
     store.pubsub.leave(this)

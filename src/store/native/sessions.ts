@@ -35,7 +35,13 @@ export interface Opening {
   readonly address: string
   readonly protocol: Protocol
   /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
-  readonly isKnown: boolean
+  readonly known: Known | undefined
+}
+
+/** What a connection has said of itself before. */
+export interface Known {
+  readonly name?: string
+  readonly library?: { readonly name: string; readonly version: string }
 }
 
 /** The connections of a data store, as it is in the world that it has now. */
@@ -85,15 +91,17 @@ export class Sessions implements House {
   }
 
   /** Somebody has signed in, or goes on after a reset. */
-  open(user: string, { address, protocol, isKnown }: Opening, outlet: Outlet): Session {
+  open(user: string, { address, protocol, known }: Opening, outlet: Outlet): Session {
     const id = ++this.#last
-    this.#keep({ session: id, opened: { user, address, protocol, isKnown } })
+    this.#keep({ session: id, opened: { user, address, protocol, known } })
     const { access } = this.front.store
     const session = new Session(this, id, access.userNamed(user) ?? access.standardUser, address, outlet)
     session.protocol = protocol
+    session.name = known?.name ?? ''
+    Object.assign(session.library, known?.library)
     this.#open.set(id, session)
     this.#count()
-    if (!isKnown) this.#noteSignIn(session)
+    if (known === undefined) this.#noteSignIn(session)
     return session
   }
 

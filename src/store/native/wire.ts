@@ -7,7 +7,7 @@ import { CommandReader, OversizedCommand, ProtocolError, type ReaderLimits, stra
 import { type Protocol, wireOfError } from './reply-writer.js'
 import type { Outlet, Session } from './session.js'
 import { helloOf } from './session-commands.js'
-import type { Sessions } from './sessions.js'
+import type { Known, Sessions } from './sessions.js'
 
 /** A data store that connections may enter, in the world that it has now. */
 export interface Home {
@@ -68,6 +68,8 @@ export class Wire {
   #isEnding = false
   #isClosed = false
   #isPaused = false
+  /** It has not taken what it was told. */
+  #isTooSlow = false
   /** It lets others go first. */
   #isResting = false
   #out = ''
@@ -151,7 +153,7 @@ export class Wire {
   /** Signs in without a password: whoever has the connection has the data store. */
   welcome(home: Home, user: string): void {
     this.#welcome = { home, user }
-    this.#enter(home, user, true)
+    this.#enter(home, user, {})
   }
 
   get isSignedIn(): boolean {
@@ -268,12 +270,14 @@ export class Wire {
     return true
   }
 
-  #enter(home: Home, user: string, isKnown = false): Session {
+  /** @param known what is kept of the session before; nothing is told of somebody who is known */
+  #enter(home: Home, user: string, known?: Known): Session {
     this.#home = home
     const { sessions } = home
     const { maxRequestSize } = sessions.front.store.options.policy
     this.#limits = { command: maxRequestSize, words: 1_048_576, word: 536_870_912 }
-    this.#session = sessions.open(user, { address: this.#address, protocol: this.#protocol, isKnown }, this.#outlet)
+    const opening = { address: this.#address, protocol: this.#protocol, known }
+    this.#session = sessions.open(user, opening, this.#outlet)
     return this.#session
   }
 
@@ -285,10 +289,7 @@ export class Wire {
     const { access } = home.sessions.front.store
     if (access.userNamed(session.user.name) === undefined) return undefined
     this.#protocol = session.protocol
-    const renewed = this.#enter(home, session.user.name, true)
-    renewed.name = name
-    Object.assign(renewed.library, library)
-    return renewed
+    return this.#enter(home, session.user.name, { name, library })
   }
 
   #reset(): void {
@@ -298,7 +299,7 @@ export class Wire {
     this.#out += '+RESET\r\n'
     if (this.#welcome === undefined) return
     const { home, user } = this.#welcome
-    if (home.sessions.front.store.access.userNamed(user) !== undefined) this.#enter(home, user, true)
+    if (home.sessions.front.store.access.userNamed(user) !== undefined) this.#enter(home, user, {})
   }
 
   #leave(): void {
@@ -318,9 +319,15 @@ export class Wire {
 
   /** What nobody asked for; who does not take it is sent away. */
   #tell(bytes: Bytes): void {
+    if (this.#isTooSlow) return
     const limit = this.#home?.sessions.front.store.options.policy.maxStreamBuffer
-    if (limit !== undefined && this.#socket.backlog + this.#out.length > limit) this.#break()
-    else this.#send(bytes)
+    if (limit === undefined || this.#socket.backlog + this.#out.length <= limit) {
+      this.#send(bytes)
+      return
+    }
+    this.#isTooSlow = true
+    // How slow the host is does not belong in the middle of the command that tells it.
+    this.#socket.soon(() => this.#break())
   }
 
   #send(bytes: Bytes): void {
