@@ -79,7 +79,7 @@ function isSecretPath(path: string, isSecret: Asks): boolean {
 /** Whether a command's reply is a secret, whatever it looks like. */
 export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecretName): boolean {
   const name = argv[0] ?? ''
-  if (/^acl$/i.test(name)) return /^(?:resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')
+  if (/^acl$/i.test(name)) return /^(?:gentoken|resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')
   if (!reads.test(name)) return false
   return argv.slice(2).some((word) => isSecret(word) || isSecretPath(word, isSecret))
 }

@@ -25,6 +25,10 @@ test('what it hides is hidden as before', () => {
   )
 })
 
+test.each(['GENTOKEN', 'RESTTOKEN', 'GENPASS'])('what ACL %s replies is a secret', (verb) => {
+  expect(new Redaction().hidesReply(['ACL', verb, 'bob'])).toBe(true)
+})
+
 test('an excerpt says that it is one only when something was cut', () => {
   const redaction = new Redaction({ secrets: ['a-secret-of-the-world-that-is-long'] })
   const excerpt = (body: string): string => excerptBytes(utf8(body), 20, (given) => redaction.text(given))
