@@ -40,6 +40,17 @@ const commands: readonly SessionCommand[] = [
     inTransaction: 'refused',
     run: hello,
   },
+  // Whoever holds the connection signs in. It comes here, without its words, where that may not be.
+  {
+    name: 'AUTH',
+    usage: '[user] password',
+    words: [1, 3],
+    isFree: true,
+    inTransaction: 'refused',
+    run: () => {
+      throw replyError('syntax')
+    },
+  },
   {
     name: 'QUIT',
     words: [1, any],

@@ -360,6 +360,11 @@ export class Session implements Subscriber, EventOutlet, Client {
     return this.protocol === 2 && this.subscriptions > 0
   }
 
+  /** Whether it may not become somebody else now: it listens, or its commands wait for EXEC. */
+  get isOccupied(): boolean {
+    return this.transaction.isOpen || this.isConfined || this.#isMonitor
+  }
+
   get subscriptions(): number {
     return this.#house.front.store.pubsub.countOf(this)
   }

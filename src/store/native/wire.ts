@@ -177,6 +177,7 @@ export class Wire {
     const name = argv[0]!.toUpperCase()
     // A page that makes a browser send a request here: its body would be read as commands.
     if (name === 'POST' || name === 'HOST:') this.#break()
+    else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
     else if (name === 'AUTH') this.#authenticate(argv)
     else if (name === 'HELLO') this.#hello(argv)
     else if (name === 'RESET' && argv.length === 1) this.#reset()

@@ -90,3 +90,20 @@ describe('CLIENT KILL', () => {
     expect(await heard(['CLIENT KILL ID 1 SKIPME no', 'PING'])).toBe(':1\r\n')
   })
 })
+
+describe('signing in', () => {
+  test('is refused while commands wait for EXEC, and loses them', async () => {
+    for (const line of ['AUTH default wrong', 'HELLO 3 AUTH default wrong', 'HELLO 9']) {
+      expect(await heard(['MULTI', 'SET a 1', line, 'EXEC'])).toBe(
+        `+OK\r\n+QUEUED\r\n-ERR Command not allowed inside a transaction\r\n${aborted}`,
+      )
+    }
+  })
+
+  test('is refused where one listens', async () => {
+    for (const line of ['AUTH default wrong', 'HELLO 3 AUTH default wrong']) {
+      const name = line.split(' ')[0]!.toLowerCase()
+      expect(await heard(['SUBSCRIBE c', line])).toContain(`-ERR Can't execute '${name}': only (P|S)SUBSCRIBE`)
+    }
+  })
+})
