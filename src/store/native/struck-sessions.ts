@@ -53,39 +53,62 @@ function wire(body: Bytes): WireAnswer {
 /** Plays the faults around each other, the first outermost. */
 export function serveStruck(struck: Struck, session: Session, argv: readonly Bytes[], turn: Turn): void {
   const { clock } = struck.front
-  const work = async (task: Task): Promise<void> => {
+  const fail = (error: unknown): void => {
+    if (error instanceof ReplyError) {
+      turn.send(wireOfError(error.message))
+      turn.done()
+    } else turn.break()
+    if (!isBreak(error)) throw error
+  }
+  const work = async (task: Task): Promise<ReadableStream<Uint8Array> | undefined> => {
     try {
       const answer = await play(struck, 0, session, argv, task)
-      if (session.hasEnded) return
+      const { body } = answer
+      const isStream = body !== null && typeof body !== 'string'
+      if (isStream && !session.hasEnded && 'isWire' in answer) return body
+      if (isStream) void body.cancel().catch(ignore)
+      if (session.hasEnded) return undefined
       if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'what answered does not speak the protocol')
-      if (typeof answer.body === 'string') turn.send(answer.body)
-      else if (answer.body !== null) for await (const part of partsOf(answer.body)) turn.send(fromArray(part))
+      if (typeof body === 'string') turn.send(body)
       turn.done()
     } catch (error) {
-      if (error instanceof ReplyError) {
-        turn.send(wireOfError(error.message))
-        turn.done()
-      } else turn.break()
-      if (!isBreak(error)) throw error
+      fail(error)
     } finally {
       letOutsideContinue(clock)
     }
+    return undefined
   }
-  void clock.track(`command ${argv[0]!.toUpperCase().slice(0, 40)}`, work)
+  // What trickles does so after the work, while time moves.
+  void clock
+    .track(`command ${argv[0]!.toUpperCase().slice(0, 40)}`, work)
+    .then((body) => body && trickle(body, session, clock, turn).catch(fail))
 }
+
+/** Sends an answer that comes in parts. */
+async function trickle(
+  body: ReadableStream<Uint8Array>,
+  session: Session,
+  clock: StoreFront['clock'],
+  turn: Turn,
+): Promise<void> {
+  const reader = body.getReader()
+  session.gone.addEventListener('abort', () => void reader.cancel().catch(ignore), { once: true })
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      turn.send(fromArray(part.value))
+      letOutsideContinue(clock)
+    }
+    if (!session.hasEnded) turn.done()
+  } finally {
+    letOutsideContinue(clock)
+  }
+}
+
+function ignore(): void {}
 
 function isBreak(error: unknown): boolean {
   if (error instanceof ReplyError || error instanceof ConnectionBroken || error instanceof WorldOver) return true
   return error instanceof TypeError && error.cause instanceof ConnectionBroken
-}
-
-async function* partsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    yield value
-  }
 }
 
 async function play(

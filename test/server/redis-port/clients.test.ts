@@ -10,6 +10,7 @@ import {
   reset,
   type Sandbox,
   type SandboxOptions,
+  slowBody,
   status,
   truncate,
 } from '../../../src/index.js'
@@ -369,6 +370,33 @@ describe('what goes wrong', () => {
     await sandbox.clock.advance('3s')
     await Promise.all([slow, next])
     expect(order).toEqual(['incr', 'get 1'])
+  })
+
+  test.each([
+    ['a slow reply', [slowBody(1)]],
+    ['a late and slow reply', [latency('2s'), slowBody(1)]],
+    ['a slow reply that another fault would cut', [truncate(3), slowBody(1)]],
+  ])('%s trickles in virtual time', async (_, faults) => {
+    const sandbox = sandboxWith()
+    const redis = inProcess(sandbox)
+    await redis.ping()
+    sandbox.faults.add(faults.map((fault) => rule(fault, { on: 'store.request' })))
+    const reply = redis.incr('n')
+    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await sandbox.clock.advance('10s')
+    expect(await reply).toBe(1)
+    expect(await redis.get('n')).toBe('1')
+  })
+
+  test('who leaves while a reply trickles keeps nothing going', async () => {
+    const sandbox = sandboxWith()
+    const redis = inProcess(sandbox)
+    await redis.ping()
+    sandbox.faults.add(rule(slowBody(1), { on: 'store.request' }))
+    void redis.incr('n').catch(() => undefined)
+    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    redis.disconnect()
+    await expect.poll(() => sandbox.clock.pending().length).toBe(0)
   })
 
   test('no answer although the work is done: the client gives up by its own clock', async () => {
