@@ -1,7 +1,17 @@
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSandbox, hang, latency, reset, restart, type Sandbox, status, truncate } from '../../../src/index.js'
+import {
+  createSandbox,
+  hang,
+  latency,
+  reset,
+  restart,
+  type Sandbox,
+  slowBody,
+  status,
+  truncate,
+} from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
 
 // What connections did is part of the past: a fork of their world is the same world.
@@ -96,7 +106,9 @@ const lines = fc.constantFrom(
   ...['CLIENT UNBLOCK 2', 'CLIENT UNBLOCK 1 ERROR', 'CLIENT REPLY OFF', 'FLUSHALL', 'ACL SETUSER bob on', 'ACL WHOAMI'],
   ...['ACL DELUSER bob', 'AUTH bob TOKEN', 'HELLO 3 AUTH bob TOKEN', 'AUTH bob wrong'],
 )
-const faults = fc.constantFrom(...[latency('2s'), reset(), truncate(3), hang(), status(503), restart('1s')])
+const faults = fc.constantFrom(
+  ...[latency('2s'), reset(), truncate(3), hang(), slowBody(1), status(503), restart('1s')],
+)
 const who = fc.nat(2)
 const steps = fc.oneof(
   { weight: 10, arbitrary: fc.record({ who, says: fc.array(lines, { minLength: 1, maxLength: 3 }) }) },
