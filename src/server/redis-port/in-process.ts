@@ -59,7 +59,7 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
   }
 }
 
-/** A private socket of this machine: `path` for clients that open it themselves. */
+/** A private socket of this machine: `path` for clients that open it themselves, such as `socket: { path, tls: false }` of node-redis. */
 export interface RedisSocket extends AsyncDisposable {
   readonly path: string
   close(): Promise<void>
@@ -71,7 +71,7 @@ export interface RedisSocket extends AsyncDisposable {
  * @throws TypeError for a user that the data store does not have
  * @example
  * const { path } = await redisSocket(sandbox)
- * const client = await createClient({ socket: { path } }).connect()
+ * const client = await createClient({ socket: { path, tls: false } }).connect()
  */
 export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'redisSocket()')
