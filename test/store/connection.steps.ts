@@ -42,7 +42,6 @@ const missing = [
   'SHUTDOWN',
   'LOLWUT',
   'SSUBSCRIBE c',
-  'SPUBLISH c m',
   'PFDEBUG x y',
   'QUIT',
   'NONSENSE',
