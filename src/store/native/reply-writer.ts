@@ -1,6 +1,7 @@
-import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { NilArray, ReplyError, Status } from '../command/reply.js'
 import { DoubleReply, MapReply, PushReply, SetReply, TextReply, type TypedReply } from '../command/typed-reply.js'
+import { resp2 as plainResp2, resp2Error } from '../rest/answers.js'
 
 // Replies as bytes of the native protocol, in both of its versions.
 
@@ -13,15 +14,12 @@ export function wireOf(reply: TypedReply, protocol: Protocol): Bytes {
 
 /** A line break would begin another reply. */
 export function wireOfError(message: string): Bytes {
-  return utf8(`-${message.replace(/[\r\n]/g, ' ')}\r\n`)
+  return resp2Error({ message })
 }
 
 function resp2(reply: TypedReply): string {
-  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`
-  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
-  if (reply === null) return '$-1\r\n'
-  if (reply instanceof Status) return `+${reply.text}\r\n`
-  if (reply instanceof NilArray) return '*-1\r\n'
+  if (typeof reply !== 'object' || reply === null) return plainResp2(reply)
+  if (reply instanceof Status || reply instanceof NilArray) return plainResp2(reply)
   if (reply instanceof ReplyError) return wireOfError(reply.message)
   if (reply instanceof DoubleReply || reply instanceof TextReply) return resp2(reply.text)
   return list('*', itemsOf(reply), resp2)

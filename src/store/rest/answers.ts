@@ -64,7 +64,7 @@ export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY): By
   return latin1(text)
 }
 
-export function resp2Error(error: ReplyError): Bytes {
+export function resp2Error(error: Pick<ReplyError, 'message'>): Bytes {
   return utf8(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
 }
 
