@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   createSandbox,
   errorReply,
@@ -15,39 +15,27 @@ import {
   truncate,
 } from '../../../src/index.js'
 import { connector, redisSocket } from '../../../src/server/redis-port/in-process.js'
-import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.js'
+import { served } from './served.js'
 
 // The native protocol, as its own public clients speak it.
-
-const ends: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
-
-async function served(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ port: 0, redisPort: 0, clock: 'manual', ...options })
-  ends.push(() => server.close())
-  return server
-}
 
 function ioredis(url: string, options: object = {}): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: () => null, ...options })
   redis.on('error', () => undefined)
-  ends.push(() => redis.disconnect())
+  onTestFinished(() => redis.disconnect())
   return redis
 }
 
 function inProcess(sandbox: Sandbox, options: object = {}): Redis {
   const redis = new Redis({ Connector: connector(sandbox), ...options })
   redis.on('error', () => undefined)
-  ends.push(() => redis.disconnect())
+  onTestFinished(() => redis.disconnect())
   return redis
 }
 
 function sandboxWith(options: SandboxOptions = {}): Sandbox {
   const sandbox = createSandbox(options)
-  ends.push(() => sandbox.dispose())
+  onTestFinished(() => sandbox.dispose())
   return sandbox
 }
 
@@ -143,7 +131,7 @@ describe('ioredis', () => {
     const server = await served()
     const url = server.tenant('main').env.REDIS_URL!
     const monitor = await ioredis(url).monitor()
-    ends.push(() => monitor.disconnect())
+    onTestFinished(() => monitor.disconnect())
     const seen: string[][] = []
     monitor.on('monitor', (_time: string, args: string[]) => seen.push(args))
     await ioredis(url).set('a', 'b c')
@@ -153,7 +141,7 @@ describe('ioredis', () => {
   test('MONITOR shows a transaction as redis-server does, and nothing of administration', async () => {
     const sandbox = sandboxWith()
     const monitor = await inProcess(sandbox).monitor()
-    ends.push(() => monitor.disconnect())
+    onTestFinished(() => monitor.disconnect())
     const seen: string[] = []
     monitor.on('monitor', (_time: string, args: string[]) => seen.push(args.join(' ')))
     const redis = inProcess(sandbox)
@@ -230,7 +218,7 @@ describe('node-redis', () => {
     const client = createClient({ socket: { path, reconnectStrategy: false }, RESP })
     client.on('error', () => undefined)
     await client.connect()
-    ends.push(() => client.destroy())
+    onTestFinished(() => client.destroy())
     await client.hSet('user', { name: 'Ada', age: '36' })
     expect({ ...(await client.hGetAll('user')) }).toEqual({ name: 'Ada', age: '36' })
     await client.zAdd('scores', [
@@ -250,7 +238,7 @@ describe('node-redis', () => {
     ])
     const listener = client.duplicate()
     await listener.connect()
-    ends.push(() => listener.destroy())
+    onTestFinished(() => listener.destroy())
     const heard: string[] = []
     await listener.subscribe('news', (message) => heard.push(message))
     // In RESP3 a listener may still send commands.

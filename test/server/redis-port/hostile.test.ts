@@ -1,24 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.js'
 import { inside } from '../../../src/store/inside.js'
+import { served } from './served.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
-
-const ends: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
-
-async function served(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ port: 0, redisPort: 0, clock: 'manual', ...options })
-  ends.push(() => server.close())
-  return server
-}
 
 /** A connection that hears what comes, and never fails the test by itself. */
 class Peer {
@@ -41,7 +30,7 @@ class Peer {
       clearInterval(going)
       this.isClosed = true
     })
-    ends.push(() => this.socket.destroy())
+    onTestFinished(() => void this.socket.destroy())
   }
 
   send(bytes: string | Uint8Array): this {
@@ -234,7 +223,7 @@ describe('those that read nothing', () => {
     '%s: who takes nothing is sent away, and the others hear all',
     async (how) => {
       const sandbox = createSandbox({ policy: { maxStreamBuffer: 200_000 } })
-      ends.push(() => sandbox.dispose())
+      onTestFinished(() => sandbox.dispose())
       const { path } = await redisSocket(sandbox)
       const [deaf, keen] = [new Peer(path), new Peer(path)]
       for (const peer of [deaf, keen]) {
@@ -257,7 +246,7 @@ describe('those that read nothing', () => {
 
   test('their replies are not made before they take the earlier ones', async () => {
     const sandbox = createSandbox()
-    ends.push(() => sandbox.dispose())
+    onTestFinished(() => sandbox.dispose())
     sandbox.store.run('SET', 'large', 'x'.repeat(500_000))
     const { path } = await redisSocket(sandbox)
     const deaf = new Peer(path)
