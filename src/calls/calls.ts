@@ -122,6 +122,11 @@ export class Calls {
     return recorder
   }
 
+  /** The first one that records at a pattern. @internal */
+  recorderAt(pattern: string): Recorder<ForeignCall> | undefined {
+    return this.#routes.all.find(({ text }) => text === pattern)?.recorders[0]
+  }
+
   /**
    * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
@@ -249,7 +254,9 @@ export class Calls {
   async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
     const { clock, traffic, callers, journal } = this.#options
     const { method, url, headers } = given
-    const number = journal?.call({ method, url, headers, body, caller })
+    const { signal } = given
+    const gone = signal?.aborted === true ? { gone: { reason: signal.reason as unknown } } : undefined
+    const number = journal?.call({ method, url, headers, body, caller, ...gone })
     const call = new ForeignCall(given.method, given.url, given.headers, body)
     if (caller.couldBe !== undefined) call.couldBe = caller.couldBe
     traffic.adopt(call, caller.cause)
@@ -261,7 +268,7 @@ export class Calls {
       call,
       task,
       clock,
-      signal: given.signal,
+      signal,
       faults: this.#options.faults,
       draw: (below) => this.#draw(below),
       handle: () => callers.runs(call.seq, () => this.#meet(call, routes, scene, (told) => (last = told))),
@@ -273,11 +280,12 @@ export class Calls {
       traffic.complete(call)
       letOutsideContinue(clock)
     }
-    const { signal } = given
+    const giveUp = (): void => end(noAnswer(`the app gave up: ${errorText(signal?.reason)}`))
     const abort = (): void => {
       journal?.note('gaveUp', { call: number!, reason: signal?.reason })
-      end(noAnswer(`the app gave up: ${errorText(signal?.reason)}`))
+      giveUp()
     }
+    if (gone !== undefined) giveUp()
     signal?.addEventListener('abort', abort, { once: true })
     try {
       const answer = await meetRules(scene)

@@ -211,6 +211,8 @@ export class VirtualClock implements Clock {
   #warnedForgotten = false
   /** In mode `real`: whether time stands still yet. */
   #isHeld: boolean
+  /** How far time is ahead of the host's, which was behind when this clock took over: time does not go back. */
+  #ahead = 0
   /** The host's time as it was when its present turn began to matter. */
   #stands: number | undefined
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
@@ -258,13 +260,13 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return this.#mode === 'real' && !this.#isHeld ? (this.#stands ?? hostTime()) : this.#now
+    return this.#mode === 'real' && !this.#isHeld ? (this.#stands ?? hostTime() + this.#ahead) : this.#now
   }
 
   #standStill(): number {
     if (this.#mode !== 'real' || this.#isHeld) return this.#now
     if (this.#stands === undefined) {
-      this.#stands = hostTime()
+      this.#stands = hostTime() + this.#ahead
       const goesOn = (): void => {
         this.#stands = undefined
       }
@@ -282,6 +284,7 @@ export class VirtualClock implements Clock {
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
         clock.#now = Math.max(clock.#now, at)
+        if (clock.mode === 'real') clock.#ahead = Math.max(0, clock.#now - hostTime())
         clock.#wake()
       },
       letOutsideContinue: (clock) => {

@@ -41,9 +41,11 @@ export interface InputKinds {
   readonly request: KeptCall
   /** Somebody gave up the request of this number, or left its stream. */
   readonly aborted: number
+  /** Whoever made the request of this number was gone before it began. */
+  readonly gone: number
   readonly left: number
-  /** To a foreign host, and who was taken for its caller. */
-  readonly call: KeptCall & { readonly caller: object }
+  /** To a foreign host, and who was taken for its caller; and why the app had given it up before it began, if it had. */
+  readonly call: KeptCall & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
   /** The app gave up the call of this number. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
   /** A method of a face that changes something: the way to it from the sandbox. */
@@ -76,6 +78,8 @@ export interface InputKinds {
   readonly forked: Forked
   /** Work that was under way there goes on as it did there. */
   readonly resumed: undefined
+  /** Somebody else has the world from here on: the move of time that was under way is over, work outside begins anew. */
+  readonly takenOver: undefined
   /** The host's clock had a say in what a task, by its number, counts as. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
@@ -102,10 +106,20 @@ export class Thrown {
 export type InputKind = keyof InputKinds
 export type Input = { readonly [K in InputKind]: Stand & { readonly kind: K; readonly what: InputKinds[K] } }[InputKind]
 
+/** Work outside of the world: a handler, the network. */
+export type OutsideWork = (task: Task) => unknown
+
 /** What plays a journal again. */
 export interface Player {
   /** Work begins: plays what it did until it returned. */
-  begins(work: number, task: Task): unknown
+  begins(work: number, task: Task, run: OutsideWork): unknown
+}
+
+/** Hears of inputs as they come. */
+export interface InputListener {
+  input(input: Input): void
+  /** The last ones, so many, came within one step of the world, which is not to be parted. */
+  held(count: number): void
 }
 
 /** What a world stands at. */
@@ -178,6 +192,11 @@ export class Inputs {
     return end === place ? place : this.between(end)
   }
 
+  /** What came of one kind. */
+  of<K extends InputKind>(kind: K): InputKinds[K][] {
+    return this.#whats.filter((_, index) => this.#kinds[index] === kind) as InputKinds[K][]
+  }
+
   /** A copy of the first ones. */
   first(count: number): Inputs {
     const copy = new Inputs()
@@ -216,6 +235,9 @@ export class Journal {
   /** Since when it was too much to keep. */
   #fullAt: number | undefined
   #player: Player | undefined
+  listener: InputListener | undefined
+  /** Work outside begins only when this has resolved, and never when it is refused. */
+  gate: (() => Promise<void>) | undefined
   /** Work that has begun and not returned: where its inputs begin. */
   readonly #entered: number[] = []
   readonly #clock: Progress
@@ -278,10 +300,13 @@ export class Journal {
   }
 
   note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
-    if (this.#player !== undefined || this.#fullAt !== undefined) return
+    if (this.#player !== undefined || (this.#fullAt !== undefined && this.listener === undefined)) return
     const { latest, ended } = this.#log
     const clock = this.#clock
-    this.#inputs.push(kind, what, clock.standStill(), latest, ended, clock.timers())
+    const [at, timers] = [clock.standStill(), clock.timers()]
+    this.listener?.input({ kind, what, at, log: latest, ended, timers } as Input)
+    if (this.#fullAt !== undefined) return
+    this.#inputs.push(kind, what, at, latest, ended, timers)
     if (kind === 'direct' || kind === 'returned' || kind === 'settled') this.#weigh(weightOf(what))
     if (this.#inputs.length > this.#limits.inputs) this.#giveUp()
   }
@@ -320,9 +345,14 @@ export class Journal {
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
     if (this.#player !== undefined) {
-      const ended = this.#player.begins(number, task)
+      const ended = this.#player.begins(number, task, work)
       if (ended instanceof Thrown) throw ended.error
       return ended as T | Promise<T>
+    }
+    const { gate } = this
+    if (gate !== undefined) {
+      this.note('returned', undefined)
+      return this.#settles(number, this.#admitted(gate, number, task, work))
     }
     let result: T | Promise<T>
     const from = this.#inputs.length
@@ -331,6 +361,7 @@ export class Journal {
       this.#entered.pop()
       this.note('returned', what)
       this.#inputs.hold(from)
+      this.listener?.held(this.#inputs.length - from)
     }
     try {
       result = work(new OutsideTask(task, number, this))
@@ -343,13 +374,34 @@ export class Journal {
       return result
     }
     returned(undefined)
+    return this.#settles(number, result)
+  }
+
+  /** Does work again that had begun, and whose end nobody knows any more. It is written how it ends. */
+  again(number: number, task: Task, work: OutsideWork): Promise<unknown> {
+    const { gate = () => Promise.resolve() } = this
+    return this.#settles(number, this.#admitted(gate, number, task, work))
+  }
+
+  async #admitted<T>(
+    gate: () => Promise<void>,
+    number: number,
+    task: Task,
+    work: (task: Task) => T | Promise<T>,
+  ): Promise<T> {
+    // The world of somebody who is not let in is another one's now: nothing comes of it.
+    await gate().catch(() => new Promise<never>(() => {}))
+    return work(new OutsideTask(task, number, this))
+  }
+
+  #settles<T>(work: number, result: Promise<T>): Promise<T> {
     return result.then(
       (value) => {
-        this.note('settled', { work: number, value })
+        this.note('settled', { work, value })
         return value
       },
       (error) => {
-        this.note('settled', { work: number, value: new Thrown(error) })
+        this.note('settled', { work, value: new Thrown(error) })
         throw error
       },
     )

@@ -74,7 +74,8 @@ export class RoutedCall implements ServiceCall {
     const { signal } = this.call
     if (signal === undefined || journal === undefined || this.isWatched) return signal
     this.isWatched = true
-    signal.addEventListener('abort', () => journal.note('aborted', number!), { once: true })
+    if (signal.aborted) journal.note('gone', number!)
+    else signal.addEventListener('abort', () => journal.note('aborted', number!), { once: true })
     return signal
   }
 

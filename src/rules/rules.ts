@@ -20,6 +20,8 @@ export interface FaultsOptions {
 
 /** What `faults.add()` returns; also ends with the scope of `using`. */
 export interface FaultHandle {
+  /** Counts the calls of `add()`, from 1. @internal */
+  readonly number: number
   remove(): void
   [Symbol.dispose](): void
 }
@@ -68,6 +70,9 @@ export class Faults implements FaultSource {
   readonly #options: FaultsOptions
   #tenant: string | undefined
   readonly #rules = new Set<ArmedRule>()
+  /** Those of one call of `add()`, by its number. */
+  readonly #added = new Map<number, readonly ArmedRule[]>()
+  #calls = 0
   #ordinal = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
@@ -103,11 +108,24 @@ export class Faults implements FaultSource {
       )
     }
     const place = options.line ?? new Error('declared here')
-    const added = list.map((rule) => this.#arm(rule, place))
-    const remove = (): void => {
-      for (const rule of added) this.#disarm(rule)
-    }
-    return { remove, [Symbol.dispose]: remove }
+    const number = ++this.#calls
+    this.#added.set(
+      number,
+      list.map((rule) => this.#arm(rule, place)),
+    )
+    const remove = (): void => this.removeAdded(number)
+    return { number, remove, [Symbol.dispose]: remove }
+  }
+
+  /** Whether a call of `add()` had this number, since the rules were cleared last. @internal */
+  hasAdded(number: number): boolean {
+    return this.#added.has(number)
+  }
+
+  /** What its handle does. @internal */
+  removeAdded(number: number): void {
+    for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
+    if (this.#added.has(number)) this.#added.set(number, [])
   }
 
   /**
@@ -128,6 +146,7 @@ export class Faults implements FaultSource {
   /** Removes all rules; services that are down come up. */
   clear(): void {
     for (const rule of [...this.#rules]) this.#disarm(rule)
+    this.#added.clear()
     this.down = undefined
     this.#listen()
   }

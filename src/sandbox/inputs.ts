@@ -12,7 +12,9 @@ import { DirectWorkflows } from '../workflow/direct.js'
 /** The methods of a face that change something. */
 interface Face {
   readonly changes: readonly string[]
-  /** Properties and methods that give a face of their own. */
+  /** Properties that are a face of their own. */
+  readonly parts?: Readonly<Record<string, Face>>
+  /** Methods that give one. */
   readonly gives?: Readonly<Record<string, Face>>
   /** To be asked for it is an input, too. */
   readonly isInput?: boolean
@@ -75,7 +77,7 @@ function keep(target: object, face: Face, by: Kept): void {
   for (const name of Object.getOwnPropertyNames(prototype)) Reflect.deleteProperty(target, name)
 }
 
-function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): object {
+function prototypeOf({ changes, parts = {}, gives = {}, own = {} }: Face, above: object): object {
   const made: object = Object.create(above, own)
   for (const name of changes) {
     const method = Reflect.get(above, name) as Method
@@ -89,17 +91,15 @@ function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): ob
       }
     })
   }
+  for (const [name, face] of Object.entries(parts)) {
+    const { get } = Object.getOwnPropertyDescriptor(above, name)!
+    Object.defineProperty(made, name, {
+      get(this: object) {
+        return partOf(get!.call(this) as object, face, below(this, name))
+      },
+    })
+  }
   for (const [name, face] of Object.entries(gives)) {
-    const descriptor = Object.getOwnPropertyDescriptor(above, name)
-    const { get } = descriptor ?? {}
-    if (get !== undefined) {
-      Object.defineProperty(made, name, {
-        get(this: object) {
-          return partOf(get.call(this) as object, face, below(this, name))
-        },
-      })
-      continue
-    }
     const method = Reflect.get(above, name) as Method
     define(made, name, function (...args) {
       const given = args.map(copied)
@@ -162,30 +162,20 @@ function partOf(part: object, { changes }: Face, { journal, way }: Kept): object
   return face
 }
 
-/** Rules are removed by what `add()` returned: by the number of the call. */
-const added = new WeakMap<Faults, number>()
-
-const withHandles: PropertyDescriptorMap = {
+const withLines: PropertyDescriptorMap = {
   add: {
     configurable: true,
     value(this: Faults, rules: never, options?: { readonly line?: string }): FaultHandle {
-      const { journal } = keptBy.get(this)!
       // Played again, they were still declared here: the line is read when it is asked for.
       const line = (options?.line ?? new Error('declared here')) as string
       const [given] = noteCall(this, 'add', [rules, { line }]).given
-      const handle = Faults.prototype.add.call(this, given as never, { line })
-      const number = added.get(this) ?? 0
-      added.set(this, number + 1)
-      const remove = (): void => {
-        journal.note('direct', [['unplug', number]])
-        handle.remove()
-      }
-      return { remove, [Symbol.dispose]: remove }
+      return Faults.prototype.add.call(this, given as never, { line })
     },
   },
   remove: {
     configurable: true,
     value(this: Faults, which: never): void {
+      // By a handle, which tells of itself.
       if (typeof which === 'string') noteCall(this, 'remove', [which])
       Faults.prototype.remove.call(this, which)
     },
@@ -213,7 +203,7 @@ const faces: Readonly<Record<FaceName, Face>> = {
       ...['publish', 'cancel', 'release', 'retryDeadLetter', 'urlGroup', 'load', 'reset'],
       ...['upsertQueue', 'pauseQueue', 'resumeQueue', 'deleteQueue'],
     ],
-    gives: { schedules: { changes: ['fire'] }, urlGroups: { changes: ['delete'] }, keys: { changes: ['rotate'] } },
+    parts: { schedules: { changes: ['fire'] }, urlGroups: { changes: ['delete'] }, keys: { changes: ['rotate'] } },
   },
   workflow: {
     changes: ['notify', 'skipSleeps', 'skipRetryDelays'],
@@ -224,8 +214,8 @@ const faces: Readonly<Record<FaceName, Face>> = {
     },
     own: withRuns,
   },
-  stats: { changes: ['forbid', 'clear'], gives: { search: figures } },
-  faults: { changes: ['clear'], own: withHandles },
+  stats: { changes: ['forbid', 'clear'], parts: { search: figures } },
+  faults: { changes: ['clear', 'removeAdded'], own: withLines },
   destinations: routes,
   calls: routes,
   traffic: { changes: ['clear'] },

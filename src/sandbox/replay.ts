@@ -1,6 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
-import { type Rewind, rewind } from '../kernel/clock.js'
-import { hostTurn } from '../kernel/host.js'
+import { goOn, type Rewind, rewind } from '../kernel/clock.js'
+import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
+import { ConnectionBroken } from '../kernel/http.js'
 import { iso } from '../kernel/instant.js'
 import {
   type Foretold,
@@ -12,6 +13,7 @@ import {
   type Journal,
   type KeptCall,
   type KeptCommand,
+  type OutsideWork,
   type Player,
   type Stand,
   Thrown,
@@ -21,7 +23,7 @@ import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { reconnect } from '../queue/destinations/destinations.js'
-import { type FaultHandle, rename } from '../rules/rules.js'
+import { rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { inside } from '../store/inside.js'
 import { beforeLoading } from '../store/search/loading.js'
@@ -29,6 +31,8 @@ import { type Step, tooEarly } from './inputs.js'
 import type { Past } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
+/** Pauses of the host in a row in which nothing happens in a world that nothing comes into: it has come to rest. */
+const quietPauses = 3
 /** Microtasks that a world is waited for before the host gets a turn … */
 const quickTurns = 100
 /** … and turns of the host after which its past counts as one that cannot be told. */
@@ -38,7 +42,11 @@ const mostTurns = 2_000
 interface OpenWork {
   readonly task: Task
   /** Its sleeps, the latest of which comes last. */
-  readonly sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
+  sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
+  /** Ends its sleeps. */
+  wake: AbortController
+  /** What it does, for whoever does it again. */
+  readonly run: OutsideWork
   rouse?: (() => void) | undefined
   end(value: unknown): void
 }
@@ -47,6 +55,7 @@ interface OpenWork {
 interface MadeRequest {
   readonly abort: AbortController
   reader?: ReadableStreamDefaultReader<Uint8Array>
+  isAnswered?: true
 }
 
 /**
@@ -63,8 +72,9 @@ export class Replay implements Player {
   readonly #foretold = new Map<number, readonly Foretold[]>()
   readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
+  /** Numbers of those that nobody waited for any more when they began. */
+  readonly #gone: ReadonlySet<number>
   readonly #calls: AbortController[] = []
-  readonly #handles: FaultHandle[] = []
   /** Commands of connections: those that had to wait. */
   readonly #commands: (Blocked | undefined)[] = []
   #next = 0
@@ -78,6 +88,7 @@ export class Replay implements Player {
     this.#sandbox = sandbox
     this.#journal = journal
     this.#inputs = inputs
+    this.#gone = new Set(inputs.of('gone'))
     this.#clock = rewind(sandbox.clock)
     journal.play(this)
   }
@@ -90,6 +101,83 @@ export class Replay implements Player {
    */
   async play({ end, entered, stand: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
     this.#mayEnter = entered
+    await this.#playTo(end)
+    for (let turn = 0; !this.#isReached(this.#inputs.get(this.#next) ?? last, turn); turn++) {
+      this.#check()
+      await (turn < quickTurns ? undefined : hostTurn())
+    }
+    this.#check()
+    this.#compare(entries)
+    this.#clock.moveTo(at)
+    this.#journal.goOn(this.#inputs.first(this.#next))
+    // A fork of the fork has to know all of it.
+    const forked = { ...fork, foretold: this.#foretell() }
+    this.#journal.note('forked', forked)
+    this.#fork(forked)
+    this.#disconnect()
+    this.#clock.finish(() => {
+      if (this.#foretold.size === 0) return
+      this.#journal.note('resumed', undefined)
+      this.#resume()
+    })
+  }
+
+  /**
+   * Plays all inputs, and goes on as the world itself, in place of whoever had it. What it was doing for somebody who
+   * waited is over; work outside that has not ended is done again, as the same work.
+   */
+  async takeOver(): Promise<void> {
+    await this.#playTo(this.#inputs.length)
+    // What follows from the last input came to nobody's ears, and is written down as it comes.
+    this.#journal.goOn(this.#inputs)
+    await this.#rest()
+    this.#check()
+    const { clock } = this.#sandbox
+    this.#clock.finish(nothing)
+    goOn(clock, clock.mode === 'real' ? hostTime() : undefined)
+    this.#journal.note('takenOver', undefined)
+    this.#changeHands()
+    for (const { abort, reader, isAnswered } of this.#requests) {
+      if (reader !== undefined) void reader.cancel().catch(nothing)
+      else if (isAnswered !== true) abort.abort()
+    }
+    const gone = new ConnectionBroken('ECONNRESET', 'the server that had taken the call is gone')
+    for (const call of this.#calls) call.abort(gone)
+    this.#disconnect()
+    for (const [work, open] of this.#open) {
+      const ended = this.#journal.again(work, open.task, open.run)
+      void ended.catch((error) => new Thrown(error)).then((value) => this.#end(work, value))
+    }
+  }
+
+  /** Waits until nothing happens that follows from what came in. */
+  async #rest(): Promise<void> {
+    for (let quiet = 0, turn = 0; quiet < quietPauses && turn < mostTurns; turn++) {
+      const { log, ended, timers } = this.#journal.stand
+      await hostPause()
+      const now = this.#journal.stand
+      quiet = log === now.log && ended === now.ended && timers === now.timers ? quiet + 1 : 0
+    }
+  }
+
+  /** The move of time and the work outside that were under way were those of somebody who is gone. */
+  #changeHands(): void {
+    this.#clock.end()
+    for (const open of this.#open.values()) {
+      open.wake.abort()
+      open.rouse?.()
+      Object.assign(open, { sleeps: [], wake: new AbortController(), rouse: undefined })
+    }
+  }
+
+  /** Connections are outside of the world: it begins without them. */
+  #disconnect(): void {
+    const { engine, connections } = inside.of(this.#sandbox.store)
+    connections?.close()
+    for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
+  }
+
+  async #playTo(end: number): Promise<void> {
     for (let turn = 0; this.#next < end; turn++) {
       this.#check()
       const input = this.#inputs.get(this.#next)!
@@ -105,27 +193,6 @@ export class Replay implements Player {
         if (this.#next !== next) turn = -1
       }
     }
-    for (let turn = 0; !this.#isReached(this.#inputs.get(this.#next) ?? last, turn); turn++) {
-      this.#check()
-      await (turn < quickTurns ? undefined : hostTurn())
-    }
-    this.#check()
-    this.#compare(entries)
-    this.#clock.moveTo(at)
-    this.#journal.goOn(this.#inputs.first(this.#next))
-    // A fork of the fork has to know all of it.
-    const forked = { ...fork, foretold: this.#foretell() }
-    this.#journal.note('forked', forked)
-    this.#fork(forked)
-    // Connections are outside of the world: it begins without them.
-    const { engine, connections } = inside.of(this.#sandbox.store)
-    connections?.close()
-    for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
-    this.#clock.finish(() => {
-      if (this.#foretold.size === 0) return
-      this.#journal.note('resumed', undefined)
-      this.#resume()
-    })
   }
 
   #fork({ name, fetch, deliver, foretold }: Forked): void {
@@ -169,9 +236,9 @@ export class Replay implements Player {
   }
 
   /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
-  begins(work: number, task: Task): unknown {
+  begins(work: number, task: Task, run: OutsideWork): unknown {
     try {
-      return this.#begins(work, task)
+      return this.#begins(work, task, run)
     } catch (error) {
       this.#strayed ??= error
       throw error
@@ -182,12 +249,12 @@ export class Replay implements Player {
     if (this.#strayed !== undefined) throw this.#strayed
   }
 
-  #begins(work: number, task: Task): unknown {
+  #begins(work: number, task: Task, run: OutsideWork): unknown {
     let end: OpenWork['end'] = () => {}
     const promise = new Promise<unknown>((resolve, reject) => {
       end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
     })
-    this.#open.set(work, { task, sleeps: [], end })
+    this.#open.set(work, { task, sleeps: [], wake: new AbortController(), run, end })
     for (;;) {
       const input = this.#inputs.get(this.#next)
       // It forked the world before it returned.
@@ -237,9 +304,12 @@ export class Replay implements Player {
   readonly #plays: { readonly [K in InputKind]: (what: InputKinds[K]) => void } = {
     request: (kept) => this.#request(kept),
     aborted: (number) => this.#requests[number]?.abort.abort(),
+    // The request began so.
+    gone: nothing,
     left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
-    call: ({ caller, ...kept }) => {
+    call: ({ caller, gone, ...kept }) => {
       const abort = new AbortController()
+      if (gone !== undefined) abort.abort(gone.reason)
       this.#calls.push(abort)
       void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
     },
@@ -278,6 +348,7 @@ export class Replay implements Player {
     awake: (work) => this.#open.get(work)?.rouse?.(),
     forked: (forked) => this.#fork(forked),
     resumed: () => this.#resume(),
+    takenOver: () => this.#changeHands(),
     rested: ({ task, as }) => this.#clock.rest(task, as),
   }
 
@@ -291,17 +362,23 @@ export class Replay implements Player {
 
   #request(kept: KeptCall): void {
     const made: MadeRequest = { abort: new AbortController() }
-    this.#requests.push(made)
+    const number = this.#requests.push(made) - 1
+    if (this.#gone.has(number)) made.abort.abort()
+    const failed = (): void => {
+      made.isAnswered = true
+    }
     const read = (answer: Answer): void => {
+      made.isAnswered = true
       const reader = readAway(answer)
       if (reader !== undefined) made.reader = reader
     }
     try {
       const answer = this.#sandbox.exchange(callOf(kept, made.abort.signal))
-      if (answer instanceof Promise) void answer.then(read, nothing)
+      if (answer instanceof Promise) void answer.then(read, failed)
       else read(answer)
     } catch {
       // It failed then, too.
+      failed()
     }
   }
 
@@ -323,17 +400,11 @@ export class Replay implements Player {
 
   #direct(way: readonly Step[]): void {
     try {
-      const [first] = way
-      if (Array.isArray(first) && first[0] === 'unplug') {
-        this.#handles[first[1] as number]?.remove()
-        return
-      }
       if (tooEarly.has(way)) {
         beforeLoading(() => void way.reduce(follow, this.#sandbox))
         return
       }
-      const result = way.reduce(follow, this.#sandbox)
-      if (first === 'faults' && way[1]?.[0] === 'add') this.#handles.push(result as FaultHandle)
+      way.reduce(follow, this.#sandbox)
     } catch {
       // It was refused then, too.
     }
@@ -358,7 +429,10 @@ export class Replay implements Player {
   }
 
   #sleep(open: OpenWork, wait: number): void {
-    open.sleeps.push({ until: this.#sandbox.clock.now() + wait, over: open.task.sleep(wait).catch(nothing) })
+    open.sleeps.push({
+      until: this.#sandbox.clock.now() + wait,
+      over: open.task.sleep(wait, open.wake.signal).catch(nothing),
+    })
   }
 
   #end(work: number, value: unknown): void {
@@ -370,7 +444,7 @@ export class Replay implements Player {
 }
 
 /** They come within what the world does: of most the host decides when. */
-const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'left', 'rested', 'awake'])
+const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
 function follow(target: unknown, step: Step): unknown {
   const on = target as Record<string, unknown>

@@ -4,6 +4,7 @@ import { goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
+import type { Inputs, Journal } from '../kernel/journal.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
 import type { Answer, Call } from '../protocol/service.js'
@@ -40,7 +41,7 @@ import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, endWorld, type Start, type World } from './world.js'
+import { buildWorld, type Elsewhere, endWorld, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -58,19 +59,64 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options)
 }
 
-let placed: (sandbox: Sandbox, instant: PastInstant) => Place
+/** Where the present world of a sandbox began. */
+export interface Beginning {
+  /** How many worlds there were before. */
+  readonly world: number
+  readonly start: Start
+}
+
+/** What the rest of the house does with a sandbox, and nobody who has one. */
+interface Inside {
+  placeOf(sandbox: Sandbox, instant: PastInstant): Place
+  beginningOf(sandbox: Sandbox): Beginning
+  journalOf(sandbox: Sandbox): Journal | undefined
+  takeOver(sandbox: Sandbox, from: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void>
+}
+let whole: Inside
 
 /** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
 export function placeOf(sandbox: Sandbox, instant: PastInstant): Place {
-  return placed(sandbox, instant)
+  return whole.placeOf(sandbox, instant)
+}
+
+export function beginningOf(sandbox: Sandbox): Beginning {
+  return whole.beginningOf(sandbox)
+}
+
+/** Of the world that it has now; `undefined` where none is kept. */
+export function journalOf(sandbox: Sandbox): Journal | undefined {
+  return whole.journalOf(sandbox)
+}
+
+/**
+ * A new sandbox becomes what one was that somebody else had, and goes on in its place: same instant, same log, same future.
+ * @param prepare is given the journal of its world before anything comes into it
+ * @throws Error when the inputs do not lead to one world
+ */
+export function takeOver(
+  sandbox: Sandbox,
+  from: Beginning,
+  inputs: Inputs,
+  prepare: (journal: Journal) => void,
+): Promise<void> {
+  return whole.takeOver(sandbox, from, inputs, prepare)
 }
 
 export class Sandbox {
   static {
     detachable(Sandbox)
-    placed = (sandbox, instant) => {
-      const world = sandbox.#renewed
-      return { world, ...cutAt(instant, sandbox.#world, world) }
+    whole = {
+      placeOf: (sandbox, instant) => {
+        const world = sandbox.#renewed
+        return { world, ...cutAt(instant, sandbox.#world, world) }
+      },
+      beginningOf: (sandbox) => {
+        const { start, journal } = sandbox.#world
+        return { world: sandbox.#renewed, start: { ...start, startAt: start.startAt ?? journal?.begunAt } }
+      },
+      journalOf: (sandbox) => sandbox.#world.journal,
+      takeOver: (sandbox, from, inputs, prepare) => sandbox.#takeOver(from, inputs, prepare),
     }
   }
 
@@ -81,6 +127,7 @@ export class Sandbox {
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
+  readonly #elsewhere: Elsewhere | undefined
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -91,9 +138,14 @@ export class Sandbox {
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
 
-  /** @param hints what the sandbox tells people to do; a server speaks to its clients. @internal */
-  constructor(options: SandboxOptions, hints: Hints = inProcess) {
+  /**
+   * @param hints what the sandbox tells people to do; a server speaks to its clients
+   * @param elsewhere the data store, where it is not in this process
+   * @internal
+   */
+  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: Elsewhere) {
     this.#hints = hints
+    this.#elsewhere = elsewhere
     checkOptions(options)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
@@ -393,24 +445,38 @@ export class Sandbox {
   }
 
   async #become({ start, inputs, ...past }: Past, origin: Sandbox): Promise<void> {
+    const publishers = origin.destinations
+    await this.#played(start, start.options ?? origin.options, async ({ journal, destinations }) => {
+      inherit(destinations, publishers)
+      await new Replay(this, journal!, inputs).play(past)
+      settleIn(destinations)
+    })
+  }
+
+  async #takeOver({ world, start }: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void> {
+    this.#renewed = world
+    this.#loads = start.loads ?? 0
+    await this.#played(start, this.options, async ({ journal }) => {
+      prepare(journal!)
+      await new Replay(this, journal!, inputs).takeOver()
+    })
+  }
+
+  /** Begins anew, and is made what another world was; what that one warned of was heard then. */
+  async #played(start: Start, options: SandboxOptions, play: (world: World) => Promise<void>): Promise<void> {
     let isQuiet = true
-    const { options = origin.options } = start
     const { warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
-    const publishers = origin.destinations
     endWorld(this.#world)
     this.#world = this.#filled(start, { ...options, warn: told })
-    const { journal, destinations } = this.#world
-    inherit(destinations, publishers)
     try {
-      await new Replay(this, journal!, inputs).play(past)
+      await play(this.#world)
     } catch (error) {
       this.dispose()
       throw error
     }
-    settleIn(destinations)
     isQuiet = false
   }
 
@@ -421,8 +487,8 @@ export class Sandbox {
 
   #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
     const { vocabulary, policy, addresses, fetch: answer } = this
-    const [locate, tokens, hints] = [this.#locate, this.#initialTokens, this.#hints]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer }, start)
+    const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
+    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere }, start)
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

@@ -31,13 +31,13 @@ import { Faults } from '../rules/rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
-import { Access } from '../store/access/access.js'
+import { Access, type User } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
 import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
-import { storeService } from '../store/rest/endpoints.js'
+import { type StoreFront, storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 import { workflowEndpoints } from '../workflow/rest/endpoints.js'
@@ -95,6 +95,14 @@ export interface Plan {
   readonly hints: Hints
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
+  readonly elsewhere: Elsewhere | undefined
+}
+
+/** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
+export type Elsewhere = (own: Service<StoreFront, User>) => {
+  readonly service: Service<StoreFront, User>
+  /** Takes the place of the own store behind its face. */
+  stand(store: DirectStore): void
 }
 
 export function buildWorld(plan: Plan, start: Start = {}): World {
@@ -158,8 +166,9 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     random: random.fork('stats'),
   })
   const stored = storeService(executions, clock, faults)
+  const elsewhere = plan.elsewhere?.(stored)
   const services = [
-    stored,
+    elsewhere?.service ?? stored,
     regions.home.service,
     statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
   ] as Service[]
@@ -175,6 +184,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
   const store = new DirectStore(executions, stored.state, journal, draws)
+  elsewhere?.stand(store)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),

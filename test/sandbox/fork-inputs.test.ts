@@ -1,5 +1,6 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, hang, latency, type Sandbox, status } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import type { Bytes } from '../../src/kernel/bytes.js'
 
 async function expectSame(sandbox: Sandbox): Promise<void> {
   using fork = await sandbox.fork()
@@ -150,4 +151,48 @@ test('a fork tells where a message was published that nobody takes, and where a 
   await expectSame(sandbox)
   using fork = await sandbox.fork()
   expect(fork.faults.list()).toEqual(sandbox.faults.list())
+})
+
+test('a fork knows a stream whose reader was gone before it began', async () => {
+  using sandbox = createSandbox()
+  const { addresses, tokens } = sandbox
+  const headers = [
+    ['authorization', `Bearer ${tokens.store}`],
+    ['accept', 'text/event-stream'],
+  ] as const
+  const url = `${addresses.store}/subscribe/news`
+  const answer = sandbox.exchange({ method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() })
+  await Promise.resolve(answer).catch(() => {})
+  sandbox.store.run('PUBLISH', 'news', 'hello')
+  await sandbox.clock.advance('2m')
+  sandbox.store.run('SET', 'later', '1')
+  await expectSame(sandbox)
+})
+
+test('a fork knows a request that hangs, and was given up before it began', async () => {
+  using sandbox = createSandbox()
+  const { addresses, tokens } = sandbox
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: hang() })
+  const headers = [['authorization', `Bearer ${tokens.store}`]] as const
+  const url = `${addresses.store}/incr/slow`
+  const call = { method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() }
+  void Promise.resolve(sandbox.exchange(call)).catch(() => {})
+  await sandbox.clock.settled()
+  sandbox.store.run('SET', 'later', '1')
+  await sandbox.clock.advance('1m')
+  await expectSame(sandbox)
+})
+
+test('a fork knows a call that the app had given up before it began, and why', async () => {
+  using sandbox = createSandbox()
+  sandbox.calls.on('https://bank.test/*', () => new Response('late'))
+  sandbox.faults.add({ on: 'app.call', times: 1, fault: latency('7s') })
+  const signal = AbortSignal.abort(new Error('no time for it'))
+  const call = { method: 'POST', url: 'https://bank.test/charge', headers: [], body: () => '' as Bytes, signal }
+  void sandbox.calls.exchange(call).catch(() => {})
+  await sandbox.clock.settled()
+  sandbox.store.run('SET', 'later', '1')
+  await sandbox.clock.advance('1m')
+  expect(sandbox.traffic.timeline()).toContain('no time for it')
+  await expectSame(sandbox)
 })

@@ -210,6 +210,11 @@ export class Destinations {
     return recorder
   }
 
+  /** The first one that records at a pattern. @internal */
+  recorderAt(pattern: string): Recorder | undefined {
+    return this.#routes.find((route) => route.pattern.text === pattern)?.recorders[0]
+  }
+
   /**
    * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
    * status of an answer.
