@@ -110,7 +110,7 @@ describe('a damaged dump', () => {
     }
   })
 
-  test('is refused with one sentence, or the world lives on', async () => {
+  test('is refused with one sentence, or the world lives on', { timeout: 120_000 }, async () => {
     const mine = createSandbox({ startAt: start })
     mine.store.run('SET', 'k', 'mine')
     const before = stateOf(mine)
