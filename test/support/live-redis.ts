@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from './free-port.js'
 import type { Recording } from './recording.js'
 import { findRedisServer } from './redis-server.ts'
 import { RespClient, type RespReply } from './resp.js'
@@ -51,17 +51,6 @@ async function connect(port: number, child: ChildProcess): Promise<RespClient> {
     }
   }
   throw new Error('redis-server did not start')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** Runs the steps against the server; rows that it does not know are left out. */
