@@ -1,4 +1,5 @@
 /** Where the service's replies differ from redis-server 7.0's by rule; single cases stand in the steps themselves. */
+import { asScriptFrame, asShortest } from '../../src/store/redis-replies.js'
 import type { RespReply } from './resp.js'
 
 interface Deviation {
@@ -7,8 +8,6 @@ interface Deviation {
   /** What the service answers instead; the same reply where the rule does not apply. */
   readonly translate: (reply: RespReply, argv: readonly string[]) => RespReply
 }
-
-const seventeenDigits = /^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/
 
 export const deviations: readonly Deviation[] = [
   {
@@ -41,7 +40,7 @@ export const deviations: readonly Deviation[] = [
   {
     because: 'store.md 9.4: errors that end a script come in the frame of the service',
     translate: (reply, argv) =>
-      'error' in reply && scriptCommands.test(argv[0] ?? '') ? { error: scriptFrame(reply.error) } : reply,
+      'error' in reply && scriptCommands.test(argv[0] ?? '') ? { error: asScriptFrame(reply.error) } : reply,
   },
 ]
 
@@ -54,42 +53,13 @@ const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: RespR
 
 const scriptCommands = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i
 
-function scriptFrame(error: string): string {
-  const syntax = /^ERR Error compiling script \(new function\): (user_script):(\d+): (.*?)(?: near '(.*)')?$/s.exec(
-    error,
-  )
-  if (syntax) {
-    const [, chunk, line, reason, near] = syntax
-    const token = near === undefined ? '' : ` near '${near}'`
-    const place = near === '<eof>' ? 'at EOF' : `line:${line}${token}`
-    return `ERR Error running script: @${chunk} ${place}: syntax error (${reason})`
-  }
-  const failure = /^(.*) script: \S+, on [@=]([^:]*):(-?\d+)\.$/s.exec(error)
-  if (!failure) return error.replace(readOnly, 'READONLY $1')
-  const [, whole, chunk, line] = failure
-  const message = whole!
-    .replace(readOnly, 'READONLY $1')
-    .replace(/^ERR /, '')
-    .replace('not an integer or', 'not an int or')
-  if (message.startsWith(`${chunk}:`)) return `ERR Error running script: @${message}`
-  return `ERR Error running script: ${Number(line) > 0 ? `@${chunk}:${line}: ` : ''}${message}`
-}
-
-/** The service's word for it. [store.md 9.4] */
-const readOnly = /^ERR (Write commands are not allowed from read-only scripts)\.$/
-
 /** Commands whose bulk replies may be scores; elsewhere a text that looks like one is the user's own. */
 const scoreCommands = /^Z/i
 
 function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
   if (!scoreCommands.test(argv[0] ?? '')) return reply
   if ('array' in reply) return { array: reply.array.map((item) => shortestScores(item, argv)) }
-  if (!('bulk' in reply) || !seventeenDigits.test(reply.bulk)) return reply
-  const digits = reply.bulk
-    .replace(/e.*$/, '')
-    .replace(/^-?0*\.?0*/, '')
-    .replace('.', '')
-  return digits.length >= 16 || reply.bulk.includes('e') ? { bulk: String(Number(reply.bulk)) } : reply
+  return 'bulk' in reply ? { bulk: asShortest(reply.bulk) ?? reply.bulk } : reply
 }
 
 /** Words that only the service takes so: LIMIT with ranks, and about so many in a stream. */

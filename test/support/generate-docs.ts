@@ -8,6 +8,7 @@ import { carriageTable } from '../contract/carriage.js'
 import { withToolsAndConversation } from './agent-page.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
+import { differenceReference } from './difference-reference.js'
 import { documentedCommands } from './documented-commands.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
@@ -24,6 +25,7 @@ writeFileSync(
 )
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
 writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
+writeFileSync(new URL('../../docs/reference/differences.md', import.meta.url), differenceReference())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
 writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())
 mkdirSync(new URL('../../schema/', import.meta.url), { recursive: true })

@@ -1,0 +1,42 @@
+// What of two replies is the same, and what is not. Replies are as JSON has them, errors `{ error }`.
+
+/** The error that a reply is, be it JSON or RESP2. */
+export function errorIn(reply: unknown): string | undefined {
+  if (typeof reply === 'string') return /^-([A-Z]+ [^\r\n]*)\r\n$/.exec(reply)?.[1]
+  const { error } = (reply ?? {}) as { error?: unknown }
+  return typeof error === 'string' ? error : undefined
+}
+
+export function isUnavailable(reply: unknown): boolean {
+  return /^ERR Command is not available/.test(errorIn(reply) ?? '')
+}
+
+export function isUnknown(reply: unknown): boolean {
+  return /^ERR unknown (?:sub)?command/i.test(errorIn(reply) ?? '')
+}
+
+/** @param same what makes two texts as good as the same */
+export function isAlike(double: unknown, other: unknown, same: (double: string, other: string) => boolean): boolean {
+  if (Array.isArray(double) && Array.isArray(other)) {
+    return double.length === other.length && double.every((item, at) => isAlike(item, other[at], same))
+  }
+  return double === other || (areTexts(double, other) && same(double as string, other as string))
+}
+
+export function isNear(double: unknown, other: unknown): boolean {
+  const [ours, theirs] = [double, other].map((sum) => (typeof sum === 'string' && sum !== '' ? Number(sum) : NaN))
+  return Math.abs(ours! - theirs!) <= 1e-12 * Math.abs(ours!)
+}
+
+export function areNumbers(double: unknown, other: unknown): boolean {
+  return typeof double === 'number' && typeof other === 'number'
+}
+
+/** Errors are texts in RESP2, and none here. */
+export function areTexts(double: unknown, other: unknown): boolean {
+  return [double, other].every((reply) => typeof reply === 'string' && errorIn(reply) === undefined)
+}
+
+export function written(reply: unknown): string {
+  return typeof reply === 'string' ? reply : (JSON.stringify(reply) ?? '')
+}

@@ -1,0 +1,257 @@
+import {
+  areNumbers,
+  areTexts,
+  errorIn,
+  isAlike,
+  isNear,
+  isUnavailable,
+  isUnknown,
+  written,
+} from './compared-replies.js'
+import { commandOf, hasNewerOption, isNewer, limitsRanks } from './newer-than-redis.js'
+import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
+
+// Differences between the double and whatever is compared with it that the reference names, one row each: of the service
+// itself, and of redis-server, whose engine may stand behind the same surface. A row that excuses more than its sentence
+// says hides what nobody has written down yet.
+
+/** Who is compared with the double. */
+export type Other = 'service' | 'redis'
+
+/** What both answered to one command, or to one request without a command. Replies are as JSON has them, errors `{ error }`. */
+export interface Compared {
+  /** Empty where it was no command. */
+  readonly argv: readonly string[]
+  readonly double: unknown
+  readonly other: unknown
+}
+
+export interface NamedDifference {
+  readonly name: string
+  /** What differs, in a sentence. */
+  readonly about: string
+  /** The page that says so, and the section on it: `docs/protocol/store.md 7.3`. */
+  readonly where: string
+  /** Who is known to differ like that. */
+  readonly of: readonly Other[]
+  explains(compared: Compared): boolean
+}
+
+/** The differences that the reference names. The first that explains what was seen gives it its name. */
+export const namedDifferences: readonly NamedDifference[] = [
+  {
+    name: 'int or integer',
+    about: 'The service says that a value is not an int where redis-server says integer.',
+    where: 'docs/protocol/store.md 7.3',
+    of: ['redis'],
+    explains: ({ double, other }) =>
+      written(other).replaceAll('value is not an integer or out of range', 'value is not an int or out of range') ===
+      written(double),
+  },
+  {
+    name: 'unknown commands',
+    about: 'The service has a text of its own for commands and subcommands that are not there.',
+    where: 'docs/protocol/store.md 7.4',
+    of: ['redis'],
+    explains: ({ double, other }) => isUnavailable(double) && isUnknown(other),
+  },
+  {
+    name: 'commands without a page',
+    about: 'redis-server has commands for which the service has no page; the double refuses them.',
+    where: 'docs/limits.md',
+    of: ['redis'],
+    explains: ({ argv, double, other }) =>
+      isUnavailable(double) && !isUnavailable(other) && commandOf(argv)?.status === 'redis',
+  },
+  {
+    name: 'newer commands',
+    about: 'redis-server 7.0 does not know the commands of the service, of modules and of newer versions.',
+    where: 'docs/reference/commands.md',
+    of: ['redis'],
+    explains: ({ argv, double, other }) => !isUnavailable(double) && isUnknown(other) && isNewer(commandOf(argv)),
+  },
+  {
+    name: 'newer options',
+    about: 'To redis-server 7.0 the options of the service and of newer versions are mistakes.',
+    where: 'docs/reference/commands.md',
+    of: ['redis'],
+    explains: ({ argv, other }) => mistaken.test(errorIn(other) ?? '') && hasNewerOption(argv),
+  },
+  {
+    name: 'flag allow-key-locking',
+    about: 'redis-server 7.0 does not know this flag of scripts.',
+    where: 'docs/protocol/store.md 8',
+    of: ['redis'],
+    explains: ({ argv, other }) =>
+      isScript(argv) && errorIn(other) === 'ERR Unexpected flag in script shebang: allow-key-locking',
+  },
+  {
+    name: 'passed over',
+    about: 'UNLINK without keys, COPY of a key onto itself, and the consumers of an unknown group are no mistakes.',
+    where: 'docs/protocol/store.md 7.2',
+    of: ['redis'],
+    explains: ({ argv, double, other }) =>
+      passedOver.some(
+        ([words, error, reply]) =>
+          words.test(argv.join(' ')) && error.test(errorIn(other) ?? '') && written(double) === written(reply),
+      ),
+  },
+  {
+    name: 'LIMIT with ranks',
+    about: 'The service takes LIMIT with a range of ranks.',
+    where: 'docs/protocol/store.md 7.2',
+    of: ['redis'],
+    explains: ({ argv, other }) =>
+      limitsRanks(argv) && /^ERR syntax error, LIMIT is only supported/.test(errorIn(other) ?? ''),
+  },
+  {
+    name: 'one database',
+    about: 'There is one database: any other index is out of range.',
+    where: 'docs/protocol/store.md 8',
+    of: ['redis'],
+    explains: ({ argv, double }) =>
+      /^(?:SELECT|COPY)$/i.test(argv[0] ?? '') && errorIn(double) === 'ERR DB index is out of range',
+  },
+  {
+    name: 'FCALL_RO without no-writes',
+    about: 'The service runs a function that only reads, whether or not it says so.',
+    where: 'docs/protocol/store.md 8',
+    of: ['redis'],
+    explains: ({ argv, other }) =>
+      /^FCALL_RO$/i.test(argv[0] ?? '') &&
+      errorIn(other) === 'ERR Can not execute a script with write flag using *_ro command.',
+  },
+  {
+    name: 'shortest digits',
+    about: 'Scores, and numbers that scripts hand on, have their shortest digits; redis 7.0 prints seventeen, and -0.',
+    where: 'docs/protocol/store.md 3.4',
+    of: ['redis'],
+    explains: ({ argv, double, other }) =>
+      (isScored(argv) || isScript(argv)) && isAlike(double, other, (ours, theirs) => asShortest(theirs) === ours),
+  },
+  {
+    name: 'double precision',
+    about: 'Sums are computed in double precision; redis-server uses extended precision.',
+    where: 'docs/protocol/store.md 3.4',
+    of: ['redis'],
+    explains: ({ argv, double, other }) => /^H?INCRBYFLOAT$/i.test(argv[0] ?? '') && isNear(double, other),
+  },
+  {
+    name: 'frame of script errors',
+    about: 'Errors that end a script come in the frame of the service, with its traceback.',
+    where: 'docs/protocol/store.md 9.4',
+    of: ['redis'],
+    explains: ({ argv, double, other }) =>
+      isScript(argv) && plainScriptError(errorIn(double) ?? '') === asScriptFrame(errorIn(other) ?? 'none'),
+  },
+  {
+    name: 'traceback of script errors',
+    about: "The service's errors of scripts end in the whole traceback of its own machine.",
+    where: 'docs/limits.md',
+    of: ['service'],
+    explains: ({ argv, double, other }) =>
+      isScript(argv) &&
+      /^ERR Error running script: /.test(errorIn(other) ?? '') &&
+      withoutReason(errorIn(double)) === withoutReason(errorIn(other)),
+  },
+  {
+    name: 'who a monitored command is from',
+    about: 'The service shows every client as 0.0.0.0:0.',
+    where: 'docs/protocol/store.md 8',
+    of: ['redis'],
+    explains: ({ argv, double, other }) =>
+      argv.length === 0 && written(other).replace(/\[0 [^\]]*\]/, '[0 0.0.0.0:0]') === written(double),
+  },
+  {
+    name: 'about so many entries of a stream',
+    about: 'How many entries go when a stream is trimmed with ~ depends on the size of nodes within the engine.',
+    where: 'docs/limits.md',
+    of: ['service', 'redis'],
+    explains: ({ argv, double, other }) =>
+      /^XTRIM$/i.test(argv[0] ?? '') && argv.includes('~') && areNumbers(double, other),
+  },
+  {
+    name: 'payloads of DUMP',
+    about: 'The payload has a format of its own, and RESTORE takes no other.',
+    where: 'docs/limits.md',
+    of: ['service', 'redis'],
+    explains: ({ argv, double, other }) => {
+      const name = commandOf(argv)?.name ?? ''
+      if (/DUMP$/.test(name)) return areTexts(double, other)
+      return /RESTORE$/.test(name) && badPayload.test(errorIn(double) ?? '') !== badPayload.test(errorIn(other) ?? '')
+    },
+  },
+  {
+    name: 'about the server',
+    about: 'Sizes, representations and descriptions of the server are estimates and formats of our own.',
+    where: 'docs/reference/commands.md',
+    of: ['service', 'redis'],
+    explains: ({ argv, double, other }) => ofTheServer[commandOf(argv)?.name ?? '']?.(double, other) === true,
+  },
+  {
+    name: 'arrays and vectors',
+    about: 'AR* and VECTOR.* are not built.',
+    where: 'docs/limits.md',
+    of: ['service'],
+    explains: ({ argv, double }) => /^(?:AR[A-Z]+|VECTOR\.\w+)$/i.test(argv[0] ?? '') && isUnavailable(double),
+  },
+  {
+    name: 'wording of JSON errors',
+    about: "The service's own wording of these is not public; the double has that of RedisJSON.",
+    where: 'docs/limits.md',
+    of: ['service'],
+    explains: ({ argv, double, other }) =>
+      /^JSON\./i.test(argv[0] ?? '') && [double, other].every((reply) => isOwnWording(errorIn(reply))),
+  },
+]
+
+/** The row that names a difference, or `undefined`: it is a new one. */
+export function namedDifference(compared: Compared, other: Other): NamedDifference | undefined {
+  return namedDifferences.find((row) => row.of.includes(other) && row.explains(compared))
+}
+
+const mistaken =
+  /^ERR (?:syntax error|wrong number of arguments|Invalid stream ID specified as stream command argument)/
+
+const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: unknown])[] = [
+  [/^UNLINK$/i, /^ERR wrong number of arguments/, 0],
+  [/^COPY /i, /^ERR source and destination objects are the same$/, 0],
+  [/^XINFO CONSUMERS /i, /^NOGROUP /, []],
+]
+
+const badPayload = /^ERR (?:DUMP payload version or checksum are wrong|Bad data format)/
+
+/** What may differ in replies that tell of the server. */
+const ofTheServer: Readonly<Record<string, (double: unknown, other: unknown) => boolean>> = {
+  INFO: areTexts,
+  COMMAND: (double, other) => Array.isArray(double) && double.length === 0 && Array.isArray(other),
+  'MEMORY USAGE': areNumbers,
+  'JSON.DEBUG MEMORY': areNumbers,
+  'OBJECT ENCODING': areTexts,
+  'OBJECT REFCOUNT': areNumbers,
+  'XINFO STREAM': (double, other) =>
+    written(without(/^radix-tree-/, double)) === written(without(/^radix-tree-/, other)),
+}
+
+function without(label: RegExp, reply: unknown): unknown {
+  if (!Array.isArray(reply)) return reply
+  return reply.filter((_, at) => !label.test(String(reply[at - (at % 2)])))
+}
+
+function isScript(argv: readonly string[]): boolean {
+  return /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i.test(argv[0] ?? '')
+}
+
+function isScored(argv: readonly string[]): boolean {
+  return /^Z/i.test(argv[0] ?? '')
+}
+
+/** Whether an error is one whose words only the service itself knows. */
+function isOwnWording(error: string | undefined): boolean {
+  const known = /^(?:ERR (?:wrong number of arguments|syntax error|unknown|Command is not|max )|NOPERM|WRONGPASS)/
+  return error !== undefined && !known.test(error)
+}
+
+function withoutReason(error: string | undefined): string | undefined {
+  return error && plainScriptError(error).replace(/(: syntax error) \(.*\)$/s, '$1')
+}

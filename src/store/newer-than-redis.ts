@@ -1,0 +1,38 @@
+import { latin1 } from '../kernel/bytes.js'
+import type { Command } from './command/command.js'
+import { commandTable } from './commands/index.js'
+
+// Which commands and options redis-server 7.0 has not.
+
+export function commandOf(argv: readonly string[]): Command | undefined {
+  return argv.length === 0 ? undefined : commandTable.find(argv.map((word) => latin1(word)))
+}
+
+/** Whether it came after the engine's version, which is 7.0, or with a module. */
+export function isNewer(command: Command | undefined): boolean {
+  if (command === undefined) return false
+  const [major = 0, minor = 0] = command.since.split('.').map(Number)
+  return !(major < 7 || (major === 7 && minor === 0)) || command.group === 'json' || command.group === 'search'
+}
+
+/** Options, from which word on they stand. */
+const newerOptions: readonly (readonly [command: RegExp, from: number, option: RegExp])[] = [
+  [/^SET$/i, 3, /^IF(?:EQ|NE|DEQ|DNE)$/i],
+  [/^BITOP$/i, 1, /^(?:DIFF|DIFF1|ANDOR|ONE)$/i],
+  [/^SCAN$/i, 2, /^WITHTYPE$/i],
+  [/^HSCAN$/i, 3, /^NOVALUES$/i],
+  [/^Z(?:REV)?RANK$/i, 3, /^WITHSCORE$/i],
+  [/^X(?:ADD|TRIM)$/i, 2, /^(?:KEEPREF|DELREF|ACKED)$/i],
+  [/^XREAD$/i, 3, /^\+$/],
+]
+
+export function hasNewerOption(argv: readonly string[]): boolean {
+  const known = newerOptions.find(([command]) => command.test(argv[0] ?? ''))
+  return known !== undefined && argv.slice(known[1]).some((word) => known[2].test(word))
+}
+
+export function limitsRanks(argv: readonly string[]): boolean {
+  const [name, ...words] = argv.map((word) => word.toUpperCase())
+  if (name !== 'ZRANGE' && name !== 'ZRANGESTORE') return false
+  return words.includes('LIMIT') && !words.includes('BYSCORE') && !words.includes('BYLEX')
+}
