@@ -1,6 +1,7 @@
 import { type Behind, behind } from '../kernel/behind.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
+import type { Reply } from './command/reply.js'
 import type { PlainReply } from './direct.js'
 import type { Journal } from './journal.js'
 import type { StoreFront } from './rest/endpoints.js'
@@ -11,6 +12,18 @@ interface Connections {
   retire(): void
   /** All are left: a world that begins has none. */
   close(): void
+}
+
+/** What a store that is not in this process can do for who would otherwise reach into it. */
+export interface StoreElsewhere {
+  /** Runs one command as the owner, and writes it down. @throws ReplyError, and Error where the store is away */
+  run(argv: readonly Bytes[]): Promise<Reply>
+  /** The same without a trace. */
+  peek(argv: readonly Bytes[]): Promise<Reply>
+  /** Calls back while `store.dump()` gives a copy of what it holds: for matchers. */
+  copied<T>(take: () => T): Promise<T>
+  /** Everything that is stored is gone. */
+  reset(): Promise<void>
 }
 
 /** What stands behind `sandbox.store`, and behind the copy of it that a remote sandbox makes. */
@@ -24,6 +37,8 @@ export interface StoreInside {
   readonly inputs: Inputs | undefined
   /** Connections of the native protocol, once there were any: most worlds have none, and do without their code. */
   connections?: Connections
+  /** Where it is, if not here. */
+  elsewhere?: StoreElsewhere
   /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply
 }

@@ -38,7 +38,7 @@ export class Meter {
 
   constructor(private readonly now: () => number) {}
 
-  count(command: Command): void {
+  count(command: Pick<Command, 'writes'>): void {
     if (this.#paused) return
     if (this.now() >= this.#dayEnds) this.#turnPage()
     if (command.writes) this.#writes++

@@ -128,6 +128,11 @@ export class Store {
     return this.#writes
   }
 
+  /** Counts a write that was done elsewhere: the store in this process stands for another one. */
+  wroteElsewhere(): void {
+    this.#writes++
+  }
+
   /** Calls back until the returned function is called. */
   listen(listener: StoreListener): () => void {
     const executed = listener.executed?.bind(listener)

@@ -27,7 +27,7 @@ import { StaleReads } from './stale-reads.js'
 import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
-type Via = 'request' | 'pipeline' | 'transaction'
+export type Via = 'request' | 'pipeline' | 'transaction'
 
 /** The store behind its REST interface. */
 export class StoreFront {
@@ -92,13 +92,19 @@ export class StoreFront {
     if (sent > this.#longest) throw this.#oversized(sent, 200)
   }
 
+  /** The same, and hands it on. */
+  settled(received: number, reply: Reply): Reply {
+    this.settle(received, reply)
+    return reply
+  }
+
   #oversized(size: number, status: 413 | 200): Oversized {
     return new Oversized(requestTooLarge(this.#longest, size, this.store.docs).message, status)
   }
 }
 
 /** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
-class Oversized extends ReplyError {
+export class Oversized extends ReplyError {
   constructor(
     message: string,
     readonly status: 413 | 200,
@@ -109,29 +115,36 @@ class Oversized extends ReplyError {
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
+/** The endpoint that takes whatever has no path of its own, but for what it does. */
+export const anyCommand: Omit<Endpoint<StoreFront, User>, 'run'> = {
+  method: methods,
+  path: '/**',
+  auth: 'bearer',
+  summary:
+    'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+  facts: requestFacts,
+}
+
+export const preflight: Endpoint<StoreFront, User> = {
+  method: 'OPTIONS',
+  path: '/**',
+  auth: 'none',
+  summary: 'CORS preflight',
+  run: (call) => empty(200, preflightHeaders(call)),
+  facts: requestFacts,
+}
+
 const endpoints: readonly Endpoint<StoreFront, User>[] = [
-  {
-    method: 'OPTIONS',
-    path: '/**',
-    auth: 'none',
-    summary: 'CORS preflight',
-    run: (call) => empty(200, preflightHeaders(call)),
-    facts: requestFacts,
-  },
+  preflight,
   ...subscriptionEndpoints,
   {
-    method: methods,
-    path: '/**',
-    auth: 'bearer',
-    summary:
-      'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+    ...anyCommand,
     run(call, front) {
       const { run } = formOf(call)
       if (!searchMention.test(call.body) && !searchMention.test(call.path)) return answered(call, front, run)
       const loading = searchLoading([call.path, call.query, call.body], front.store.db.search)
       return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
     },
-    facts: requestFacts,
   },
 ]
 
@@ -161,14 +174,14 @@ export function storeService(
 
 // ---- what all forms share ---------------------------------------------------------------------------------------
 
-type StoreCall = ServiceCall<User>
+export type StoreCall = ServiceCall<User>
 
 interface Form {
   rows(call: ServiceCall, store: Store): readonly Argv[]
   run(call: StoreCall, front: StoreFront, encoding: Encoding): Answer
 }
 
-/** Headers first, then the form; errors as the service words them; HEAD without a body. */
+/** Headers first, then the form; errors as the service words them. */
 function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: Answer
@@ -180,9 +193,13 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
     if (!(refused instanceof ReplyError)) throw error
     answer = failed(refused, 400, encoding)
   }
-  const { status, headers, body } = answer
+  return dressed(answer, call, front.store)
+}
+
+/** An answer with the headers that all of them have; HEAD without a body. */
+export function dressed({ status, headers, body }: Answer, call: StoreCall, store: Store): Answer {
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
-  const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
+  const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
@@ -202,13 +219,18 @@ function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer 
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
   }
-  const room = new AnswerRoom(front.store.options.policy.maxAnswerSize)
+  return answerTo(reply, front.store, encoding)
+}
+
+/** The answer to a request of one command. */
+export function answerTo(reply: Reply, { options }: Store, encoding: Encoding): Answer {
+  const room = new AnswerRoom(options.policy.maxAnswerSize)
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
-function argvOf(call: ServiceCall): Argv {
+export function argvOf(call: ServiceCall): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
   // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
@@ -216,7 +238,7 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
-function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
+export function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
   return rowsOfJson(call.body, mostRows(store))
 }
 
@@ -228,7 +250,12 @@ function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answe
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
   })
-  return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
+  return answerOf(items, encoding)
+}
+
+/** The answer to a request of several commands. */
+export function answerOf(items: readonly Bytes[], { form }: Encoding): Answer {
+  return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
@@ -249,11 +276,11 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
     ),
   )
-  return jsonText(latin1(`[${items.join(',')}]`))
+  return answerOf(items, encoding)
 }
 
 /** What one row answers, when there is room for it. */
-function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): Bytes {
+export function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): Bytes {
   try {
     const reply = execute()
     const item = room.item(reply, encoding)

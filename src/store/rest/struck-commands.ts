@@ -1,5 +1,5 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultFacts } from '../../faults/fault.js'
+import type { FaultFacts, Strike } from '../../faults/fault.js'
 import type { CommandMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
@@ -110,22 +110,37 @@ export class CommandFacts implements FaultFacts {
 }
 
 /** A command that is about to run. */
-export interface Coming<R extends Reply | Blocked> {
+export interface Coming<R> {
   readonly argv: Argv
   readonly user: User
   readonly via: CommandEntry['via']
   readonly run: () => R
 }
 
-/** Runs a command that rules may strike. All faults of commands answer, so there is one at most. */
+/** Runs a command that rules may strike. */
 export function executeStruck<R extends Reply | Blocked>(
+  front: StoreFront,
+  coming: Coming<R>,
+  call: Origin,
+): R | Reply {
+  const strike = strikeOf(front, coming.argv, call)
+  return strike === undefined ? coming.run() : playStrike(strike, front, coming, call)
+}
+
+/** What strikes a command. All faults of commands answer, so there is one at most. */
+export function strikeOf(front: StoreFront, argv: Argv, call: Origin): Strike | undefined {
+  if (!front.isStruck) return undefined
+  return front.faults!.ask('store.command', new CommandFacts(argv, call, front.store))?.[0]
+}
+
+/** @returns what is answered instead of what the command would have been, if it runs at all */
+export function playStrike<R>(
+  strike: Strike,
   front: StoreFront,
   { argv, user, via, run }: Coming<R>,
   call: Origin,
 ): R | Reply {
-  const { journal, store, staleReads } = front
-  const [strike] = front.faults?.ask('store.command', new CommandFacts(argv, call, store)) ?? []
-  if (strike === undefined) return run()
+  const { journal, staleReads } = front
   const { fault, phase } = strike
   let cause: number | undefined = call.cause
   let effect: string | undefined

@@ -10,6 +10,7 @@ import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
+import type { Store } from '../store.js'
 import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
@@ -21,40 +22,61 @@ import { type EventOutlet, struckEvent } from './struck-events.js'
 /** GET as well: the EventSource of browsers knows nothing else. */
 const methods = ['GET', 'POST']
 
-export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
-  {
-    method: methods,
-    path: '/monitor',
-    auth: 'bearer',
-    summary: 'Streams every command that any client runs.',
-    opensStream: true,
-    facts: () => ({ commands: ['MONITOR'], keys: [] }),
-    run: (call, front) => answered(call, () => opened(call, front, 'MONITOR', [])),
-  },
-  {
-    method: methods,
-    path: '/subscribe/**',
-    auth: 'bearer',
-    summary: 'Streams the messages of one or more channels.',
-    opensStream: true,
-    facts: (call) => legible(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
-    run: (call, front) => answered(call, () => opened(call, front, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
-  },
-  {
-    method: methods,
-    path: '/psubscribe/**',
-    auth: 'bearer',
-    summary: 'Streams the messages of all channels that match one of the patterns.',
-    opensStream: true,
-    facts: (call) => legible(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
-    run: (call, front) => answered(call, () => opened(call, front, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
-  },
-]
+/** The reader of an event stream, as who feeds it sees it. */
+export interface Feeding extends Subscriber, EventOutlet {
+  readonly hasEnded: boolean
+  /** Is called once it has ended. */
+  onEnd: (() => void) | undefined
+}
 
-type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
+/** Lets a reader hear what happens from now on; confirmations come first. */
+export type Join = (front: StoreFront, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
+
+/** The endpoints of event streams, whoever feeds them. */
+export function streamEndpoints(join: Join): readonly Endpoint<StoreFront, User>[] {
+  return [
+    {
+      method: methods,
+      path: '/monitor',
+      auth: 'bearer',
+      summary: 'Streams every command that any client runs.',
+      opensStream: true,
+      facts: () => ({ commands: ['MONITOR'], keys: [] }),
+      run: (call, front) => answered(call, () => opened(call, front, join, 'MONITOR', [])),
+    },
+    {
+      method: methods,
+      path: '/subscribe/**',
+      auth: 'bearer',
+      summary: 'Streams the messages of one or more channels.',
+      opensStream: true,
+      facts: (call) => legible(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
+      run: (call, front) => answered(call, () => opened(call, front, join, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
+    },
+    {
+      method: methods,
+      path: '/psubscribe/**',
+      auth: 'bearer',
+      summary: 'Streams the messages of all channels that match one of the patterns.',
+      opensStream: true,
+      facts: (call) => legible(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
+      run: (call, front) => answered(call, () => opened(call, front, join, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
+    },
+  ]
+}
+
+export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = streamEndpoints(
+  ({ store: { pubsub } }, reader, feed, names) => {
+    if (feed === 'MONITOR') pubsub.monitor(reader)
+    else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)
+    else pubsub.subscribeToPatterns(reader, names)
+  },
+)
+
+export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
 /** Errors before the stream begins are ordinary answers. */
-function answered(call: ServiceCall, open: () => Answer): Answer {
+function answered(call: ServiceCall, open: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
   try {
     // Events have one form; whoever asks for an impossible one is told so here, too.
     encodingOf(call)
@@ -75,9 +97,15 @@ function channelsOf({ rest }: ServiceCall): Bytes[] {
   return rest === '' ? [] : rest.split('/').map(decodePercent)
 }
 
-function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
+function opened(
+  call: ServiceCall<User>,
+  front: StoreFront,
+  join: Join,
+  feed: Feed,
+  names: readonly Bytes[],
+): Answer | Promise<Answer> {
   const { store } = front
-  const { access, pubsub } = store
+  const { access } = store
   const refusal = (user: User | undefined): ReplyError | undefined => {
     if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
     const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
@@ -88,12 +116,12 @@ function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: r
   // A token can be revoked, or given to somebody else, while the stream is open.
   const token = tokenOf(call, storeTokenQuery) ?? ''
   const reader = new StreamReader(call, front, () => refusal(access.userOf(token)) === undefined)
-  if (!reader.hasEnded) {
-    if (feed === 'MONITOR') pubsub.monitor(reader)
-    else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)
-    else pubsub.subscribeToPatterns(reader, names)
-    reader.keepAlive()
-  }
+  const joined = reader.hasEnded ? undefined : join(front, reader, feed, names)
+  return joined === undefined ? answerOf(call, store, reader) : joined.then(() => answerOf(call, store, reader))
+}
+
+function answerOf(call: ServiceCall<User>, store: Store, reader: StreamReader): Answer {
+  reader.keepAlive()
   const headers: (readonly [string, string])[] = [
     ['content-type', 'text/event-stream'],
     ['cache-control', 'no-cache'],
@@ -106,9 +134,10 @@ function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: r
 /** Comments that readers skip, so that nobody between takes the connection for dead. */
 const keepAliveEvery = 15_000
 
-class StreamReader implements Subscriber, EventOutlet {
+class StreamReader implements Feeding {
   readonly isWelcome: () => boolean
   hasEnded = false
+  onEnd: (() => void) | undefined
   readonly #call: ServiceCall
   readonly #front: StoreFront
   readonly #stream: EventStream
@@ -129,6 +158,7 @@ class StreamReader implements Subscriber, EventOutlet {
         call.left()
         this.#timer?.cancel()
         store.pubsub.leave(this)
+        this.onEnd?.()
       },
     })
   }
