@@ -1,4 +1,5 @@
-import { type CoverageCell, type CoverageFigure, figureText, type ReachedCell } from '../delivery/coverage.js'
+import { figureText } from '../../src/campaign/coverage-text.js'
+import type { CoverageCell, CoverageFigure, ReachedCell } from '../delivery/coverage.js'
 import type { Disturbance } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
 

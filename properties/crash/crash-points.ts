@@ -1,5 +1,7 @@
+import type { Tried } from '../../src/campaign/index-space.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import type { StoreDump } from '../../src/store/dump/snapshot.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
 import { type CoverageFigure, withCoverage } from '../delivery/coverage.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { crashCoverage } from './crash-coverage.js'
@@ -14,12 +16,14 @@ import {
   smallestOf,
 } from './crash-report.js'
 import { type Again, CrashRun } from './crash-run.js'
+import { CrashTally, crashSpace } from './crash-space.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
 import { type Carrier, carrier } from './step-chance.js'
 import { straysOf } from './step-determinism.js'
+import type { StepDifference } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
 
 /** What a check that found nothing has done. */
@@ -53,8 +57,20 @@ export async function everyCrashPoint(
   options: CrashPointOptions = {},
 ): Promise<CrashPointCheck> {
   checkOptions(workflow, options)
-  const check = new Check({ ...options, workflow }, options)
-  return inEnvironment({ ...options, sandbox: options.sandbox ?? {} } as never, () => check.all())
+  const campaign = campaignUnderWay()
+  const given = { ...options, ...(campaign !== undefined && { seed: campaign.given.seed }) }
+  const during = <T>(work: (check: Check) => Promise<T>, more: CrashPointOptions = {}): Promise<T> =>
+    inEnvironment({ ...given, sandbox: given.sandbox ?? {} } as never, () =>
+      work(new Check({ ...given, workflow }, { ...given, ...more })),
+    )
+  if (campaign === undefined) return during((check) => check.all())
+  return campaign.explore(
+    crashSpace(campaign.given.runs, {
+      planned: () => during((check) => check.planned()),
+      attempt: (from, to, ended) => during((check) => check.attempt(from, to, ended)),
+      tell: (only) => during((check) => check.all(), only),
+    }),
+  )
 }
 
 interface Undisturbed {
@@ -62,6 +78,12 @@ interface Undisturbed {
   readonly effects: WorkflowEffects
   /** What the data store holds in the end. */
   readonly finalStore: StoreDump
+}
+
+interface Plan {
+  readonly undisturbed: Undisturbed
+  readonly disturbances: readonly Disturbance[]
+  readonly schedules: readonly (readonly Disturbance[])[]
 }
 
 /** Findings of which it is tried whether fault rules do the same. */
@@ -80,14 +102,44 @@ class Check {
     this.#seed = options.seed ?? 1
   }
 
-  async all(): Promise<CrashPointCheck> {
-    const { depth = 1, bound = usualBound, only } = this.#options
-    const { deliveries, effects, finalStore } = await this.#undisturbed()
-    const strays = await straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
-    const disturbances = disturbancesOf(deliveries)
+  /** What there is to try: the run that nothing disturbs, and then a schedule after the other. */
+  async #plan(): Promise<Plan> {
+    const { depth = 1, only } = this.#options
+    const undisturbed = await this.#undisturbed()
+    const disturbances = disturbancesOf(undisturbed.deliveries)
     const planned = schedulesOf(disturbances, depth)
     const schedules = only === undefined ? planned : planned.filter((schedule) => only.includes(idOf(schedule)))
     if (schedules.length === 0) throw new TypeError(noSuchSchedule(only ?? [], planned))
+    return { undisturbed, disturbances, schedules }
+  }
+
+  /** The names of all schedules. */
+  async planned(): Promise<readonly string[]> {
+    return (await this.#plan()).schedules.map(idOf)
+  }
+
+  /** Tries runs of a campaign: run 0 is the one that nothing disturbs, run 1 the first schedule. */
+  async attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried> {
+    const { undisturbed, disturbances, schedules } = await this.#plan()
+    const tried = new CrashTally(undisturbed.deliveries, disturbances)
+    for (let run = from; run < to; run++) {
+      const schedule = schedules[run - 1]
+      const found =
+        schedule === undefined ? await this.#strays(undisturbed) : await this.#try(schedule, undisturbed.effects)
+      ended(tried.note(run, schedule ?? [], found))
+    }
+    return tried.tried()
+  }
+
+  #strays({ deliveries, finalStore }: Undisturbed): Promise<readonly StepDifference[]> {
+    return straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
+  }
+
+  async all(): Promise<CrashPointCheck> {
+    const { bound = usualBound } = this.#options
+    const { undisturbed, disturbances, schedules } = await this.#plan()
+    const { deliveries, effects } = undisturbed
+    const strays = await this.#strays(undisturbed)
     const tried = schedules.slice(0, bound)
     const findings: CrashFinding[] = []
     const exhausted = new Set<readonly Disturbance[]>()

@@ -1,16 +1,21 @@
 import fc from 'fast-check'
+import { blockCount, blockLength } from '../../src/campaign/blocks.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import type { Policy } from '../../src/policy/policy.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
 import { type CoverageFigure, withCoverage } from './coverage.js'
-import { type Found, report, withPolicy } from './delivery-report.js'
-import { checkHandler, type DeliveryRun, type DeliverySubject, inEnvironment, isExhausted } from './delivery-run.js'
+import { type Found, report } from './delivery-report.js'
+import { checkHandler, type DeliverySubject, inEnvironment } from './delivery-run.js'
+import { deliverySpace, oneByOne } from './delivery-space.js'
+import { drawBlock, pathFrom } from './drawn-block-arbitraries.js'
 import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
-import { deliveryFaults, faultsOfCalls } from './fault-arbitraries.js'
+import { deliveryFaults } from './fault-arbitraries.js'
+import { judged, type Tally, verdict } from './judged.js'
 import { type Combination, checkChoices, combinationsOf, type PolicyChoices, policyOf } from './policy-choices.js'
 import { countByValue, schedulesPerValue } from './policy-report.js'
-import { refusedForGood, takenUnverified, type Verified, verifiedPlaces } from './verified-places.js'
+import type { Verified } from './verified-places.js'
 
 export interface CheckDeliveryOptions extends DeliverySubject {
   /**
@@ -96,7 +101,10 @@ export class DeliveryBroken extends Error {
  */
 export async function checkDelivery(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
   checkOptions(options)
-  return inEnvironment(options, () => check(options))
+  const campaign = campaignUnderWay()
+  if (campaign === undefined) return inEnvironment(options, () => check(options))
+  const { path: _, ...given } = { ...options, ...campaign.given }
+  return campaign.explore(deliverySpace(given, (path) => inEnvironment(given, () => check({ ...given, path }))))
 }
 
 async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
@@ -115,62 +123,35 @@ async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
   return withCoverage({ runs: tally.runs, skipped: tally.skipped }, tally.schedules.coverage.figure())
 }
 
-/** What was done so far. */
-interface Tally {
-  readonly schedules: DrawnSchedules
-  runs: number
-  skipped: number
-  delivered: boolean
-}
-
-/** Draws schedules until one breaks the claim. */
+/** Draws schedules, block by block, until one breaks the claim. */
 async function draw(options: CheckDeliveryOptions, tally: Tally): Promise<DeliveryBroken | undefined> {
-  const { faults = deliveryFaults(), examples = [], runs = 100, seed = 1, path, policies = {} } = options
-  const { schedules } = tally
-  let first: readonly FaultRule[] | undefined
-  const drawn = combinationArbitrary(policies)
-  const property = fc.asyncProperty(schedules.arbitrary, drawn, async (rules, combination) => {
-    const broken = await judged(options, rules, combination, tally)
-    if (broken === undefined) tally.skipped++
-    if (!broken) return
-    first ??= rules
-    throw broken
-  })
-  const combinations = combinationsOf(policies)
-  const tried = [
-    ...examples.flatMap((rules) => combinations.map((one): Schedule => [rules, one])),
-    ...(combinations.length > 1 ? combinations.map((one): Schedule => [[], one]) : []),
-  ]
-  await schedules.comeToPath(tried.length, drawn, (rules, one) => judged(options, rules, one, tally))
-  const found = await fc.check(property, {
-    numRuns: runs,
-    seed,
-    examples: tried,
-    ...(path !== undefined && { path }),
-  })
-  tally.runs = found.numRuns
-  if (!found.failed) return undefined
-  const [rules, combination] = found.counterexample ?? [[], {}]
-  const sample = fc.sample(faults, { seed, numRuns: schedulesPerValue - 1 })
-  const counts = await countByValue(policies, combination, [rules, ...sample], async (each, one) => {
-    const broken = await judged(options, each, one, tally)
-    return broken === undefined ? undefined : broken !== null
-  })
-  const place = { faults: rules, seed, path: found.counterexamplePath ?? '' }
-  return brokenBy(options, {
-    ...place,
-    first: first ?? rules,
-    combination,
-    counts,
-    runs,
-    tried: found.numRuns,
-  })
+  const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
+  const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
+  for (let block = only ?? 0; block < (only === undefined ? blockCount(runs) : only + 1); block++) {
+    let first: readonly FaultRule[] | undefined
+    const found = await drawBlock(options, tally, block, async (rules, combination) => {
+      const broken = await judged(options, rules, combination, tally)
+      if (broken === undefined) tally.skipped++
+      if (!broken) return
+      first ??= rules
+      throw broken
+    })
+    tally.runs += found.numRuns
+    if (!found.failed) continue
+    const [rules, combination] = found.counterexample ?? [[], {}]
+    const sample = fc.sample(faults, { seed, numRuns: schedulesPerValue - 1 })
+    const counts = await countByValue(policies, combination, [rules, ...sample], async (each, one) => {
+      const broken = await judged(options, each, one, tally)
+      return broken === undefined ? undefined : broken !== null
+    })
+    const place = { faults: rules, seed, path: pathFrom(found.counterexamplePath ?? '0', block * blockLength) }
+    const tried = Number.parseInt(place.path, 10) + 1
+    return brokenBy(options, { ...place, first: first ?? rules, combination, counts, runs, tried })
+  }
+  return undefined
 }
 
-/**
- * What goes wrong in more ways than chance would find: each call to a foreign host, and each signature in each way, if the
- * app verifies any. @param only which of these schedules
- */
+/** Tries what is not drawn. @param only which of these schedules */
 async function tryOneByOne(
   options: CheckDeliveryOptions,
   tally: Tally,
@@ -178,8 +159,7 @@ async function tryOneByOne(
 ): Promise<DeliveryBroken | undefined> {
   const { runs = 100, seed = 1, policies = {} } = options
   const [combination] = combinationsOf(policies) as readonly [Combination]
-  const verified = await verifiedPlaces(withPolicy(options, combination))
-  const schedules = [...faultsOfCalls(verified.calls), ...verified.schedules]
+  const { schedules, verified } = await oneByOne(options)
   for (const [index, faults] of schedules.entries()) {
     if (only !== undefined && only !== index) continue
     if (!(await judged(options, faults, combination, tally, verified))) continue
@@ -195,49 +175,6 @@ async function brokenBy(options: CheckDeliveryOptions, found: Found, verified?: 
   return new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path })
 }
 
-type Schedule = [rules: readonly FaultRule[], combination: Combination]
-
-/** A value of each policy; shrinks to the first ones. */
-function combinationArbitrary(policies: PolicyChoices): fc.Arbitrary<Combination> {
-  const values = Object.entries(policies) as [string, readonly unknown[]][]
-  if (values.length === 0) return fc.constant({})
-  return fc.record(Object.fromEntries(values.map(([name, list]) => [name, fc.constantFrom(...list)])))
-}
-
-/** What is wrong with a run; `undefined` for one that says nothing, `null` for one that is right. */
-async function judged(
-  options: CheckDeliveryOptions,
-  rules: readonly FaultRule[],
-  combination: Combination,
-  tally: Tally,
-  verified?: Verified,
-): Promise<Error | null | undefined> {
-  const run = await tally.schedules.run(withPolicy(options, combination), rules)
-  try {
-    tally.delivered ||= run.sandbox.traffic.of('published').length > 0
-    if (options.exhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
-    if (verified !== undefined && refusedForGood(run.sandbox)) return undefined
-    return (await verdict(run, options, verified)) ?? null
-  } finally {
-    run.end()
-  }
-}
-
-/** Why the claim does not hold, `undefined` when it does. */
-async function verdict(
-  run: DeliveryRun,
-  { holds }: CheckDeliveryOptions,
-  verified: Verified | undefined,
-): Promise<Error | undefined> {
-  try {
-    if (run.error !== undefined) throw run.error
-    if ((await holds(run.sandbox)) === false) return new Error('holds() answered false.')
-    return verified === undefined ? undefined : takenUnverified(run.sandbox, verified)
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
-}
-
 function checkOptions(options: CheckDeliveryOptions): void {
   for (const name of ['deliver', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
@@ -246,11 +183,13 @@ function checkOptions(options: CheckDeliveryOptions): void {
     )
   }
   checkHandler(options.handler, 'checkDelivery()')
-  const { runs = 1, seed = 1, examples = [], policies } = options
+  const { runs = 1, seed = 1, path = '0', examples = [], policies } = options
   if (!Number.isInteger(runs) || runs < 1)
     throw new TypeError(`checkDelivery(): runs is a whole number, 1 or more, got ${JSON.stringify(runs)}.`)
   if (!Number.isInteger(seed))
     throw new TypeError(`checkDelivery(): seed is a whole number, got ${JSON.stringify(seed)}.`)
+  if (!/^\d+(?::\d+)*$/.test(path))
+    throw new TypeError(`checkDelivery(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`)
   if (policies !== undefined) checkChoices(policies, options.sandbox?.policy)
   examples.forEach((rules, index) => {
     const [problem] = rules.flatMap(ruleProblems)

@@ -1,3 +1,5 @@
+import type { CoverageRow } from '../../src/campaign/coverage-rows.js'
+import { figureText } from '../../src/campaign/coverage-text.js'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import type { FaultKind } from '../../src/faults/fault.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
@@ -44,7 +46,6 @@ export interface Moment {
 export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'
-const mostStatesShown = 6
 /** Attempts of one run that are looked at: a run that goes on for ever shows nothing new. */
 const mostAttempts = 1000
 
@@ -61,41 +62,53 @@ export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): Rea
 /** Counts cells over many runs. */
 export class Coverage {
   /** Faults that struck, by place: in which run first. */
-  readonly places: Map<string, Map<FaultKind, number>> = new Map()
+  readonly #places: Map<string, Map<FaultKind, number>> = new Map()
+  /** In which run a place occurred first, and at which moment of it. */
+  readonly #seen = new Map<string, Pick<CoverageRow, 'seen' | 'moment'>>()
   readonly #kinds: readonly FaultKind[]
   #runs = 0
 
-  /** @param kinds that can strike */
-  constructor(kinds: readonly FaultKind[]) {
+  /** @param kinds that can strike @param run the number of the first run, from 0 */
+  constructor(kinds: readonly FaultKind[], run = 0) {
     this.#kinds = kinds
+    this.#runs = run
   }
 
   /** @returns the moments of the run, in the order in which rules are asked */
   note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly Moment[] {
     const moments = momentsOf(sandbox, states)
     this.#runs++
-    for (const { place, struck } of moments) {
-      const kinds = this.places.get(place) ?? new Map<FaultKind, number>()
-      if (kinds.size === 0) this.places.set(place, kinds)
+    for (const [moment, { place, struck }] of moments.entries()) {
+      const kinds = this.#places.get(place) ?? new Map<FaultKind, number>()
+      if (kinds.size === 0) this.#places.set(place, kinds)
+      if (!this.#seen.has(place)) this.#seen.set(place, { seen: this.#runs, moment })
       for (const kind of struck) if (!kinds.has(kind)) kinds.set(kind, this.#runs)
     }
     return moments
   }
 
+  /** What was reached, as plain data. */
+  rows(): readonly CoverageRow[] {
+    return [...this.#places].map(([place, struck]) => {
+      const [state = '', point = ''] = place.split(separator)
+      const could = new Set([...this.#kinds.filter((kind) => canStrike(kind, point)), ...struck.keys()])
+      return { state, point, ...this.#seen.get(place)!, could: [...could], struck: Object.fromEntries(struck) }
+    })
+  }
+
   figure(): CoverageFigure {
+    const rows = this.rows()
     const cells: ReachedCell[] = []
     const never: CoverageCell[] = []
-    for (const [place, struck] of this.places) {
-      const [state = '', point = ''] = place.split(separator)
-      const possible = new Set([...this.#kinds.filter((kind) => canStrike(kind, point)), ...struck.keys()])
-      for (const fault of possible) {
-        const run = struck.get(fault)
+    for (const { state, point, could, struck } of rows) {
+      for (const fault of could as readonly FaultKind[]) {
+        const run = struck[fault]
         if (run === undefined) never.push({ state, fault, point })
         else cells.push({ state, fault, point, run })
       }
     }
     const [reached, possible] = [cells.length, cells.length + never.length]
-    return { reached, possible, cells, never, text: () => figureText(reached, possible, this.places.size, never) }
+    return { reached, possible, cells, never, text: () => figureText(reached, possible, rows.length, never) }
   }
 }
 
@@ -149,20 +162,4 @@ function pointOf({ kind, url, workflowRunId }: EntryOf<'attempt'>): string {
 /** Without what is different in each run. */
 function stable(url: string): string {
   return url.split('?')[0]!.replace(/[\w-]*\d[\w-]{8,}/g, '*')
-}
-
-/** @param places states in which something could have gone wrong */
-export function figureText(reached: number, possible: number, places: number, never: readonly CoverageCell[]): string {
-  const percent = possible === 0 ? 100 : Math.floor((100 * reached) / possible)
-  const head = `Reached ${reached} of ${possible} (${percent} %): each fault in each of ${places} states at the points that occurred.`
-  const byPlace = new Map<string, string[]>()
-  for (const { state, point, fault } of never) {
-    const place = `${point}, ${state}`
-    byPlace.set(place, [...(byPlace.get(place) ?? []), fault])
-  }
-  const lines = [...byPlace]
-    .slice(0, mostStatesShown)
-    .map(([place, faults]) => `  never at ${place}: ${faults.join(', ')}`)
-  const left = byPlace.size - lines.length
-  return [head, ...lines, ...(left > 0 ? [`  … and in ${left} more states`] : [])].join('\n')
 }

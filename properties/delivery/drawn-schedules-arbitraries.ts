@@ -1,13 +1,13 @@
 import fc from 'fast-check'
+import { blockLength } from '../../src/campaign/blocks.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import { Coverage, type StateOf, watchStates } from './coverage.js'
 import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
-import { blockLength, Guide } from './guide.js'
+import { Guide, seedOfBlock } from './guide.js'
 
 interface ScheduleOptions {
   readonly seed?: number
-  readonly path?: string
   readonly guidance?: 'unreached' | 'none'
   readonly stateOf?: StateOf
 }
@@ -22,12 +22,13 @@ export class DrawnSchedules {
   /** What the guide has proposed, and was not run yet. */
   #proposed: readonly FaultRule[] | undefined
 
-  constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>) {
+  /** @param run the number of the first run that is tried, from 0 */
+  constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>, run = 0) {
     const { guidance = 'unreached', seed = 1 } = options
     const space = spaceOf(faults)
     this.#options = options
     this.#faults = faults
-    this.coverage = new Coverage(space?.kinds ?? deliveryFaultKinds)
+    this.coverage = new Coverage(space?.kinds ?? deliveryFaultKinds, run)
     this.#guide = space && guidance === 'unreached' ? new Guide(space, seed) : undefined
     this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
   }
@@ -48,23 +49,28 @@ export class DrawnSchedules {
     return run
   }
 
+  /** Goes on with the first run of a block. */
+  begin(block: number): void {
+    this.#guide?.startAt(block * blockLength)
+  }
+
   /**
    * Plays what came before a schedule that is to be replayed, as far as it depends on that.
-   * @param examples how many schedules were given beforehand
+   * @param nth which of the schedules that are drawn in the block
    * @param others what is drawn along with each schedule
    */
-  async comeToPath<T>(
-    examples: number,
+  async comeTo<T>(
+    block: number,
+    nth: number,
     others: fc.Arbitrary<T>,
     play: (rules: readonly FaultRule[], other: T) => Promise<unknown>,
   ): Promise<void> {
-    const { path, seed = 1 } = this.#options
-    const index = Number.parseInt(path ?? '', 10) - examples
-    if (this.#guide === undefined || !(index >= 0)) return
-    const begin = this.#guide.isGuided(index) ? index - (index % blockLength) : index
-    this.#guide.startAt(begin)
-    if (begin === index) return
-    const drawn = fc.sample(fc.tuple(this.#faults, others), { seed, numRuns: index })
-    for (const [chance, other] of drawn.slice(begin)) await play(this.#propose(chance), other)
+    if (this.#guide === undefined || nth < 0) return
+    const isGuided = this.#guide.isGuided(nth)
+    this.#guide.startAt(block * blockLength + (isGuided ? 0 : nth))
+    if (!isGuided || nth === 0) return
+    const seed = seedOfBlock(this.#options.seed ?? 1, block)
+    const drawn = fc.sample(fc.tuple(this.#faults, others), { seed, numRuns: nth })
+    for (const [chance, other] of drawn) await play(this.#propose(chance), other)
   }
 }

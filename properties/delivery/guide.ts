@@ -1,3 +1,4 @@
+import { blockLength } from '../../src/campaign/blocks.js'
 import { catalog } from '../../src/faults/catalog.js'
 import type { Fault, FaultKind, FaultRule } from '../../src/faults/fault.js'
 import type { FaultPoint } from '../../src/faults/points.js'
@@ -12,8 +13,6 @@ export interface ScheduleSpace {
   readonly reach: number
 }
 
-/** Runs after which guidance starts afresh, from the seed and the number of the block. */
-export const blockLength = 1000
 /** Runs at the beginning of a block that are left to chance: what guidance begins with. */
 const unguided = 20
 /** One of so many runs stays with chance, so that nothing is ruled out. */
@@ -22,6 +21,11 @@ const chancePer = 10
 const mostWays = 4
 /** Times that a fault is aimed at a place in vain before it is given up. */
 const mostMisses = 3
+
+/** The seed of what chance draws in a block: that of the check in its first one. */
+export function seedOfBlock(seed: number, block: number): number {
+  return block === 0 ? seed : createRandom(`${seed}/${block}/drawn`).int(0x8000_0000)
+}
 
 /** A beginning of a schedule that leads to a place, and what has to pass before it. */
 interface Way {

@@ -63,6 +63,22 @@ export class GivenOrder implements Usher {
   }
 }
 
+/** An order as far as it can be played: whoever asks for nothing when it is their turn is passed over. */
+export class WantedOrder implements Usher {
+  readonly #names: string[]
+
+  constructor(names: readonly string[]) {
+    this.#names = [...names]
+  }
+
+  choose(waiting: readonly string[]): string {
+    const at = this.#names.findIndex((name) => waiting.includes(name))
+    return at === -1 ? waiting[0]! : this.#names.splice(at, 1)[0]!
+  }
+
+  executed(_: Touched): void {}
+}
+
 export function permutations<T>(all: readonly T[]): T[][] {
   if (all.length < 2) return [[...all]]
   return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))

@@ -2,6 +2,7 @@ import type { FixtureOptions } from '../../fixtures/world.js'
 import { type Duration, milliseconds } from '../../src/kernel/duration.js'
 import { hostTime } from '../../src/kernel/host.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
 import { carrier, replaceChance } from '../crash/step-chance.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { Memory } from './client-memory.js'
@@ -14,8 +15,9 @@ import {
   runClients,
   type Usher,
 } from './client-run.js'
-import { GivenOrder, inTurn, oneByOne, permutations } from './given-order.js'
+import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
+import { type Ended, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
 import { Orders, type TriedOrders } from './tried-orders.js'
 
@@ -51,6 +53,20 @@ const mostClients = 5
 
 /** Tries the orders of the clients' requests. */
 export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
+  const campaign = campaignUnderWay()
+  if (campaign === undefined) return searching(options, (search) => search.all())
+  const { replay: _, ...given } = { ...options, seed: campaign.given.seed }
+  return campaign.explore(
+    orderSpace(campaign.given.runs, {
+      plan: () => searching(given, (search) => search.plan()),
+      attempt: (orders, ended) => searching(given, (search) => search.attempt(orders, ended)),
+      replay: (replay) => searching({ ...given, replay }, (search) => search.all()),
+    }),
+  )
+}
+
+/** Does something with a search, while time and chance in the clients come from the seed. */
+async function searching<T>(options: ClientOrderOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
   const names = carrier<string>('interleavings()')
   const context: ClientContext = { names, chances: new Map() }
@@ -59,7 +75,7 @@ export async function interleaveClients(options: ClientOrderOptions): Promise<Tr
   return inEnvironment({ sandbox } as never, async () => {
     const restore = replaceChance(() => context.chances.get(names.getStore() ?? ''))
     try {
-      return await search.all()
+      return await work(search)
     } finally {
       restore()
     }
@@ -113,6 +129,31 @@ class ClientSearch {
     }
   }
 
+  /** How many requests each client makes when the clients go one after the other; of several numbers, the largest. */
+  async plan(): Promise<ReadonlyMap<string, number>> {
+    const names = [...this.#subject.clients.keys()]
+    const turns = new Map<string, number>()
+    for (const { order } of await this.#oneAfterTheOther(names))
+      for (const name of names) {
+        const own = order.filter((who) => who.split('#')[0] === name).length
+        turns.set(name, Math.max(own, turns.get(name) ?? 0))
+      }
+    return turns
+  }
+
+  /** Tries orders by their numbers in the list of all orders. */
+  async attempt(
+    orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
+    ended: Ended,
+  ): Promise<void> {
+    const isClaimed = this.#options.holds !== undefined
+    for (const order of orders(await this.plan())) {
+      const run = await this.#run(new WantedOrder(order))
+      const broken = this.#orders.complaintOf(run, await this.#complaint(run), isClaimed)
+      ended(broken, run.order)
+    }
+  }
+
   get #isEarly(): boolean {
     return this.#options.until === 'first failure' && this.#orders.hasFailed
   }
@@ -123,7 +164,7 @@ class ClientSearch {
   }
 
   /** What is right is what comes of one of these. */
-  async #oneAfterTheOther(names: readonly string[]): Promise<void> {
+  async #oneAfterTheOther(names: readonly string[]): Promise<readonly OrderRun[]> {
     const runs: OrderRun[] = []
     for (const clients of permutations(names)) {
       const run = await this.#run(oneByOne(clients))
@@ -144,6 +185,7 @@ class ClientSearch {
         })
     }
     for (const run of runs) await this.#judged(run)
+    return runs
   }
 
   async #run(usher: Usher): Promise<OrderRun> {

@@ -1,4 +1,5 @@
 import type { Scenario } from '../../src/scenarios/scenario.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
 import { type Exploration, type ExploreOptions, interleaveDeliveries } from './explore.js'
 import { type ClientOrderOptions, interleaveClients } from './interleave-clients.js'
 import type { TriedOrders } from './tried-orders.js'
@@ -27,9 +28,15 @@ export async function interleavings(
   given: ClientOrderOptions | Scenario,
   options: ExploreOptions = {},
 ): Promise<TriedOrders | Exploration> {
-  return isClients(given) ? interleaveClients(given) : interleaveDeliveries(given, options)
+  if (isClients(given)) return interleaveClients(given)
+  if (campaignUnderWay() !== undefined) throw new TypeError(noClients)
+  return interleaveDeliveries(given, options)
 }
 
 function isClients(given: ClientOrderOptions | Scenario): given is ClientOrderOptions {
   return typeof given === 'object' && given !== null && 'clients' in given
 }
+
+// The tree of a scenario's orders is only known by walking through it: nobody can begin in the middle.
+const noClients =
+  'interleavings(): a campaign tries the orders of clients, interleavings({ clients }), which are known beforehand; those of a scenario are not. Check it in a test.'

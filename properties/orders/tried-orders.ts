@@ -85,9 +85,7 @@ export class Orders {
     for (const { who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
     this.#requests = requests
     const ending = endingText(run)
-    this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
-    const isSerial = isClaimed || this.#expected.has(ending)
-    const complaint = said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
+    const complaint = this.complaintOf(run, said, isClaimed)
     const id = `${complaint ?? ''}\n${ending}`
     const kept = this.#endings.get(id)
     if (kept === undefined) this.#endings.set(id, { run, complaint, times: 1 })
@@ -95,6 +93,13 @@ export class Orders {
       const isSimpler = simplicity(run) < simplicity(kept.run)
       this.#endings.set(id, { complaint, times: kept.times + 1, run: isSimpler ? run : kept.run })
     }
+  }
+
+  /** Why an order does not hold. @param said why it does not, apart from how it ended */
+  complaintOf(run: OrderRun, said: string | undefined, isClaimed: boolean): string | undefined {
+    this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
+    const isSerial = isClaimed || this.#expected.has(endingText(run))
+    return said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
   }
 
   tried(progress: Progress): TriedOrders {
