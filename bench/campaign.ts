@@ -1,0 +1,11 @@
+// What `npm run bench -- campaigns` explores: a publish, up to four attempts, a claim.
+import { checkDelivery } from 'stuntdouble/fast-check'
+import { defineCampaign } from 'stuntdouble/scenarios'
+
+export default defineCampaign(() =>
+  checkDelivery({
+    deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
+    handler: () => new Response(),
+    holds: () => true,
+  }),
+)

@@ -1,0 +1,48 @@
+// The runs of an exploration are numbered from 0 and cut into blocks. What a block does depends on the seed and its own
+// number alone, so that blocks can be tried apart, in any order, on any machine.
+
+/** Runs of a block; the last one may have fewer. */
+export const blockLength = 1000
+
+export function blockCount(size: number): number {
+  return Math.ceil(size / blockLength)
+}
+
+/** The runs of a block: from the first one up to, not including, the last. */
+export function runsOf(block: number, size: number): { readonly from: number; readonly to: number } {
+  const from = block * blockLength
+  return { from, to: Math.min(size, from + blockLength) }
+}
+
+/** A part of a campaign: `3/8` is the third of eight. */
+export interface Shard {
+  readonly nth: number
+  readonly of: number
+}
+
+/** The blocks that a shard owns: every eighth of eight, so that shards have as much to do, whatever is tried. */
+export function blocksOf({ nth, of }: Shard, size: number): readonly number[] {
+  const blocks: number[] = []
+  for (let block = nth - 1; block < blockCount(size); block += of) blocks.push(block)
+  return blocks
+}
+
+/** Blocks and their runs, for people: `blocks 0–3, 7 (runs 0–3999, 7000–7299)`. */
+export function blocksText(blocks: readonly number[], size: number): string {
+  const ranges: [number, number][] = []
+  for (const block of [...blocks].sort((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last[1] >= block - 1) last[1] = block
+    else ranges.push([block, block])
+  }
+  const runs = ranges.map(([from, to]): [number, number] => [runsOf(from, size).from, runsOf(to, size).to - 1])
+  return `${blocks.length === 1 ? 'block' : 'blocks'} ${rangesText(ranges)} (runs ${rangesText(runs)})`
+}
+
+const mostRanges = 12
+
+function rangesText(ranges: readonly [number, number][]): string {
+  const shown = ranges.slice(0, mostRanges).map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`))
+  const left = ranges.length - shown.length
+  return left > 0 ? `${shown.join(', ')} and ${left} more` : shown.join(', ')
+}

@@ -1,0 +1,24 @@
+/** Something that could have gone wrong and never did. */
+interface Missed {
+  readonly state: string
+  readonly point: string
+  readonly fault: string
+}
+
+const mostStatesShown = 6
+
+/** @param places states in which something could have gone wrong */
+export function figureText(reached: number, possible: number, places: number, never: readonly Missed[]): string {
+  const percent = possible === 0 ? 100 : Math.floor((100 * reached) / possible)
+  const head = `Reached ${reached} of ${possible} (${percent} %): each fault in each of ${places} states at the points that occurred.`
+  const byPlace = new Map<string, string[]>()
+  for (const { state, point, fault } of never) {
+    const place = `${point}, ${state}`
+    byPlace.set(place, [...(byPlace.get(place) ?? []), fault])
+  }
+  const lines = [...byPlace]
+    .slice(0, mostStatesShown)
+    .map(([place, faults]) => `  never at ${place}: ${faults.join(', ')}`)
+  const left = byPlace.size - lines.length
+  return [head, ...lines, ...(left > 0 ? [`  … and in ${left} more states`] : [])].join('\n')
+}

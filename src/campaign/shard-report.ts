@@ -1,0 +1,137 @@
+import * as v from 'valibot'
+import { blockCount, blockLength, blocksOf, runsOf, type Shard } from './blocks.js'
+import type { CoverageRow } from './coverage-rows.js'
+import { type CheckName, checkNames, type Failure } from './index-space.js'
+
+// What a shard has done, as the one file that it leaves behind.
+
+export interface ShardReport {
+  readonly format: 'stuntdouble campaign'
+  readonly formatVersion: 1
+  /** Of stuntdouble. */
+  readonly version: string
+  readonly campaign: {
+    /** Where it was, from the folder in which the shard was run. */
+    readonly file: string
+    /** SHA-256 of its text. */
+    readonly digest: string
+  }
+  readonly seed: number
+  /** Runs that were asked for. */
+  readonly runs: number
+  readonly blockLength: number
+  readonly shard: Shard
+  /** What there is to run, once somebody has counted it. */
+  readonly counted?: Counted
+  /** Blocks that were run to their end. */
+  readonly blocks: readonly BlockReport[]
+  /** Those that were not, and why; without a count no block was. */
+  readonly notRun: readonly { readonly blocks: readonly number[]; readonly why: string }[]
+  readonly coverage: readonly CoverageRow[]
+  readonly notes: readonly string[]
+}
+
+export interface BlockReport {
+  readonly block: number
+  readonly failed: number
+  readonly skipped: number
+  readonly first?: Failure
+}
+
+export interface Counted {
+  readonly check: CheckName
+  readonly size: number
+}
+
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const text = v.pipe(v.string(), v.maxLength(10_000))
+
+const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
+  format: v.literal('stuntdouble campaign'),
+  formatVersion: v.literal(1),
+  version: text,
+  campaign: v.strictObject({ file: text, digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)) }),
+  seed: v.pipe(v.number(), v.safeInteger()),
+  runs: positive,
+  blockLength: v.literal(blockLength),
+  shard: v.strictObject({ nth: positive, of: positive }),
+  counted: v.exactOptional(v.strictObject({ check: v.picklist(checkNames), size: positive })),
+  blocks: v.array(
+    v.strictObject({
+      block: whole,
+      failed: whole,
+      skipped: whole,
+      first: v.exactOptional(v.strictObject({ run: whole, why: text })),
+    }),
+  ),
+  notRun: v.array(v.strictObject({ blocks: v.array(whole), why: text })),
+  coverage: v.array(
+    v.strictObject({
+      state: text,
+      point: text,
+      seen: positive,
+      moment: whole,
+      could: v.array(text),
+      struck: v.record(v.string(), positive),
+    }),
+  ),
+  notes: v.array(text),
+})
+
+/** What is wrong with a file, or with files that do not belong together, as a sentence. */
+export class ShardError extends Error {}
+
+/** @param name of the file, for sentences @throws ShardError */
+export function shardReportFrom(given: string, name: string): ShardReport {
+  const parsed = v.safeParse(schema, parsedJson(given, name))
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    const place = v.getDotPath(issue)
+    throw new ShardError(
+      `${name} is no file of a shard${place === null ? '' : `, or a damaged one: ${place} is wrong`}. Such files are written by stuntdouble explore --out FILE.`,
+    )
+  }
+  const problem = problemOf(parsed.output)
+  if (problem === undefined) return parsed.output
+  throw new ShardError(`${name} is damaged: ${problem}. Run its shard again.`)
+}
+
+function parsedJson(given: string, name: string): unknown {
+  try {
+    return JSON.parse(given)
+  } catch {
+    throw new ShardError(
+      `${name} is not whole, or no file of a shard: it is not JSON. Run its shard again, or leave it out.`,
+    )
+  }
+}
+
+/** Blocks of a campaign: ten milliards of runs. */
+const mostBlocks = 10_000_000
+
+/** What cannot be, although each value by itself can. */
+function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
+  if (shard.nth > shard.of) return `it is shard ${shard.nth} of ${shard.of}`
+  if (counted === undefined)
+    return blocks.length + coverage.length > 0 ? 'it has blocks of a campaign that was not counted' : undefined
+  const { size } = counted
+  if (blockCount(size) > mostBlocks) return `it has ${blockCount(size)} blocks`
+  const owned = new Set(blocksOf(shard, size))
+  const seen = new Set<number>()
+  for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
+    if (!owned.has(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
+    if (seen.has(one)) return `block ${one} is there twice`
+    seen.add(one)
+  }
+  if (seen.size < owned.size) return `it says nothing of block ${[...owned].find((one) => !seen.has(one))}`
+  for (const { block: nth, failed, skipped, first } of blocks) {
+    const { from, to } = runsOf(nth, size)
+    if (failed + skipped > to - from) return `block ${nth} has more failures than runs`
+    if (failed > 0 !== (first !== undefined)) return `block ${nth} does not say which run failed first`
+    if (first !== undefined && (first.run < from || first.run >= to)) return `run ${first.run} is not of block ${nth}`
+  }
+  const ran = blocks.reduce((most, { block: nth }) => Math.max(most, runsOf(nth, size).to), 0)
+  const odd = coverage.find(({ seen: run, struck }) => run > ran || Object.values(struck).some((each) => each > ran))
+  return odd === undefined || ran === 0 ? undefined : 'its coverage names a run that it does not have'
+}
