@@ -8,11 +8,13 @@ export interface RedisServer {
   stop(): void
 }
 
-/** Starts one that keeps nothing on disk; `undefined` when the machine has none. */
-export async function startRedis(): Promise<RedisServer | undefined> {
+const keepsNothing = ['--save', '']
+
+/** Starts one, by default one that keeps nothing on disk; `undefined` when the machine has none. */
+export async function startRedis(words: readonly string[] = keepsNothing): Promise<RedisServer | undefined> {
   // A port of its own: figures flush what they talk to.
   const port = await freePort()
-  const child = spawn('redis-server', ['--port', String(port), '--save', '', '--bind', '127.0.0.1'], {
+  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...words], {
     stdio: 'ignore',
   })
   const missing = await new Promise<boolean>((resolve) => {

@@ -1,6 +1,6 @@
 // `npm run test:nightly`, after a build: each page with each version of its runner, Bun and Deno among them, the builds
-// of frameworks, redis-py, and the tests of redis-server. What cannot run here is told in one sentence; what runs and fails
-// ends it with 1. Runs on Node's type stripping, so its syntax is erasable.
+// of frameworks, redis-py, a cluster simulated and in a storm, and the tests of redis-server. What cannot run here is told
+// in one sentence; what runs and fails ends it with 1. Runs on Node's type stripping, so its syntax is erasable.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,21 +11,24 @@ const recipes = join(root, 'examples/recipes')
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-nightly-'))
 const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', STUNTDOUBLE_WALKS: 'all' }
 const failed: string[] = []
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
 try {
   for (const runtime of ['bun', 'deno']) obtain(runtime)
-  ran('pages of docs', [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--project',
-    'package',
-    'test/package/walks',
-  ])
+  ran('pages of docs', [vitest, 'run', '--project', 'package', 'test/package/walks'])
   for (const name of readdirSync(recipes)) {
     const program = join(recipes, name, 'nightly.ts')
     if (existsSync(program)) ran(`recipe ${name}`, [program])
   }
   ran('redis-py', [join(root, 'test/nightly/redis-py.ts')])
+  ran(
+    'a thousand seeds of a cluster in trouble',
+    [vitest, 'run', '--project', 'unit', 'test/cluster/ownership/simulation', '--testTimeout', '3600000'],
+    { SEEDS: '1000' },
+  )
+  ran('five minutes of storm over a cluster', [vitest, 'run', '--project', 'unit', 'test/cluster/storm.test.ts'], {
+    STUNTDOUBLE_STORM_SECONDS: '300',
+  })
   ran('tests of redis-server', [join(root, 'test/nightly/redis-suite.ts')])
 } finally {
   rmSync(place, { recursive: true, force: true })
@@ -45,10 +48,10 @@ function obtain(name: string): void {
   else env.PATH = `${programs}:${env.PATH}`
 }
 
-function ran(what: string, args: string[]): void {
+function ran(what: string, args: string[], more: Readonly<Record<string, string>> = {}): void {
   console.log(`\n── ${what}`)
   const start = performance.now()
-  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, args, { cwd: root, env: { ...env, ...more }, stdio: 'inherit' })
   console.log(`${what}: ${status === 0 ? 'ended well' : 'failed'}, ${Math.round((performance.now() - start) / 1000)} s`)
   if (status !== 0) failed.push(what)
 }

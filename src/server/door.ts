@@ -25,13 +25,18 @@ export class Door {
 
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
   turnsAway(call: Call, tenant: string, known: Sandbox | undefined): Answer | Promise<Answer> | undefined {
-    const options = known?.options ?? this.#optionsOf(tenant)
-    const addresses = known?.addresses ?? addressesOf({ base: options.base })
-    const location = locator(addresses)(call.url)
-    if (location !== undefined && mayEnter(call, location, options, known)) return undefined
+    if (this.lets(call, tenant, known)) return undefined
+    const addresses = known?.addresses ?? addressesOf({ base: this.#optionsOf(tenant).base })
     this.#porter ??= porterOf(this.#optionsOf('porter'))
     const url = relocator(addresses, this.#porter.addresses)(call.url) ?? this.#porter.addresses.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
+  }
+
+  lets(call: Call, tenant: string, known: Sandbox | undefined): boolean {
+    const options = known?.options ?? this.#optionsOf(tenant)
+    const addresses = known?.addresses ?? addressesOf({ base: options.base })
+    const location = locator(addresses)(call.url)
+    return location !== undefined && mayEnter(call, location, options, known)
   }
 }
 

@@ -21,7 +21,7 @@ export function listener(
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams }
   return (request, response) => {
-    const head = headOf(request.rawHeaders)
+    const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
     // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
     serve(head.bodyLength === 0 ? exchange : (asked) => turnsAway(asked) ?? arrived())
@@ -61,13 +61,14 @@ const ourMistake =
 /** Headers that are about the connection, not about the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
 
-interface Head {
+export interface Head {
   readonly headers: HeaderList
   /** As the client announced it, in bytes; 0 when there is none, `undefined` when it comes in chunks. */
   readonly bodyLength: number | undefined
 }
 
-function headOf(raw: readonly string[]): Head {
+/** What a message says from one end to the other, without what is about the connection. */
+export function endToEnd(raw: readonly string[]): Head {
   const headers: [string, string][] = []
   let bodyLength: number | undefined = 0
   for (let index = 0; index < raw.length; index += 2) {

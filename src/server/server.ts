@@ -1,20 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import {
-  createServer,
-  type ServerOptions as HttpOptions,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { publicOnes } from '../sandbox/credentials.js'
-import type { SandboxDump } from '../sandbox/dump.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Porter } from '../store/native/wire.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
+import { handedOver, nodeOf } from './cluster/joined.js'
+import type { ClusterNode } from './cluster/node.js'
+import type { ClusterOptions } from './cluster/options.js'
+import { passHeader } from './cluster/pass-header.js'
+import type { Node } from './cluster/tenure.js'
 import { defaultHost, defaultPort } from './config.js'
+import { type EngineChoice, engineWorld } from './engine/options.js'
+import type { PlacedEngine } from './engine/placed.js'
 import { refusal } from './guard.js'
 import { inspectorLink } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
@@ -23,18 +22,24 @@ import { listenFailure } from './listen-failure.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import type { Certificate, RedisPort } from './redis-port/redis-port.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
-import type { Scene } from './scene/scene.js'
-import { readState, StateFileError, unusable } from './state/file.js'
+import { sceneOf } from './scene/opened.js'
+import { ended, timeouts } from './sockets.js'
+import { readState } from './state/file.js'
 import { StateKeeper } from './state/keeper.js'
-import { fileOf, type Lock, lockFile } from './state/lock.js'
+import { fileOf } from './state/lock.js'
+import { locked, restore } from './state/taken.js'
 import { Tenants } from './tenants.js'
 
+export type { ClusterOptions } from './cluster/options.js'
+export type { Node } from './cluster/tenure.js'
 export { type InspectOptions, inspect } from './inspector/inspect.js'
 export type { Failure } from './inspector/visit.js'
 export type { ServerLimits } from './limits.js'
 export type { LoggedRequest } from './request-log.js'
 
-export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 'store' | 'queue' | 'mgmt' | 'regions'> {
+export interface ServerOptions
+  extends Omit<SandboxOptions, 'base' | 'name' | 'store' | 'queue' | 'mgmt' | 'regions'>,
+    EngineChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
   /** Default 4010; 0 takes a free one. */
@@ -67,6 +72,11 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly shift?: boolean
   /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
   readonly scenario?: Scenario
+  /**
+   * Makes it one node of a cluster, whose tenants outlive it: an engine keeps them, and whichever node is asked for a tenant
+   * hands the request on to the one that has it. Not with `state`, `redisPort` and `scenario`.
+   */
+  readonly cluster?: ClusterOptions
   /** Starts although `NODE_ENV` is `production`. */
   readonly iKnow?: boolean
 }
@@ -84,7 +94,12 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
   state: true,
   shift: true,
   scenario: true,
+  cluster: true,
   iKnow: true,
+  engine: true,
+  twin: true,
+  differs: true,
+  allowEngines: true,
 }
 
 /** How long requests that run may go on after `close()`, in host milliseconds. */
@@ -115,6 +130,10 @@ export interface RunningServer extends AsyncDisposable {
   release(name: string): boolean
   /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
+  /** Addresses and environment of a tenant, who is not made by this. */
+  outline(name: string): Pick<Sandbox, 'addresses' | 'env'>
+  /** Itself, where it is a node of a cluster: the others know it by this. */
+  readonly node: Node | undefined
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
   /**
@@ -122,6 +141,8 @@ export interface RunningServer extends AsyncDisposable {
    * destinations and faults. Tells how many are there.
    */
   change(scenario: Scenario): number
+  /** Resolves when a twin was told everything that has run; at once where there is none. */
+  compared(): Promise<void>
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
   readonly isKept: boolean
   /**
@@ -154,15 +175,27 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     state,
     shift = false,
     scenario,
-    ...world
+    engine: engineUrl,
+    twin,
+    differs,
+    allowEngines,
+    cluster,
+    ...given
   } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
+  const world = engineUrl === undefined && twin === undefined ? given : engineWorld(options, given)
   refuseProduction(iKnow)
   const address = await addressOf(host).catch((error) => {
     throw listenFailure(error, host, port)
   })
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(world, host)
+  if (cluster !== undefined)
+    (await import('./cluster/options.js')).checkCluster(
+      cluster,
+      { state, redisPort, scenario },
+      isWide && world.secret === undefined,
+    )
   const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   // Mistakes in the options must be reported now, not to the first request.
   createSandbox(world).dispose()
@@ -176,17 +209,20 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const tell = report ?? ((text: string) => console.error(text))
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
+  let clustered: ClusterNode | undefined
   const serve = listener(
     () => tenants.origin,
-    (call) => tenants.exchange(call),
+    (call) => (clustered === undefined ? tenants.exchange(call) : clustered.front.exchange(call)),
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
-    (call) => tenants.turnsAway(call),
+    (call) => (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
   )
+  const names = [host, ...(cluster?.base === undefined ? [] : [new URL(cluster.base).hostname])]
   let isOpen = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isOpen) {
+      response.setHeader('Retry-After', '1')
       sendPlain(response, 503, 'The server is starting.')
       return
     }
@@ -194,46 +230,65 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
-    const refused = open ? undefined : refusal(request, host, path.startsWith('/_') || isPagePath(path))
+    // Another node has let in what it hands on, and has signed that.
+    const isPassed = clustered !== undefined && request.headers[passHeader] !== undefined
+    const refused = open || isPassed ? undefined : refusal(request, names, path.startsWith('/_') || isPagePath(path))
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
   const file = state === undefined ? undefined : fileOf(state)
   const lock = file === undefined ? undefined : await locked(file)
+  let origin = ''
   let keeper: StateKeeper | undefined
   let native: RedisPort | undefined
-  const { servers, port: taken } = await begun(lock, async () => {
-    const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(address, port, () => createServer(timeouts(most), answer)).catch((error) => {
-      throw listenFailure(error, host, port)
-    })
-    tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
-    try {
-      if (redisPort !== undefined) {
-        const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
-        const { openRedisPort } = await import('./redis-port/redis-port.js')
-        const { connections, arrival } = most
-        const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
-        native = await openRedisPort(at, porter).catch((error) => {
-          throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
-        })
-        tenants.redis = `${redisTls === undefined ? 'redis' : 'rediss'}://${nameOf(host, address)}:${native.port}`
+  let engine: PlacedEngine | undefined
+  const { servers, port: taken } = await begun(
+    async () => {
+      const chosen = engineUrl ?? twin
+      if (chosen !== undefined) {
+        const { placed } = await import('./engine/placed.js')
+        engine = await placed(chosen, options, tenants, tell)
       }
-      for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
-    } catch (error) {
-      await Promise.all([ended(listening.servers, tenants, 0), native?.close(0)])
-      throw error
-    }
-    keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
-    return listening
-  })
+      const kept = file === undefined ? {} : readState(file)
+      const listening = await listenOn(address, port, () => createServer(timeouts(most), answer)).catch((error) => {
+        throw listenFailure(error, host, port)
+      })
+      origin = `http://${nameOf(host, address)}:${listening.port}`
+      tenants.origin = cluster?.base === undefined ? origin : new URL(cluster.base).origin
+      try {
+        if (cluster !== undefined) clustered = await nodeOf(cluster, begin, tenants, most, address, origin, tell)
+        if (redisPort !== undefined) {
+          const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
+          const { openRedisPort } = await import('./redis-port/redis-port.js')
+          const { connections, arrival } = most
+          const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
+          native = await openRedisPort(at, porter).catch((error) => {
+            throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
+          })
+          tenants.redis = `${redisTls === undefined ? 'redis' : 'rediss'}://${nameOf(host, address)}:${native.port}`
+        }
+        for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
+      } catch (error) {
+        await Promise.all([ended(listening.servers, tenants, 0), native?.close(0)])
+        clustered?.end()
+        throw error
+      }
+      keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
+      return listening
+    },
+    () => Promise.all([lock?.release(), engine?.close()]),
+  )
   isOpen = true
   let isKept = true
   let closing: Promise<void> | undefined
   const close = ({ grace = usualGrace }: { readonly grace?: number } = {}): Promise<void> => {
-    closing ??= Promise.all([ended(servers, tenants, grace), native?.close(grace)])
+    // Other nodes go on with its tenants at once, so they end here before anything else does.
+    closing ??= handedOver(clustered, tell)
+      .then(() => Promise.all([ended(servers, tenants, grace), native?.close(grace)]))
       // Even requests that were answered in the meantime are kept.
       .then(async () => {
+        clustered?.end()
+        await engine?.close()
         isKept = (await keeper?.close()) ?? true
         // A hanging write may still complete: until then nobody else writes.
         if (isKept) await lock?.release()
@@ -241,18 +296,26 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       })
     return closing
   }
+  const own = (): Tenants => {
+    if (clustered === undefined) return tenants
+    throw new TypeError(
+      'The tenants of a cluster are at the nodes that own them: reach them over the network, with connect(url, { tenant }).',
+    )
+  }
   return {
-    origin: tenants.origin,
+    origin,
     host,
     port: taken,
     redisPort: native?.port,
     controlToken: token,
     secret,
-    inspector: inspectorLink(tenants.origin, token),
-    tenant: (tenant) => tenants.get(tenant),
-    adopt: (tenant, sandbox) => tenants.adopt(tenant, sandbox),
-    release: (tenant) => tenants.release(tenant),
-    drop: (tenant) => tenants.drop(tenant),
+    inspector: inspectorLink(origin, token),
+    tenant: (tenant) => own().get(tenant),
+    adopt: (tenant, sandbox) => own().adopt(tenant, sandbox),
+    release: (tenant) => own().release(tenant),
+    drop: (tenant) => own().drop(tenant),
+    outline: (tenant) => tenants.outline(tenant),
+    node: clustered?.node,
     get tenants() {
       return tenants.names
     },
@@ -260,45 +323,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       if (scene !== undefined) return scene.change(scenario)
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
+    compared: async () => engine?.compared(),
     get isKept() {
       return isKept
     },
     close,
     [Symbol.asyncDispose]: () => close(),
   }
-}
-
-/** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
-function timeouts({ arrival }: ServerLimits): HttpOptions {
-  return {
-    maxHeaderSize: 1_048_576,
-    headersTimeout: Math.min(20_000, arrival),
-    requestTimeout: arrival,
-    keepAliveTimeout: 65_000,
-    connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
-  }
-}
-
-/** Loaded where there is one: most servers have none, and shall be ready soon. */
-async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
-  const [{ Scene }, { checkedScenario, givenLoading }] = await Promise.all([
-    import('./scene/scene.js'),
-    import('../scenarios/scenario.js'),
-  ])
-  const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
-  await givenLoading(checked)
-  const scene = new Scene(checked, world.clock)
-  // Mistakes that only show when it begins must be reported now, not to the first request.
-  const trial = createSandbox(scene.options(world))
-  try {
-    scene.begin(trial)
-  } catch (cause) {
-    const { message } = cause as Error
-    throw new TypeError(`The scenario ${JSON.stringify(scenario.name)} cannot begin: ${message}`, { cause })
-  } finally {
-    trial.dispose()
-  }
-  return scene
 }
 
 function refuseProduction(iKnow = false): void {
@@ -322,50 +353,13 @@ function controlTokenOf(secret: string): string {
   return createHmac('sha256', secret).update('stuntdouble\0control').digest().subarray(0, 24).toString('base64url')
 }
 
-/** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-async function ended(servers: readonly Server[], tenants: Tenants, grace: number): Promise<void> {
-  tenants.dispose()
-  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-  // Connections that served a stream or a request that runs are idle a little later.
-  let sweep: NodeJS.Timeout
-  const swept = (): void => {
-    for (const server of servers) server.closeIdleConnections()
-    sweep = hostSetTimeout(swept, 10)
-  }
-  swept()
-  const patience = hostSetTimeout(() => {
-    for (const server of servers) server.closeAllConnections()
-  }, grace)
-  await Promise.all(closed)
-  hostClearTimeout(patience)
-  hostClearTimeout(sweep!)
-}
-
-async function locked(file: string): Promise<Lock> {
-  const lock = await lockFile(file).catch((error: Error) => {
-    throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
-  })
-  if (lock !== undefined) return lock
-  throw new StateFileError(
-    `Another server of this machine keeps its state in ${file}. End that one first, or give another file with --state.`,
-  )
-}
-
-/** Does it under a lock, which is given back if it fails. */
-async function begun<T>(lock: Lock | undefined, begin: () => Promise<T>): Promise<T> {
+/** Does it, and gives back what was taken if it fails. */
+async function begun<T>(begin: () => Promise<T>, undo: () => Promise<unknown>): Promise<T> {
   try {
     return await begin()
   } catch (error) {
-    await lock?.release()
+    await undo()
     throw error
-  }
-}
-
-function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDump, shift: boolean): void {
-  try {
-    tenants.restore(tenant, dump, { shift })
-  } catch (error) {
-    throw error instanceof TypeError || error instanceof RangeError ? unusable(file, tenant, error) : error
   }
 }
 

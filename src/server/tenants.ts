@@ -5,6 +5,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import { isPublic, publicOnes, tokensOf } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import type { Elsewhere } from '../sandbox/world.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import type { Porter } from '../store/native/wire.js'
 import { control } from './control/control.js'
@@ -36,6 +37,10 @@ export class Tenants {
   origin = ''
   /** Where the native protocol is served, if it is. */
   redis: string | undefined
+  /** The data store of the one tenant, where it is a real engine. */
+  elsewhere: Elsewhere | undefined
+  /** Its id in a cluster. */
+  node: string | undefined
   readonly #options: SandboxOptions
   readonly #most: number
   readonly #controlToken: string | undefined
@@ -78,7 +83,7 @@ export class Tenants {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
     this.#checkNew(name)
-    const sandbox = new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name))
+    const sandbox = this.fresh(name)
     this.#scene?.begin(sandbox)
     this.#sandboxes.set(name, sandbox)
     return sandbox
@@ -86,6 +91,12 @@ export class Tenants {
 
   /** @throws TypeError, RangeError */
   #checkNew(name: string): void {
+    const [only] = this.#sandboxes.keys()
+    if (this.elsewhere !== undefined && only !== undefined) {
+      throw new RangeError(
+        `One engine is for one tenant, and ${JSON.stringify(only)} has it: there is none for ${JSON.stringify(name)}. Start another server with an engine of its own.`,
+      )
+    }
     if (!isTenantName(name)) {
       throw new TypeError(
         `${JSON.stringify(name)} cannot be the name of a tenant: use letters, digits, '-', '_' and '.', not beginning with '_' or '.'.`,
@@ -202,19 +213,71 @@ export class Tenants {
     return this.#sandboxes.delete(name)
   }
 
+  /** @throws TypeError for the one that has the engine: another one would find what it left there */
   drop(name: string): boolean {
+    if (this.elsewhere !== undefined && this.#sandboxes.has(name)) {
+      throw new TypeError(
+        `The tenant ${JSON.stringify(name)} has the engine of this server: reset it with POST /_control/${name}/reset, or end the server.`,
+      )
+    }
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
   }
 
+  /** Serves the world of a tenant that is kept elsewhere, for as long as it is here. */
+  serve(name: string, sandbox: Sandbox): void {
+    this.#sandboxes.set(name, sandbox)
+  }
+
+  /** A world as a tenant of this name begins. */
+  fresh(name: string): Sandbox {
+    return new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name), this.elsewhere)
+  }
+
+  outline(name: string): Pick<Sandbox, 'addresses' | 'env'> {
+    const known = this.#sandboxes.get(name)
+    const sandbox = known ?? this.fresh(name)
+    const { addresses, env } = sandbox
+    if (known === undefined) sandbox.dispose()
+    return { addresses, env }
+  }
+
+  has(name: string): boolean {
+    return this.#sandboxes.has(name)
+  }
+
+  /** Path and query of a call. */
+  targetOf({ url }: Call): string {
+    return url.slice(this.origin.length)
+  }
+
+  /** The tenant that a call is for; `undefined` where it is for the server itself. */
+  nameOf(call: Call): string | undefined {
+    const path = this.targetOf(call)
+    const [, ordered] = /^\/_control\/([^/?#]+)/.exec(path) ?? []
+    if (ordered === undefined) return this.#addressee(call, path)?.name ?? foreignIn(path)?.name
+    const name = decodeSegment(ordered)
+    return this.mayControl(call) && name !== 'openapi.json' && isTenantName(name) ? name : undefined
+  }
+
+  /** Whether a call may make the tenant that it is for. */
+  mayMake(call: Call, name: string): boolean {
+    const path = this.targetOf(call)
+    if (/^\/_control\//.test(path))
+      return this.mayControl(call) && (this.#door !== undefined || mayMakeTenant(call.headers))
+    const to = this.#addressee(call, path)
+    if (to === undefined) return false
+    return this.#door?.lets(to.call, name, to.sandbox) ?? mayMakeTenant(call.headers)
+  }
+
   exchange(call: Call): Answer | Promise<Answer> {
-    const path = call.url.slice(this.origin.length)
+    const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
     // Names of tenants begin with neither `_` nor, in this form, with `v2`.
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
-      if (!this.#mayControl(call)) return noToken(call)
+      if (!this.mayControl(call)) return noToken(call)
       if (call.method !== 'GET') this.#orders++
       return control(call, path, this)
     }
@@ -246,8 +309,8 @@ export class Tenants {
    */
   turnsAway(call: Call): Answer | Promise<Answer> | undefined {
     if (this.#door === undefined) return undefined
-    const path = call.url.slice(this.origin.length)
-    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? undefined : noToken(call)
+    const path = this.targetOf(call)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
     const to = this.#addressee(call, path)
     return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
   }
@@ -279,11 +342,13 @@ export class Tenants {
   }
 
   /** How many tenants there are is for those to know who may call. */
-  #census(call: Call): { tenants?: number } {
-    return this.#door === undefined || this.#mayControl(call) ? { tenants: this.#sandboxes.size } : {}
+  #census(call: Call): { tenants?: number; node?: string } {
+    if (this.#door !== undefined && !this.mayControl(call)) return {}
+    return { tenants: this.#sandboxes.size, ...(this.node !== undefined && { node: this.node }) }
   }
 
-  #mayControl({ headers }: Call): boolean {
+  /** Whether a call brings what the control API asks for. */
+  mayControl({ headers }: Call): boolean {
     const token = this.#controlToken
     if (token === undefined) return true
     return headers.some(

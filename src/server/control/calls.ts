@@ -7,13 +7,8 @@ import { statusCode } from '../../faults/fields.js'
 import { answerSchema } from '../../faults/step-schema.js'
 import { portableString } from '../../kernel/portable.js'
 import { HttpError } from '../../protocol/call.js'
-import type { Recorder } from '../../queue/destinations/recorder.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
-
-/** As those of destinations: a reset makes new ones. */
-const recorders = new WeakMap<object, Map<string, Recorder<ForeignCall>>>()
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
@@ -47,11 +42,10 @@ export const callOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
     example: { to: 'https://bank.test/*' },
-    run: (sandbox, { to, answer }) => {
-      const known = recordersOf(sandbox)
+    run: ({ calls }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) sandbox.calls.answer(to, answer as PlainCallAnswer)
-      if (!known.has(to)) known.set(to, sandbox.calls.record(to))
+      if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
+      if (calls.recorderAt(to) === undefined) calls.record(to)
     },
   }),
   {
@@ -59,9 +53,9 @@ export const callOrders: readonly Order[] = [
     path: '/calls/recorded',
     summary: 'What a recorder of calls has recorded.',
     query: { to: 'the url as it was given to record', ...partOf },
-    run: (sandbox, _, asked) => {
+    run: ({ calls }, _, asked) => {
       const to = asked.query.get('to') ?? ''
-      const recorder = recordersOf(sandbox).get(to)
+      const recorder = calls.recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
       }
@@ -74,12 +68,7 @@ export const callOrders: readonly Order[] = [
     path: '/calls',
     summary: 'Forgets one registration of a foreign url, or all of them.',
     query: { to: 'the url or pattern to forget' },
-    run: (sandbox, _, { query }) => {
-      const to = query.get('to') ?? undefined
-      sandbox.calls.off(to)
-      if (to === undefined) recordersOf(sandbox).clear()
-      else recordersOf(sandbox).delete(to)
-    },
+    run: ({ calls }, _, { query }) => calls.off(query.get('to') ?? undefined),
   },
   {
     method: 'GET',
@@ -88,15 +77,6 @@ export const callOrders: readonly Order[] = [
     run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
   },
 ]
-
-function recordersOf({ calls }: Sandbox): Map<string, Recorder<ForeignCall>> {
-  let known = recorders.get(calls)
-  if (known === undefined) {
-    known = new Map()
-    recorders.set(calls, known)
-  }
-  return known
-}
 
 function recordedView({ url, method, at, headers, body, handled, answer }: ForeignCall): unknown {
   return { url, method, at, headers, body: portableString(body), handled, status: answer?.status }

@@ -6,6 +6,7 @@ import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { ReplyError } from '../../store/command/reply.js'
+import { inside } from '../../store/inside.js'
 import { callOrders } from './calls.js'
 import { checkOrders } from './check.js'
 import { clockOrders } from './clock.js'
@@ -71,12 +72,17 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call, tenant)
     const adopt = (sandbox: Sandbox, as: string | undefined): string => tenants.adoptFork(sandbox, tenant, as)
-    const answer = await order.run(tenants.asked(tenant, call), given, { tenant, query, params, call, adopt, reached })
+    const sandbox = tenants.asked(tenant, call)
+    if (order.storedHere && inside.of(sandbox.store).elsewhere !== undefined) throw new HttpError(409, onAnEngine)
+    const answer = await order.run(sandbox, given, { tenant, query, params, call, adopt, reached })
     return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
   } catch (error) {
     return failure(error)
   }
 }
+
+const onAnEngine =
+  'The data store of this tenant is a real engine: it can be neither dumped, loaded nor taken back in time. Look at keys with commands, or take a snapshot().'
 
 function found(method: string, below: string): { order: Order; params: Record<string, string> } {
   const match = findRoute(router, method, below)

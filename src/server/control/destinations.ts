@@ -4,14 +4,9 @@ import { portableString } from '../../kernel/portable.js'
 import { HttpError } from '../../protocol/call.js'
 import type { PlainAnswer } from '../../queue/destinations/answers.js'
 import type { Attempt } from '../../queue/destinations/attempt.js'
-import type { Recorder } from '../../queue/destinations/recorder.js'
 import type { Step } from '../../queue/destinations/script.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
-
-/** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */
-const recorders = new WeakMap<object, Map<string, Recorder>>()
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
@@ -60,11 +55,10 @@ export const destinationOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
-    run: (sandbox, { to, answer }) => {
-      const known = recordersOf(sandbox)
+    run: ({ destinations }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) sandbox.destinations.answer(to, answer as PlainAnswer)
-      if (!known.has(to)) known.set(to, sandbox.destinations.record(to))
+      if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
+      if (destinations.recorderAt(to) === undefined) destinations.record(to)
     },
   }),
   {
@@ -72,9 +66,9 @@ export const destinationOrders: readonly Order[] = [
     path: '/destinations/recorded',
     summary: 'What a recorder has recorded.',
     query: { to: 'the url as it was given to record', ...partOf },
-    run: (sandbox, _, asked) => {
+    run: ({ destinations }, _, asked) => {
       const to = asked.query.get('to') ?? ''
-      const recorder = recordersOf(sandbox).get(to)
+      const recorder = destinations.recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /destinations/record first.`)
       }
@@ -87,12 +81,7 @@ export const destinationOrders: readonly Order[] = [
     path: '/destinations',
     summary: 'Forgets one registration, or all of them.',
     query: { to: 'the url or pattern to forget' },
-    run: (sandbox, _, { query }) => {
-      const to = query.get('to') ?? undefined
-      sandbox.destinations.off(to)
-      if (to === undefined) recordersOf(sandbox).clear()
-      else recordersOf(sandbox).delete(to)
-    },
+    run: ({ destinations }, _, { query }) => destinations.off(query.get('to') ?? undefined),
   },
   {
     method: 'GET',
@@ -107,15 +96,6 @@ export const destinationOrders: readonly Order[] = [
     run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
   },
 ]
-
-function recordersOf({ destinations }: Sandbox): Map<string, Recorder> {
-  let known = recorders.get(destinations)
-  if (known === undefined) {
-    known = new Map()
-    recorders.set(destinations, known)
-  }
-  return known
-}
 
 function recordedView(attempt: Attempt): unknown {
   const { messageId, kind, url, method, at, retried, headers, body } = attempt

@@ -4,8 +4,8 @@ import { catalog } from '../../faults/catalog.js'
 import type { FaultRule } from '../../faults/fault.js'
 import { HttpError } from '../../protocol/call.js'
 import { faultRuleSchema } from '../../rules/rule-schema.js'
-import type { FaultHandle, Faults } from '../../rules/rules.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
+import type { FaultHandle } from '../../rules/rules.js'
+import { beginningOf, type Sandbox } from '../../sandbox/sandbox.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
@@ -17,10 +17,6 @@ const described = {
   rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
   line: v.exactOptional(v.string()),
 }
-
-/** Rules that came over the wire are taken away by number; a reset forgets numbers and rules. */
-const handles = new WeakMap<Faults, Map<string, FaultHandle>>()
-let given = 0
 
 export const faultOrders: readonly Order[] = [
   order({
@@ -41,7 +37,7 @@ export const faultOrders: readonly Order[] = [
         line: 'where the rule comes from, for messages',
       },
     },
-    run: ({ faults }, { rules, line }) => kept(faults, faults.add(rules, line === undefined ? {} : { line })),
+    run: (sandbox, { rules, line }) => kept(sandbox, sandbox.faults.add(rules, line === undefined ? {} : { line })),
   }),
   {
     method: 'GET',
@@ -96,7 +92,7 @@ export const faultOrders: readonly Order[] = [
       effect: 'destroys',
       next: 'drain, to see the app recover.',
     },
-    run: ({ faults }, _, asked) => remove(faults, asked),
+    run: (sandbox, _, asked) => remove(sandbox, asked),
   },
   order({
     method: 'POST',
@@ -106,7 +102,7 @@ export const faultOrders: readonly Order[] = [
     example: {
       scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
     },
-    run: (sandbox, { scenario }) => kept(sandbox.faults, sandbox.play(scenario as unknown as Scenario)),
+    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as unknown as Scenario)),
   }),
   order({
     method: 'POST',
@@ -138,27 +134,21 @@ function same<T>(item: T): T {
   return item
 }
 
-function kept(faults: Faults, handle: FaultHandle): { handle: string } {
-  const known = handles.get(faults) ?? new Map<string, FaultHandle>()
-  handles.set(faults, known)
-  const id = `rules-${++given}`
-  known.set(id, handle)
-  return { handle: id }
+/** Rules are taken away by number; a reset forgets numbers and rules. */
+function kept(sandbox: Sandbox, { number }: FaultHandle): { handle: string } {
+  return { handle: `rules-${beginningOf(sandbox).world}-${number}` }
 }
 
-function remove(faults: Faults, { query }: Asked): void {
+function remove(sandbox: Sandbox, { query }: Asked): void {
+  const { faults } = sandbox
   const [id, name] = [query.get('handle'), query.get('name')]
-  if (id === null && name === null) {
-    faults.clear()
-    handles.delete(faults)
-    return
-  }
+  if (id === null && name === null) faults.clear()
   if (name !== null) faults.remove(name)
   if (id === null) return
-  const handle = handles.get(faults)?.get(id)
-  if (handle === undefined)
+  const [, world, number] = /^rules-(\d+)-(\d+)$/.exec(id) ?? []
+  if (Number(world) !== beginningOf(sandbox).world || !faults.hasAdded(Number(number)))
     throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
-  handle.remove()
+  faults.removeAdded(Number(number))
 }
 
 /** Loaded when it is asked for: a player knows matchers and more that a server does without. */

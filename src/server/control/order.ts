@@ -32,6 +32,8 @@ export interface Order {
   readonly example?: unknown
   /** Query parameters and what each says. */
   readonly query?: Readonly<Record<string, string>>
+  /** It is about a store that is in this process, and has a past there. */
+  readonly storedHere?: true
   /** What a good answer is, where it is not JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
   /** How an agent gives it, where it may. */

@@ -1,10 +1,13 @@
 import * as v from 'valibot'
-import { wireReply, wordOfWire } from '../../client/wire-value.js'
+import { type WireReply, wireReply, wordOfWire } from '../../client/wire-value.js'
+import { latin1 } from '../../kernel/bytes.js'
 import { iso } from '../../kernel/instant.js'
 import { toldChanges } from '../../report/told-changes.js'
 import type { PastInstant } from '../../sandbox/past.js'
+import type { Reply } from '../../store/command/reply.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
 import { inside } from '../../store/inside.js'
+import { bytesOfWord, plainReply } from '../../store/plain.js'
 import { searchLoading } from '../../store/search/loading.js'
 import { type Order, order } from './order.js'
 import { mostItems, wholeNumber } from './parts.js'
@@ -15,6 +18,10 @@ const dump = v.custom<StoreDump>(
   (given) => typeof given === 'object' && given !== null,
   'is not what GET /store/dump returned',
 )
+
+function replied(reply: Reply): { reply: WireReply } {
+  return { reply: wireReply(plainReply(reply)) }
+}
 
 export const storeOrders: readonly Order[] = [
   order({
@@ -33,7 +40,10 @@ export const storeOrders: readonly Order[] = [
       command: 'command',
     },
     run({ store }, { command }) {
-      const run = () => ({ reply: wireReply(store.run(...command.map(wordOfWire))) })
+      const { elsewhere } = inside.of(store)
+      const words = command.map(wordOfWire)
+      if (elsewhere !== undefined) return elsewhere.run(words.map(bytesOfWord)).then(replied)
+      const run = () => ({ reply: wireReply(store.run(...words)) })
       return searchLoading(command.map(String), inside.of(store).engine.db.search)?.then(run) ?? run()
     },
   }),
@@ -50,11 +60,17 @@ export const storeOrders: readonly Order[] = [
       effect: 'reads',
       next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … where the key is no string.',
     },
-    run: ({ store }, { key }) => ({ value: store.get(wordOfWire(key) as string | Uint8Array) }),
+    run({ store }, { key }) {
+      const { elsewhere } = inside.of(store)
+      const word = wordOfWire(key) as string | Uint8Array
+      if (elsewhere === undefined) return { value: store.get(word) }
+      return elsewhere.peek([latin1('GET'), bytesOfWord(word)]).then((value) => ({ value: plainReply(value) }))
+    },
   }),
   {
     method: 'GET',
     path: '/store/dump',
+    storedHere: true,
     summary: 'Everything that is stored.',
     tool: {
       name: 'store_dump',
@@ -67,6 +83,7 @@ export const storeOrders: readonly Order[] = [
   order({
     method: 'PUT',
     path: '/store/dump',
+    storedHere: true,
     summary: 'Replaces everything that is stored with what GET returned.',
     body: dump,
     run: ({ store }, given) => store.load(given),
@@ -74,6 +91,7 @@ export const storeOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/store/diff',
+    storedHere: true,
     summary: 'What has changed since a dump.',
     body: v.strictObject({ before: dump }),
     run: ({ store }, { before }) => store.diff(before),
@@ -81,6 +99,7 @@ export const storeOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/store/changes',
+    storedHere: true,
     summary:
       'What commands, loads and resets left at keys, in order; secrets are hidden. Of a long collection only what is different: `splice`.',
     query: {
@@ -106,6 +125,7 @@ export const storeOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/store/at',
+    storedHere: true,
     summary:
       'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
     body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
@@ -132,6 +152,7 @@ export const storeOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/store/difference',
+    storedHere: true,
     summary: 'What was different in the store between two instants; `to` is now without it.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
     example: { from: '2030-01-01T00:00:00Z' },

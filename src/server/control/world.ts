@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { SandboxDump } from '../../sandbox/dump.js'
 import type { PastInstant } from '../../sandbox/past.js'
 import { placeOf, type Sandbox } from '../../sandbox/sandbox.js'
+import { inside } from '../../store/inside.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
 import { nothing, pastInstant } from './schemas.js'
@@ -45,7 +46,9 @@ export const worldOrders: readonly Order[] = [
       effect: 'destroys',
       next: 'publish or run_command to set it up again.',
     },
-    run: (sandbox) => {
+    run: async (sandbox) => {
+      // First: where it fails nothing has changed.
+      await inside.of(sandbox.store).elsewhere?.reset()
       sandbox.reset()
       return timeOf(sandbox)
     },
@@ -53,12 +56,14 @@ export const worldOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/state',
+    storedHere: true,
     summary: 'The whole world as JSON: data store, users, queue, signing keys, what the statistics counted, the time.',
     run: (sandbox) => sandbox.dump(),
   },
   order({
     method: 'PUT',
     path: '/state',
+    storedHere: true,
     summary: 'Replaces the whole world with what GET returned, here or elsewhere.',
     query: { shift: '`true`: moves all times of a state back if it is ahead of a real clock' },
     body: state,
@@ -70,6 +75,7 @@ export const worldOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/place',
+    storedHere: true,
     summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
@@ -78,6 +84,7 @@ export const worldOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/fork',
+    storedHere: true,
     summary:
       'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
     body: v.strictObject({
@@ -111,7 +118,10 @@ export const worldOrders: readonly Order[] = [
     method: 'GET',
     path: '/snapshot',
     summary: 'State, traffic and what is left to happen at one moment, nothing hidden: what matchers look into.',
-    run: (sandbox: Sandbox) => snapshotOf(sandbox),
+    run(sandbox: Sandbox) {
+      const { elsewhere } = inside.of(sandbox.store)
+      return elsewhere === undefined ? snapshotOf(sandbox) : elsewhere.copied(() => snapshotOf(sandbox))
+    },
   },
 ]
 

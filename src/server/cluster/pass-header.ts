@@ -1,0 +1,2 @@
+/** The header that says who handed a request on: `node;to;time;number;names;signature`. */
+export const passHeader = 'stuntdouble-passed-on'

@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Balancer } from './balancer.js'
+import { commands, storeToken } from './load.js'
+
+/** What came over one stream until it broke off. */
+interface Segment {
+  readonly heard: number[]
+  /** Numbers that were acknowledged while it was open, and its subscriber was counted. */
+  readonly due: number[]
+}
+
+/** A client that listens to a channel of a tenant, and tells the channel numbers; when a stream breaks off it opens another. */
+export class Listener {
+  readonly tenant: string
+  readonly segments: Segment[] = []
+  /** Given up by their client: they may come later than those after them. */
+  readonly unknown = new Set<number>()
+  readonly #balancer: Balancer
+  #open: Segment | undefined
+  #number = 0
+
+  constructor(tenant: string, balancer: Balancer) {
+    this.tenant = tenant
+    this.#balancer = balancer
+  }
+
+  async listen(isOver: () => boolean): Promise<void> {
+    const telling = this.#tell(isOver)
+    while (!isOver()) {
+      const stream = await this.#balancer.open({
+        path: `/${this.tenant}/store/subscribe/numbers`,
+        headers: { authorization: `Bearer ${storeToken}`, accept: 'text/event-stream' },
+      })
+      if (stream?.statusCode !== 200) {
+        stream?.destroy()
+        await wait(100)
+        continue
+      }
+      const segment: Segment = { heard: [], due: [] }
+      this.segments.push(segment)
+      let text = ''
+      stream.setEncoding('utf8')
+      stream.on('data', (part: string) => {
+        text += part
+        if (/^data: subscribe,/m.test(text)) this.#open = segment
+        for (const [, number] of text.matchAll(/^data: message,numbers,(\d+)\n/gm)) segment.heard.push(Number(number))
+        text = text.slice(text.lastIndexOf('\n') + 1)
+      })
+      const ended = new Promise<void>((resolve) => stream.once('close', () => resolve()))
+      while (!isOver() && !stream.destroyed) await Promise.race([ended, wait(50)])
+      if (this.#open === segment) this.#open = undefined
+      // What was on its way may still come.
+      if (!stream.destroyed) await wait(300)
+      stream.destroy()
+    }
+    await telling
+  }
+
+  async #tell(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const before = this.#open
+      const number = this.#number++
+      const told = await this.#balancer.ask(commands(this.tenant, ['PUBLISH', 'numbers', String(number)]))
+      if (told.kind === 'unknown') this.unknown.add(number)
+      // Nobody was there to hear it, or not the one of whom it is known when it began.
+      const isHeard =
+        told.kind === 'answered' && told.status === 200 && (JSON.parse(told.body) as { result: number }).result > 0
+      if (isHeard && before !== undefined && before === this.#open) before.due.push(number)
+      await wait(100)
+    }
+  }
+}
