@@ -1,0 +1,42 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { replyError } from '../../store/command/errors.js'
+
+// How far commands reach: what needs the engine to be this sandbox's own at that very moment, and what leaves the database.
+
+type Row = readonly Bytes[]
+
+export function flushes([name]: Row): boolean {
+  return /^FLUSH(?:ALL|DB)$/i.test(name!)
+}
+
+/** Could take away what somebody else stored, in every database and on every master. */
+export function destroys(row: Row): boolean {
+  return flushes(row) || /^(?:FUNCTION (?:FLUSH|DELETE|RESTORE|LOAD)|SCRIPT FLUSH)$/i.test(`${row[0]} ${row[1]}`)
+}
+
+/** Runs code that may run any command. */
+export function runsScript([name]: Row): boolean {
+  return /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i.test(name!)
+}
+
+export function counts([name]: Row): boolean {
+  return /^DBSIZE$/i.test(name!)
+}
+
+/** @throws ReplyError for what would write to another database than the first */
+export function keepInside(row: Row): void {
+  const name = row[0]!.toUpperCase()
+  const isDatabase = (at: number): boolean =>
+    name === 'MOVE' ? at === 2 : name === 'COPY' && at > 3 && row[at - 1]!.toUpperCase() === 'DB'
+  if (row.some((word, at) => isDatabase(at) && /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
+}
+
+/** What scripts may run: everything but what flushes or leaves the database. In scripts COPY cannot be told apart. */
+export const rightsOfScripts: readonly string[] = [
+  'allkeys',
+  'allchannels',
+  '+@all',
+  '-@admin',
+  ...['flushall', 'flushdb', 'swapdb', 'select', 'move', 'copy', 'migrate'].map((name) => `-${name}`),
+  '+select|0',
+]
