@@ -14,6 +14,9 @@ export const defaultPort = 4010
 /** Other users of a machine see the words of a command, but not its environment. */
 export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
+export const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
+/** An address with a password in it. */
+export const clusterVariable = 'STUNTDOUBLE_CLUSTER'
 
 type Name =
   | 'host'
@@ -47,6 +50,14 @@ type Name =
   | 'shift'
   | 'scenario'
   | 'watch'
+  | 'store'
+  | 'twin'
+  | 'allow-engine'
+  | 'cluster'
+  | 'cluster-secret'
+  | 'cluster-address'
+  | 'cluster-base'
+  | 'cluster-lease'
   | 'i-know'
 
 /** As their tokens name them. */
@@ -138,6 +149,46 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
       'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
   },
   watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
+  store: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'an empty Redis or Valkey that holds what the data store holds, such as redis://127.0.0.1:6379',
+  },
+  twin: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'an empty Redis or Valkey that is told every command as well: what it answers otherwise is printed',
+  },
+  'allow-engine': {
+    type: 'string',
+    valueHint: 'HOST,HOST',
+    description: 'hosts of engines that may be elsewhere than on this machine: they are written to and flushed',
+  },
+  cluster: {
+    type: 'string',
+    valueHint: 'REDIS-URL',
+    description: `be one node of many, whose tenants a Redis or Valkey keeps: redis://, or rediss:// for TLS; servers of one Redis Cluster with commas; also as ${clusterVariable}`,
+  },
+  'cluster-secret': {
+    type: 'string',
+    valueHint: 'S',
+    description: `what nodes sign with, the same for all, also as ${clusterSecretVariable}`,
+  },
+  'cluster-address': {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'where the other nodes call this one; by default where it listens',
+  },
+  'cluster-base': {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'where clients call, such as the load balancer, the same for all nodes; by default where it listens',
+  },
+  'cluster-lease': {
+    type: 'string',
+    valueHint: 'MILLISECONDS',
+    description: 'time after which the tenants of a node that is gone are taken over; 1500 by default',
+  },
   'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
 
@@ -148,6 +199,7 @@ export function serverOptions(given: Given): ServerOptions {
     host: text('host', given)!,
     port: port(text('port', given)!),
     ...redis(given),
+    ...cluster(given),
     vocabulary: oneOf('vocabulary', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
@@ -156,12 +208,15 @@ export function serverOptions(given: Given): ServerOptions {
     ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
+    ...allowed(text('allow-engine', given)),
     iKnow: given['i-know'] === true,
     shift: given.shift === true,
     ...named(fromEnvironment(given), {
       controlToken: 'control-token',
       secret: 'secret',
       state: 'state',
+      engine: 'store',
+      twin: 'twin',
       storeToken: 'store-token',
       readonlyToken: 'readonly-token',
       queueToken: 'queue-token',
@@ -244,6 +299,32 @@ function redis(given: Given): Pick<ServerOptions, 'redisPort'> {
   return { redisPort: port(number, 'redis-port') }
 }
 
+function cluster(given: Given): Pick<ServerOptions, 'cluster'> {
+  const engine = text('cluster', given) ?? (process.env[clusterVariable] || undefined)
+  const secret = text('cluster-secret', given) ?? process.env[clusterSecretVariable] ?? ''
+  const [address, base, lease] = [
+    text('cluster-address', given),
+    text('cluster-base', given),
+    text('cluster-lease', given),
+  ]
+  if (engine === undefined) {
+    const lonely = (['cluster-secret', 'cluster-address', 'cluster-base', 'cluster-lease'] as const).find(
+      (name) => given[name] !== undefined,
+    )
+    if (lonely === undefined) return {}
+    throw new UsageError(`--${lonely} is for --cluster: add the address of its engine, such as redis://127.0.0.1:6379.`)
+  }
+  return {
+    cluster: {
+      engine,
+      secret,
+      ...(address !== undefined && { address }),
+      ...(base !== undefined && { base }),
+      ...(lease !== undefined && { lease: Number(lease) }),
+    },
+  }
+}
+
 /** A clock for tests starts at the same time on every run; a clock for people has theirs. */
 function startAt(value: string | undefined, clock: ClockMode): { startAt?: number | string } {
   if (value === undefined) return clock === 'real' ? {} : { startAt: defaultStart }
@@ -260,6 +341,10 @@ function startOf(value: string): number {
   } catch {
     throw new UsageError(`--start-at is a time like 2030-01-01T09:00:00Z, not ${JSON.stringify(value)}.`)
   }
+}
+
+function allowed(hosts: string | undefined): Pick<ServerOptions, 'allowEngines'> {
+  return hosts === undefined ? {} : { allowEngines: hosts.split(',').map((host) => host.trim()) }
 }
 
 function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[] {

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { nearestName } from '../../kernel/nearest-name.js'
 import { multiLine } from '../../report/safe-text.js'
 import { type Given, type Program, UsageError } from '../program.js'
+import { version } from '../version.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
@@ -12,7 +12,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const [name = '--help', ...rest] = argv
   try {
     if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
-    if (name === '--version' || name === '-v') return await print(version())
+    if (name === '--version' || name === '-v') return await print(Promise.resolve(version()))
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined) {
       const known = Object.keys(programs)
@@ -128,12 +128,6 @@ async function usageOf(
 const codes = Object.entries(exitCodes)
   .map(([code, what]) => `  ${code}  ${what}\n`)
   .join('')
-
-/** Asked of the package by its own name, because this file moves when it is built. */
-async function version(): Promise<string> {
-  const { version } = createRequire(import.meta.url)('stuntdouble/package.json') as { version: string }
-  return version
-}
 
 /** In colour for a person, plain for a pipe. */
 async function print(text: Promise<string>): Promise<number> {

@@ -34,6 +34,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Play a scenario and say whether it holds.',
     load: () => import('./play.js'),
   },
+  explore: {
+    description: 'Run a campaign, or a part of it, and merge the parts.',
+    load: () => import('./explore.js'),
+  },
   import: {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',
     load: () => import('./import.js'),
@@ -66,6 +70,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Let an agent look into a world and drive it, over the model context protocol.',
     load: () => import('./mcp.js'),
   },
+  drift: {
+    description: 'Compare the double with a real service, and tell what differs.',
+    load: () => import('./drift.js'),
+  },
   doctor: {
     description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
     load: () => import('./doctor.js'),
@@ -73,9 +81,10 @@ export const programs: Readonly<Record<string, Row>> = {
 }
 
 /** What the number means that a command ends with. */
-export const exitCodes: Readonly<Record<0 | 1 | 2 | 3, string>> = {
+export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, string>> = {
   0: 'all is well',
-  1: 'not as expected: a scenario does not hold, traces differ, something is wrong with the machine, a server has gone',
-  2: 'wrong use, or a file that cannot be read',
+  1: 'not as expected: a scenario does not hold, a run of a campaign fails, traces differ, something is wrong with the machine, a server has gone, a service answers differently',
+  2: 'wrong use, a file that cannot be read, or a comparison that did not come to its end',
   3: 'a server has ended whose last state could not be written to its file',
+  4: 'no run of a campaign failed, but not all were run',
 }

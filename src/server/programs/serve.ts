@@ -12,6 +12,7 @@ export const program: Program = {
     'stuntdouble serve --port 0 --clock manual --seed 7',
     'stuntdouble serve --state .stuntdouble.json',
     'stuntdouble serve --clock auto --scenario lost-acknowledgements',
+    'stuntdouble serve --cluster redis://127.0.0.1:6379   # with STUNTDOUBLE_CLUSTER_SECRET in its environment',
     'stuntdouble serve --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
@@ -26,7 +27,7 @@ async function serve(given: Given): Promise<void> {
   if (given.state === undefined && given.shift === true)
     throw new UsageError('--shift needs what to shift: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
-  const { addresses, env } = await mainOf(server)
+  const { addresses, env } = server.node === undefined ? await mainOf(server) : server.outline('main')
   const lines = [
     `store  ${addresses.store}`,
     `queue  ${addresses.queue}`,
@@ -39,6 +40,7 @@ async function serve(given: Given): Promise<void> {
     ...(server.secret === options.secret
       ? []
       : [`secret         ${server.secret}   keeps these tokens after a restart: --secret or ${secretVariable}`]),
+    ...(server.node === undefined ? [] : ['', `cluster  node ${server.node.id} at ${server.node.address}`]),
     ...(scenario === undefined ? [] : ['', `scenario  ${(await import('../scene/watch.js')).summaryOf(scenario)}`]),
     '',
     'ready',

@@ -1,5 +1,6 @@
 import type { Scenario } from '../../scenarios/scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
+import { EngineTrouble } from '../engine/trouble.js'
 import { ListenFailure } from '../listen-failure.js'
 import { type Given, textOf, UsageError } from '../program.js'
 import { scenarioFile } from '../scene/shipped.js'
@@ -53,6 +54,8 @@ function startFailure(error: Error): Error {
   const isRefusal =
     error instanceof ListenFailure ||
     error instanceof StateFileError ||
+    error instanceof EngineTrouble ||
+    error.name === 'EngineAway' ||
     error instanceof TypeError ||
     error.message.startsWith('NODE_ENV')
   return isRefusal ? new UsageError(error.message) : error

@@ -1,0 +1,43 @@
+import type { Outcome } from './run.js'
+
+// What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
+
+export interface RecordAbout {
+  /** Of this package. */
+  readonly version: string
+  readonly vocabulary: string
+  /** Takes secrets out of a text. */
+  readonly hide: (text: string) => string
+}
+
+/** The recorded facts, as JSON. */
+export function recordText(outcome: Outcome, { version, vocabulary, hide }: RecordAbout): string {
+  const { compared, same, following, findings, leftOut, broken, ended } = outcome
+  const facts = {
+    format: 'stuntdouble/drift',
+    version: 1,
+    double: version,
+    vocabulary,
+    compared,
+    same,
+    following,
+    findings: findings.map(({ what, double, real, named, seen }) => ({
+      what,
+      double,
+      real,
+      ...(named !== undefined && { named: named.name, where: named.where }),
+      seen,
+    })),
+    leftOut,
+    broken,
+    ...(ended !== undefined && { ended }),
+  }
+  return `${JSON.stringify(withoutSecrets(facts, hide), undefined, 2)}\n`
+}
+
+function withoutSecrets(value: unknown, hide: (text: string) => string): unknown {
+  if (typeof value === 'string') return hide(value)
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, hide))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [hide(name), withoutSecrets(field, hide)]))
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
+import { upstashVocabulary } from '../../src/protocol/vocabulary.js'
+import type { Seen } from '../../src/server/drift/case.js'
+import { storeContract } from '../../src/server/drift/contract/store.js'
+import { DoubleSide } from '../../src/server/drift/double-side.js'
+import { neverSent } from '../../src/server/drift/harmless.js'
+import { documentedCommands } from '../support/documented-commands.js'
+
+// The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.
+
+const seen: Seen[] = []
+const asked = new Set<string>()
+beforeAll(async () => {
+  for (const one of storeContract) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, undefined)
+    await one.run(side, (each) => seen.push(each))
+  }
+  for (const { argv } of seen) {
+    const [first = '', second = ''] = (argv ?? []).map((word) => word.toUpperCase())
+    asked.add(first).add(`${first} ${second}`)
+  }
+}, 60_000)
+
+test('every documented command is asked for, or named as never sent', () => {
+  const missing = documentedCommands()
+    .filter(({ status, door }) => status === 'documented' && door === undefined)
+    .map(({ name }) => name)
+    .filter((name) => !asked.has(name) && !neverSent.some(({ names }) => names.test(name)))
+  expect(missing).toEqual([])
+})
+
+/** Why the contract cannot bring a text about. */
+const unreached: Readonly<Record<string, string>> = {
+  'ERR source and destination objects are the same': 'the service copies a key onto itself: store.md 7.2',
+  'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX':
+    'the service takes LIMIT with ranks: docs/reference/commands.md, ZRANGE',
+  "ERR unknown subcommand 'FOO'. Try XGROUP HELP.": 'brought about with a subcommand that nobody can have',
+}
+
+test('every error text that the fact sheet shows is brought about, or it is said why not', () => {
+  const sheet = readFileSync(new URL('../../docs/protocol/store.md', import.meta.url), 'utf8')
+  const shown = [
+    ...sheet
+      .slice(sheet.indexOf('### 7.3'), sheet.indexOf('### 7.4'))
+      .matchAll(/`((?:ERR|WRONGTYPE|BUSYGROUP|BUSYKEY|NOGROUP) [^`]+)`/g),
+  ]
+    .map(([, text]) => text!)
+    .filter((text) => !/<|…|integer … |'x'|'foo'/.test(text))
+  const answered = JSON.stringify(seen.map(({ value }) => value)).replaceAll('\\"', '"')
+  const missing = shown.filter((text) => !answered.includes(text))
+  expect(shown.length).toBeGreaterThan(60)
+  expect(missing.filter((text) => !(text in unreached))).toEqual([])
+  expect(Object.keys(unreached).filter((text) => answered.includes(text))).toEqual([])
+})
