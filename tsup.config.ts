@@ -12,6 +12,7 @@ export const entries: Record<string, string> = {
   server: 'src/server/server.ts',
   client: 'src/client/connect.ts',
   redis: 'src/server/redis-port/in-process.ts',
+  engine: 'src/server/engine/engine-sandbox.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
   'fast-check': 'properties/fast-check.ts',
@@ -35,6 +36,11 @@ export const moduleEntries: Record<string, string> = {
 /** With declarations that are written by hand. */
 const declaredEntries: Record<string, string> = {
   'vitest4/extend': 'matchers/vitest4.ts',
+}
+
+/** Loaded by the program in threads of its own, and by nobody else. */
+const threadEntries: Record<string, string> = {
+  'campaign-worker': 'src/server/campaign/worker.ts',
 }
 
 const common: Options = {
@@ -87,7 +93,7 @@ export default defineConfig(async () => {
     {
       ...common,
       format: 'esm',
-      entry: existing({ ...entries, ...moduleEntries, ...declaredEntries }),
+      entry: existing({ ...entries, ...moduleEntries, ...declaredEntries, ...threadEntries }),
       dts: { entry: existing({ ...entries, ...moduleEntries }) },
       esbuildPlugins: [extendEntries('js')],
     },

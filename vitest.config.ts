@@ -13,6 +13,7 @@ export const alias = [
   { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
   { find: /^stuntdouble\/client$/, replacement: source('src/client/connect.ts') },
   { find: /^stuntdouble\/redis$/, replacement: source('src/server/redis-port/in-process.ts') },
+  { find: /^stuntdouble\/engine$/, replacement: source('src/server/engine/engine-sandbox.ts') },
   { find: /^stuntdouble\/report$/, replacement: source('src/report/index.ts') },
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
@@ -47,6 +48,8 @@ const slow = [
     'test/properties/{check-delivery,faults-and-turns,policies,verification,verified-places}.test.ts',
     'test/workflow/{crash-points*,dump,explore,failure-texts,forgetting,histories*,nested,replay*,scale,verbs-and-forks}.test.ts',
   ],
+  // Processes of their own, and a storm over them.
+  'test/cluster/{cluster,redis-engine,storm}.test.ts',
   ...['test/server/{tail,limits,mcp,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
   ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
   ...[
@@ -63,7 +66,8 @@ const slow = [
     'test/fixtures/**/*.test.ts',
     'examples/recipes/**/*.test.ts',
   ],
-  ...['test/house/{browser-bundle,walks}.test.ts'],
+  ...['test/campaigns/**/*.test.ts', 'test/house/{browser-bundle,walks}.test.ts'],
+  'test/cluster/ownership/simulation/*.test.ts',
   ...[
     'test/kernel/clock-moves.test.ts',
     'test/adapters/split-moves.test.ts',

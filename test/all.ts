@@ -40,7 +40,8 @@ const stages: Step[][] = [
       [...tsc, '-p', 'test'],
     ]),
     check('lint', 'lint and format', [[bin('biome'), 'check', '--error-on-warnings', '.']]),
-    check('build', 'build', [[bin('tsup'), '--silent']]),
+    // Declarations of all entries in two formats come near the memory that Node takes by itself.
+    check('build', 'build', [[process.execPath, '--max-old-space-size=8192', bin('tsup'), '--silent']]),
   ],
   [
     vitest('unit', 'unit tests', 'shared', 'alone'),

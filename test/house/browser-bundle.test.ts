@@ -89,7 +89,7 @@ test('the entry for msw does not carry the core along', async () => {
 
 test('a module of Node would be noticed', async () => {
   await expect(bundle('src/server/listener.ts')).resolves.toBeDefined()
-  await expect(bundle('src/server/server.ts')).rejects.toThrow('node:net')
+  await expect(bundle('src/server/addresses.ts')).rejects.toThrow('node:net')
 })
 
 test('so does the entry for reports; the core goes without its page', async () => {

@@ -72,7 +72,7 @@ const store = [
   ...['store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/commands'],
   ...['store/blocking', 'store', 'store/search'],
 ]
-const engine = [...ground, 'rules', ...services, 'calls', 'report/*', 'invariants', 'sandbox']
+const engine = [...ground, 'campaign', 'rules', ...services, 'calls', 'report/*', 'invariants', 'sandbox']
 
 // Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
 // types that `upwards` names. Rooms without a slash in front are of src/.
@@ -80,6 +80,8 @@ const rooms: readonly Room[] = [
   { room: 'kernel', packages: ['@noble/hashes', 'croner'] },
   // What a secret is, for all that shows captured data and for the import of production logs.
   { room: 'secrets', may: ['kernel'] },
+  // How an exploration is cut into blocks, and how their results become one: known to those who try and those who merge.
+  { room: 'campaign', may: ['kernel'], packages: ['valibot'] },
   { room: 'policy', may: ['kernel'], packages: ['valibot'] },
   // What can go wrong, and what it does, through small interfaces that the rooms above fill in: rules, the scripts of
   // destinations and the services share it. Below the protocol, whose gateway asks rules.
@@ -217,7 +219,10 @@ const rooms: readonly Room[] = [
   {
     room: 'server/*',
     may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
-    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
+    packages: [
+      ...['citty', 'rou3', 'tinypool', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
+      ...['@modelcontextprotocol/server', '@redis/client'],
+    ],
   },
   {
     room: '/fixtures',
@@ -262,6 +267,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
   '@modelcontextprotocol/server': /\/mcp\/protocol\.ts$/,
+  '@redis/client': /\/cluster\/link\.ts$/,
 }
 
 /** `src/queue/rest/log.ts` → `queue/rest`; folders beside src begin with a slash. */

@@ -101,6 +101,7 @@ test('runners and interception libraries are optional peers, and nothing install
     'citty',
     'croner',
     'rou3',
+    'tinypool',
     'valibot',
     'yaml',
   ])
