@@ -10,8 +10,9 @@ const keys = ['a', 'b', 'c', 'd']
 const usual = { list: ['a', 'b'], zset: ['c'], stream: ['d'] } as const
 const groups = ['g', 'h']
 
-/** Seconds that end by an advance right behind them; anything may come while the others pass. */
-const brief = '0.02'
+/** A time that ends by an advance right behind them; anything may come while the others pass. */
+export const briefMs = 20
+const brief = String(briefMs / 1000)
 const advance = 'advance 80'
 
 /** Writes a program step by step, by who waits. */
@@ -68,7 +69,7 @@ export class Programmer {
     const end = (): string => this.#one('LEFT', 'RIGHT')
     const many = (type: keyof typeof usual): string[] =>
       Array.from({ length: 1 + random.int(2) }, () => this.#key(type))
-    const block = timeout === brief ? '20' : this.#one('0', '60000')
+    const block = timeout === brief ? String(briefMs) : this.#one('0', '60000')
     const streams = many('stream')
     const ids = streams.map(() => this.#one('$', '$', '0', String(this.#id)))
     const rows = [
@@ -90,7 +91,7 @@ export class Programmer {
         const [stream] = streams
         return `XREADGROUP GROUP ${this.#one(...groups)} ${this.#one('ada', 'ben')} ${this.#one('', 'COUNT 1 ')}BLOCK ${block} STREAMS ${stream} >`
       },
-      () => `WAIT ${this.#one('0', '1')} ${timeout === brief ? '20' : '60000'}`,
+      () => `WAIT ${this.#one('0', '1')} ${timeout === brief ? String(briefMs) : '60000'}`,
     ]
     return rows[random.int(rows.length)]!()
   }
