@@ -71,7 +71,8 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }
-  const watch = new OwnerWatch(isOwner, lease)
+  // Often, and cheap: the engine is only asked when what it said last may have changed.
+  const watch = new OwnerWatch(isOwner, lease / 8)
   const front = new Front({
     ...{ tenants, ownership, forwarder, verifier, watch, node, most },
     exists: async (tenant) => (await engine.run(exists, tenant, [])) !== 0,

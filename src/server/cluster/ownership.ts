@@ -177,7 +177,8 @@ export class Ownership<W extends World> {
     if (broken !== undefined && host.now() < broken.until) throw broken.error
     const found = await Tenure.acquire(this.#opening, tenant)
     if (found instanceof Tenure) return this.#open(found)
-    this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + lease / 2 })
+    // Not longer than its lease: whoever is dead or stands still is not asked again.
+    this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + Math.min(found.left, lease / 2) })
     return found
   }
 

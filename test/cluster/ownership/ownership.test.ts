@@ -146,6 +146,22 @@ describe('a tenant goes to another node', () => {
     expect(own.fence).toBe(1)
   })
 
+  test('when its own stands still: as soon as its lease has run out, whenever it was last asked for', async () => {
+    for (let asked = 10; asked < lease - 150; asked += 70) {
+      const cluster = new Cluster()
+      const [one, two] = [cluster.node('one'), cluster.node('two')]
+      await cluster.own(one, 'w1')
+      one.process.freeze()
+      await cluster.pass(asked)
+      expect(await cluster.within(100, two.ownership.where('w1'))).toMatchObject({ value: { node: { id: 'one' } } })
+      const whoHasIt = async () => (await two.ownership.where('w1')).node?.id ?? 'two'
+      await cluster.pass(lease - asked - 100)
+      expect((await cluster.within(100, whoHasIt())).value).toBe('one')
+      await cluster.pass(110)
+      expect((await cluster.within(100, whoHasIt())).value).toBe('two')
+    }
+  })
+
   test('when its own stood still for too long, which then answers nothing more', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
