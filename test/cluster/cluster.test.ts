@@ -101,6 +101,26 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     }
   })
 
+  test('a body in chunks with a trailer is taken by any node', async () => {
+    await command(nodes[0]!, 'trailed', 'SET', 'key', 'value')
+    for (const { origin } of nodes) {
+      const headers = { ...bearer(storeToken), 'transfer-encoding': 'chunked', trailer: 'x-sum' }
+      const said = await new Promise<string>((resolve, reject) => {
+        const sent = request(`${origin}/trailed/store`, { method: 'POST', headers }, (response) => {
+          let body = ''
+          response.on('data', (part) => {
+            body += part
+          })
+          response.on('end', () => resolve(`${response.statusCode} ${body}`))
+        })
+        sent.on('error', reject)
+        sent.addTrailers({ 'x-sum': '1' })
+        sent.end('["GET","key"]')
+      })
+      expect(said).toBe('200 {"result":"value"}')
+    }
+  })
+
   test('bytes, headers and statuses come back as they are', async () => {
     const value = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte))
     await fetch(`${nodes[0]!.origin}/w2/store/set/bytes`, { method: 'POST', headers: bearer(storeToken), body: value })
