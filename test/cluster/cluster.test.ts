@@ -295,6 +295,35 @@ describe.skipIf(isMissing)('a node that ends', () => {
   )
 })
 
+describe.skipIf(isMissing)('a node that ends under load', () => {
+  test('who asks another node meanwhile hears nothing of it', { timeout: 60_000 }, async () => {
+    const engines = await startEngines({ masters: 1 })
+    const nodes = [await startNode({ program, engine: engines.url, words })]
+    try {
+      for (let round = 0; round < 3; round++) {
+        const ending = nodes.at(-1)!
+        const survivor = await startNode({ program, engine: engines.url, words })
+        nodes.push(survivor)
+        // The node that ends has it.
+        await command(ending, 'w1', 'SET', 'count', '0')
+        const said: unknown[] = []
+        let isOver = false
+        const asking = Array.from({ length: 8 }, async () => {
+          while (!isOver) said.push(await command(survivor, 'w1', 'INCR', 'count'))
+        })
+        await wait(200)
+        expect(await ending.end('SIGTERM')).toBe(0)
+        isOver = true
+        await Promise.all(asking)
+        expect(said.toSorted((one, other) => Number(one) - Number(other))).toEqual(said.map((_, index) => index + 1))
+      }
+    } finally {
+      await Promise.all(nodes.map((node) => node.end('SIGKILL')))
+      await engines.close()
+    }
+  })
+})
+
 describe.skipIf(isMissing)('a node that stands still', () => {
   test('whoever gave up meanwhile is not served later, and what it says afterwards does not count', {
     timeout: 60_000,
