@@ -380,6 +380,23 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     }
   })
 
+  test('a key of ours that somebody else has written is told as that, and not as a bug', async () => {
+    const engines = await startEngines({ masters: 1 })
+    const node = await startNode({ program, engine: engines.url, words })
+    const client = await RespClient.connect(engines.ports[0]!)
+    try {
+      await client.send(['SET', 'stuntdouble:{w1}:journal', 'theirs'])
+      const said = /^500 .*The engine refuses .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
+      expect(await command(node, 'w1', 'GET', 'a')).toMatch(said)
+      expect(await command(node, 'w2', 'SET', 'a', '1')).toBe('OK')
+      expect(await client.send(['GET', 'stuntdouble:{w1}:journal'])).toEqual({ bulk: 'theirs' })
+    } finally {
+      client.close()
+      await node.end('SIGKILL')
+      await engines.close()
+    }
+  })
+
   test('an engine that is full says so in every answer and once at the node, and its tenants can be deleted', async () => {
     const engines = await startEngines({ masters: 1 })
     const node = await startNode({ program, engine: engines.url, words })
