@@ -58,8 +58,8 @@ export function listener(
 const ourMistake =
   'stuntdouble failed while it answered this request. This is a bug: please report it with what the server printed.'
 
-/** Headers that are about the connection, not about the request. */
-const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
+/** Headers that are about the connection, or about how the body is framed, not about the request. */
+const ofConnection = new Set('connection keep-alive transfer-encoding content-length trailer expect upgrade'.split(' '))
 
 export interface Head {
   readonly headers: HeaderList

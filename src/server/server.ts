@@ -283,7 +283,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let closing: Promise<void> | undefined
   const close = ({ grace = usualGrace }: { readonly grace?: number } = {}): Promise<void> => {
     // Other nodes go on with its tenants at once, so they end here before anything else does.
-    closing ??= handedOver(clustered, tell)
+    closing ??= handedOver(clustered, servers, tell)
       .then(() => Promise.all([ended(servers, tenants, grace), native?.close(grace)]))
       // Even requests that were answered in the meantime are kept.
       .then(async () => {

@@ -1,4 +1,5 @@
 import type { ServerOptions as HttpOptions, Server } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
 import type { ServerLimits } from './limits.js'
 import type { Tenants } from './tenants.js'
@@ -12,6 +13,29 @@ export function timeouts({ arrival }: ServerLimits): HttpOptions {
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
   }
+}
+
+/**
+ * Takes no new connections. What still comes on those that are there is answered for so many host milliseconds, and is the
+ * last on its connection: who sent it before it heard of the end would otherwise not know whether it has happened.
+ */
+export async function lastAnswers(servers: readonly Server[], ms: number): Promise<void> {
+  const drained = servers.map(
+    (server) =>
+      new Promise<void>((resolve) => {
+        server.prependListener('request', (_, response) => {
+          response.shouldKeepAlive = false
+        })
+        // That of HTTP closes idle connections at once.
+        NetServer.prototype.close.call(server, () => resolve())
+      }),
+  )
+  let timer: NodeJS.Timeout
+  const late = new Promise<void>((resolve) => {
+    timer = hostSetTimeout(resolve, ms)
+  })
+  await Promise.race([Promise.all(drained), late])
+  hostClearTimeout(timer!)
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */

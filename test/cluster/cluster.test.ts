@@ -101,6 +101,26 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     }
   })
 
+  test('a body in chunks with a trailer is taken by any node', async () => {
+    await command(nodes[0]!, 'trailed', 'SET', 'key', 'value')
+    for (const { origin } of nodes) {
+      const headers = { ...bearer(storeToken), 'transfer-encoding': 'chunked', trailer: 'x-sum' }
+      const said = await new Promise<string>((resolve, reject) => {
+        const sent = request(`${origin}/trailed/store`, { method: 'POST', headers }, (response) => {
+          let body = ''
+          response.on('data', (part) => {
+            body += part
+          })
+          response.on('end', () => resolve(`${response.statusCode} ${body}`))
+        })
+        sent.on('error', reject)
+        sent.addTrailers({ 'x-sum': '1' })
+        sent.end('["GET","key"]')
+      })
+      expect(said).toBe('200 {"result":"value"}')
+    }
+  })
+
   test('bytes, headers and statuses come back as they are', async () => {
     const value = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte))
     await fetch(`${nodes[0]!.origin}/w2/store/set/bytes`, { method: 'POST', headers: bearer(storeToken), body: value })
@@ -275,6 +295,35 @@ describe.skipIf(isMissing)('a node that ends', () => {
   )
 })
 
+describe.skipIf(isMissing)('a node that ends under load', () => {
+  test('who asks another node meanwhile hears nothing of it', { timeout: 60_000 }, async () => {
+    const engines = await startEngines({ masters: 1 })
+    const nodes = [await startNode({ program, engine: engines.url, words })]
+    try {
+      for (let round = 0; round < 3; round++) {
+        const ending = nodes.at(-1)!
+        const survivor = await startNode({ program, engine: engines.url, words })
+        nodes.push(survivor)
+        // The node that ends has it.
+        await command(ending, 'w1', 'SET', 'count', '0')
+        const said: unknown[] = []
+        let isOver = false
+        const asking = Array.from({ length: 8 }, async () => {
+          while (!isOver) said.push(await command(survivor, 'w1', 'INCR', 'count'))
+        })
+        await wait(200)
+        expect(await ending.end('SIGTERM')).toBe(0)
+        isOver = true
+        await Promise.all(asking)
+        expect(said.toSorted((one, other) => Number(one) - Number(other))).toEqual(said.map((_, index) => index + 1))
+      }
+    } finally {
+      await Promise.all(nodes.map((node) => node.end('SIGKILL')))
+      await engines.close()
+    }
+  })
+})
+
 describe.skipIf(isMissing)('a node that stands still', () => {
   test('whoever gave up meanwhile is not served later, and what it says afterwards does not count', {
     timeout: 60_000,
@@ -327,6 +376,23 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     } finally {
       client.close()
       await Promise.all([first, second].map((node) => node?.end('SIGKILL')))
+      await engines.close()
+    }
+  })
+
+  test('a key of ours that somebody else has written is told as that, and not as a bug', async () => {
+    const engines = await startEngines({ masters: 1 })
+    const node = await startNode({ program, engine: engines.url, words })
+    const client = await RespClient.connect(engines.ports[0]!)
+    try {
+      await client.send(['SET', 'stuntdouble:{w1}:journal', 'theirs'])
+      const said = /^500 .*The engine refuses .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
+      expect(await command(node, 'w1', 'GET', 'a')).toMatch(said)
+      expect(await command(node, 'w2', 'SET', 'a', '1')).toBe('OK')
+      expect(await client.send(['GET', 'stuntdouble:{w1}:journal'])).toEqual({ bulk: 'theirs' })
+    } finally {
+      client.close()
+      await node.end('SIGKILL')
       await engines.close()
     }
   })

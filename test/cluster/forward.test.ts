@@ -76,6 +76,12 @@ test('what arrives is what was sent, signed, and what comes back is what was ans
   ])
 })
 
+test('an answer with long headers comes back', async () => {
+  const value = 'x'.repeat(40_000)
+  const address = await node((_, response) => response.writeHead(200, { 'x-long': value }).end('{}'))
+  expect((await forward({ address })).headers).toContainEqual(['x-long', value])
+})
+
 test('a stream comes part by part', async () => {
   const address = await node((_, response) => {
     response.write('one')

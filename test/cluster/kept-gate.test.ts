@@ -145,6 +145,7 @@ test('records that are damaged, of another version or of another world are refus
   const open = (given: readonly Uint8Array[], snapshot?: Uint8Array): Promise<unknown> =>
     new Nodes(() => new Response('ok')).open({ snapshot, records: given })
   await expect(open([records[0]!.slice(0, -3)])).rejects.toThrow('A record of the tenant is damaged')
+  await expect(open([Buffer.from('null')])).rejects.toThrow('A record of the tenant is damaged')
   await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('run the same version of stuntdouble on all nodes')
   await expect(open(records.slice(1))).rejects.toThrow('lack their beginning')
   await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('took another way')

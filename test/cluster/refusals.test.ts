@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { EngineAway } from '../../src/server/cluster/engine.js'
 import { NotTaken, Unanswered } from '../../src/server/cluster/forward.js'
+import { EngineError } from '../../src/server/cluster/link.js'
 import { CannotOpen } from '../../src/server/cluster/ownership.js'
 import { sorry } from '../../src/server/cluster/refusals.js'
 import { Deleted, NotOwner } from '../../src/server/cluster/tenure.js'
@@ -36,4 +37,13 @@ test('a journal that cannot be played: 500, and the reason with one full stop', 
   const { status, body } = sorry(new CannotOpen('st7', { cause: new Error('it strays..') }))
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({ error: 'The tenant st7 cannot be opened from its journal: it strays.' })
+})
+
+test('an engine that refuses: 500, and its own words', () => {
+  const { status, body } = sorry(new EngineError('NOPERM No permissions to access a key'))
+  expect(status).toBe(500)
+  expect(JSON.parse(String(body))).toEqual({
+    error:
+      'The engine refuses what this node does with its keys there (stuntdouble:*): NOPERM No permissions to access a key.',
+  })
 })

@@ -28,6 +28,9 @@ const dialing = 1_000
 /** Shorter than servers keep an idle connection, so that none is used that the other side closes just then. */
 const idle = 20_000
 
+/** Of an answer, in bytes: what a tenant may answer by itself it may answer through another node as well. */
+const longestHead = 1_048_576
+
 /** Hands requests on to the nodes that own their tenants. */
 export class Forwarder {
   readonly #signer: Signer
@@ -68,6 +71,7 @@ export class Forwarder {
       method,
       path: target,
       headers: [...headers, ...own].flat(),
+      maxHeaderSize: longestHead,
     })
     request.end(body, 'latin1')
     return request

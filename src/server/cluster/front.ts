@@ -13,7 +13,7 @@ import { CannotOpen, type Found, type Ownership } from './ownership.js'
 import { passHeader } from './pass-header.js'
 import { elsewhere, refused, sorry } from './refusals.js'
 import type { Verifier } from './signature.js'
-import type { Node } from './tenure.js'
+import { type Node, NotOwner } from './tenure.js'
 
 /** What the front door of a node is made of. */
 export interface FrontParts {
@@ -97,6 +97,8 @@ export class Front {
         return json({ error: tooMany(most) }, 503)
       return await this.#found(tenant, call, isPassed)
     } catch (error) {
+      // Nothing was done, and the node that asks finds who has it now, or takes it over itself.
+      if (isPassed && error instanceof NotOwner) return elsewhere()
       return sorry(error)
     }
   }

@@ -1,5 +1,7 @@
+import type { Server } from 'node:http'
 import type { SandboxOptions } from '../../sandbox/sandbox.js'
 import type { ServerLimits } from '../limits.js'
+import { lastAnswers } from '../sockets.js'
 import type { Tenants } from '../tenants.js'
 import type { ClusterNode } from './node.js'
 import type { ClusterOptions } from './options.js'
@@ -21,6 +23,12 @@ export async function nodeOf(
   return await openNode({ cluster, world: { ...world, base: tenants.origin }, address, tenants, most, report })
 }
 
-export async function handedOver(node: ClusterNode | undefined, tell: (text: string) => void): Promise<void> {
-  await node?.close().catch((error: Error) => tell(`stuntdouble: tenants were not handed over: ${error.message}`))
+export async function handedOver(
+  node: ClusterNode | undefined,
+  servers: readonly Server[],
+  tell: (text: string) => void,
+): Promise<void> {
+  if (node === undefined) return
+  await node.close().catch((error: Error) => tell(`stuntdouble: tenants were not handed over: ${error.message}`))
+  await lastAnswers(servers, node.askedFor)
 }

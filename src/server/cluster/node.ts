@@ -21,6 +21,8 @@ export interface ClusterNode {
   readonly front: Front
   /** Hands its tenants over. What is asked of it from here on is refused. */
   close(): Promise<void>
+  /** For so many host milliseconds after that others may still take it for an owner. */
+  readonly askedFor: number
   /** What it holds beyond its tenants. */
   end(): void
 }
@@ -36,6 +38,9 @@ export interface NodeParts {
   readonly most: number
   readonly report: (text: string) => void
 }
+
+/** No end of a process takes longer for the sake of the others. */
+const mostAskedFor = 1_000
 
 const exists: Script = {
   keys: ['lease', 'journal', 'snapshot'],
@@ -82,6 +87,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     node,
     front,
     close: () => ownership.close(),
+    askedFor: Math.min(lease / 2, mostAskedFor),
     end: () => {
       watch.close()
       forwarder.close()

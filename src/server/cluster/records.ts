@@ -62,7 +62,9 @@ export function notesOf(record: Uint8Array): readonly Note[] {
 function opened(record: Uint8Array): readonly unknown[] {
   try {
     const { buffer, byteOffset, byteLength } = record
-    return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as readonly unknown[]
+    const parsed: unknown = JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString())
+    if (!Array.isArray(parsed)) throw new TypeError('it is no list')
+    return parsed
   } catch (cause) {
     throw new Error('A record of the tenant is damaged: it cannot be read.', { cause })
   }

@@ -125,9 +125,9 @@ export class RedisEngine implements Engine {
 
   /** Told once when it begins: whoever asks is refused with the same words. */
   #refusal(link: Link, error: EngineError): Error {
-    if (!awayCodes.test(error.message)) return error
     // Where in which of our scripts it was is nobody's business.
     const why = error.message.replace(/\.? script: \w+, on @\S+$/, '')
+    if (!awayCodes.test(why)) return new EngineError(why)
     if (fullCodes.test(error.message)) {
       const last = this.#refused.get(link)
       this.#refused.set(link, hostTime())

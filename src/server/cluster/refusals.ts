@@ -2,6 +2,7 @@ import { json } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
 import { EngineAway } from './engine.js'
 import { NotTaken, nodeHeader, Unanswered } from './forward.js'
+import { EngineError } from './link.js'
 import { CannotOpen } from './ownership.js'
 import { sentence } from './sentences.js'
 import { NotOwner } from './tenure.js'
@@ -22,6 +23,8 @@ export function refused(why: string): Answer {
 /** An owner that cannot be reached, or that could not keep what was asked of it. @throws what is a mistake of ours */
 export function sorry(error: unknown): Answer {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
+  // Nobody's mistake here: a key that somebody else has written, or a user who may not.
+  if (error instanceof EngineError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)
   const said = saidOf(error)
   if (said === undefined) throw error
   return json({ error: said }, 503, [['Retry-After', '1']])
@@ -38,5 +41,7 @@ function saidOf(error: unknown): string | undefined {
   }
   return undefined
 }
+
+const foreign = 'The engine refuses what this node does with its keys there (stuntdouble:*)'
 
 const nothing = 'Nothing was done: ask again.'

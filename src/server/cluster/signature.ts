@@ -1,5 +1,6 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import type { HeaderList } from '../../kernel/http.js'
+import { isSameText } from '../same-text.js'
 
 /** What one node hands on to another, as both see it. */
 export interface Passage {
@@ -56,7 +57,7 @@ export class Verifier {
     const words = header.split(';')
     const [node = '', to = '', time = '', number = '', names = '', signature = ''] = words
     const facts = words.slice(0, 5)
-    if (words.length !== 6 || !same(signature, signatureOf(this.#key, facts, passage))) {
+    if (words.length !== 6 || !isSameText(signature, signatureOf(this.#key, facts, passage))) {
       return { wrong: 'it was not signed with the secret of this cluster. Give all nodes the same --cluster-secret' }
     }
     if (to !== this.#node) return { wrong: 'it was signed for another node, which perhaps was here before' }
@@ -113,8 +114,4 @@ function signatureOf(key: Buffer, facts: readonly string[], { method, target, he
   return createHmac('sha256', key)
     .update(JSON.stringify([facts, method, target, signed, digest]))
     .digest('base64url')
-}
-
-function same(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
