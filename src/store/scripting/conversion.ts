@@ -33,7 +33,7 @@ export function listOf(values: readonly Bytes[]): LuaTable {
 }
 
 /** Tables within tables that a reply may have. */
-const deepestReply = 1000
+export const deepestReply = 1000
 
 /**
  * What a script returned as a reply. Throws `ReplyError` for a table with `err`; within an array such a table is its
@@ -60,7 +60,7 @@ function toReply(value: Value, depth: number): Reply {
       return value ? 1 : null
   }
   if (!(value instanceof LuaTable)) return null
-  if (depth > deepestReply) throw new ReplyError('ERR reached lua stack limit')
+  if (depth > deepestReply) throw tooDeep()
   return tableReply(value, depth)
 }
 
@@ -119,4 +119,8 @@ function listReply(table: LuaTable, depth: number): Reply {
 export function wordOfNumber(value: number): Bytes {
   const isPlain = Number.isInteger(value) && value < 1e17 && value > -1e17 && !Object.is(value, -0)
   return latin1(isPlain ? `${value}` : preciseText(value))
+}
+
+export function tooDeep(): ReplyError {
+  return new ReplyError('ERR reached lua stack limit')
 }
