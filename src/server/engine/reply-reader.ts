@@ -1,6 +1,14 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
-import { NilArray, nilArray, ok, type Reply, ReplyError, Status } from '../../store/command/reply.js'
-import { deepestReply, tooDeep } from '../../store/scripting/conversion.js'
+import {
+  deepestReply,
+  NilArray,
+  nilArray,
+  ok,
+  type Reply,
+  ReplyError,
+  Status,
+  tooDeep,
+} from '../../store/command/reply.js'
 
 // What an engine answers, in RESP2: every kind apart, integers exact, errors as they came.
 

@@ -2,7 +2,7 @@ import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import { preciseText, toInt64 } from '../../lua/runtime/number-text.js'
 import type { Value } from '../../lua/runtime/value.js'
 import { LuaTable } from '../../lua/runtime/value.js'
-import { NilArray, type Reply, ReplyError, Status } from '../command/reply.js'
+import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 
@@ -31,9 +31,6 @@ export function listOf(values: readonly Bytes[]): LuaTable {
   table.list = values as Bytes[]
   return table
 }
-
-/** Tables within tables that a reply may have. */
-export const deepestReply = 1000
 
 /**
  * What a script returned as a reply. Throws `ReplyError` for a table with `err`; within an array such a table is its
@@ -119,8 +116,4 @@ function listReply(table: LuaTable, depth: number): Reply {
 export function wordOfNumber(value: number): Bytes {
   const isPlain = Number.isInteger(value) && value < 1e17 && value > -1e17 && !Object.is(value, -0)
   return latin1(isPlain ? `${value}` : preciseText(value))
-}
-
-export function tooDeep(): ReplyError {
-  return new ReplyError('ERR reached lua stack limit')
 }
