@@ -124,6 +124,12 @@ function normalOrigin(url: string): string {
 }
 
 function checked(address: string): string {
+  // Not shown: it may have a password.
+  if (/^(?:redis|valkey)s?:/i.test(address)) {
+    throw new TypeError(
+      'A Redis or Valkey is not an address of a service: one in the place of the data store is had with createEngineSandbox() or createTwinSandbox() of stuntdouble/engine, or with serve --store or --twin.',
+    )
+  }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new TypeError(
       `${JSON.stringify(address)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,

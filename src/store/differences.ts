@@ -186,7 +186,11 @@ export const namedDifferences: readonly NamedDifference[] = [
     about: 'Sizes, representations and descriptions of the server are estimates and formats of our own.',
     where: 'docs/reference/commands.md',
     of: ['service', 'redis'],
-    explains: ({ argv, double, other }) => ofTheServer[commandOf(argv)?.name ?? '']?.(double, other) === true,
+    explains({ argv, double, other }) {
+      const name = commandOf(argv)?.name ?? ''
+      if (/ HELP$/.test(name)) return Array.isArray(double) && Array.isArray(other)
+      return ofTheServer[name]?.(double, other) === true
+    },
   },
   {
     name: 'arrays and vectors',

@@ -59,6 +59,13 @@ describe('addresses', () => {
   })
 })
 
+test('the address of an engine is told where engines are had, and its password is not shown', () => {
+  for (const store of ['redis://:geheim@127.0.0.1:6379', 'rediss://127.0.0.1', 'valkey://127.0.0.1']) {
+    expect(() => addressesOf({ store })).toThrow(/createEngineSandbox/)
+    expect(() => addressesOf({ store })).not.toThrow(/geheim/)
+  }
+})
+
 describe('the locator', () => {
   const locate = locator(addressesOf())
   const underBase = locator(addressesOf({ base: 'http://127.0.0.1:4010/main' }))

@@ -33,6 +33,7 @@ const seenOfRedis: readonly Row[] = [
   ['newer options', 'ZRANK z a WITHSCORE', [0, '1'], wrongNumber('zrank')],
   ['newer options', 'SCAN 0 WITHTYPE', ['0', []], error('ERR syntax error')],
   ['newer options', 'XREAD STREAMS x +', null, error('ERR Invalid stream ID specified as stream command argument')],
+  ['about the server', 'XGROUP HELP', ['XGROUP <subcommand>', 'HELP'], ['XGROUP <subcommand>']],
   ['flag allow-key-locking', 'EVAL x 0', 1, error('ERR Unexpected flag in script shebang: allow-key-locking')],
   ['passed over', 'UNLINK', 0, wrongNumber('unlink')],
   ['passed over', 'COPY a a', 0, error('ERR source and destination objects are the same')],

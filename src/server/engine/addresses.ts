@@ -29,12 +29,19 @@ export function engineUrl(given: string, option: string): EngineUrl {
   }
   if (hostname === '') throw wrong('it has no host')
   if (!/^\/?0?$/.test(pathname)) throw wrong('the database is 0, because Cluster has no other: leave the path out')
+  const decoded = (part: string): string => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      throw wrong('a percent sign in its user or password is written %25')
+    }
+  }
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? 6379 : Number(port),
     tls: protocol === 'rediss:' || protocol === 'valkeys:',
-    user: username === '' ? undefined : decodeURIComponent(username),
-    password: password === '' ? undefined : decodeURIComponent(password),
+    user: username === '' ? undefined : decoded(username),
+    password: password === '' ? undefined : decoded(password),
   }
 }
 

@@ -34,6 +34,7 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   const upper = name.toUpperCase()
   if (connectionBound.has(upper)) throw notInRest(upper)
   if (blockingTable.find(argv) !== undefined) throw notAvailable(name, store.docs)
+  if (breaksConnections(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
   if (staysHere.test(upper)) return { argv, writes: false, stays: true }
   if (argv.some((word) => engine.markers.includes(word))) throw ofTheSandbox()
   const known = commandTable.find(argv)
@@ -47,6 +48,11 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   }
   await permit(row, argv, user, store, engine, facts)
   return { argv, writes: facts.flags.has('write') || row.flags.includes('scripting'), stays: false }
+}
+
+/** What the engine takes for HTTP, and hangs up; and what makes the next script of the connection one that is debugged. */
+function breaksConnections([name, second]: readonly Bytes[]): boolean {
+  return /^(?:POST|HOST:)$/i.test(name!) || (/^SCRIPT$/i.test(name!) && /^DEBUG$/i.test(second ?? ''))
 }
 
 /** What no table of ours has and what would touch the engine itself, its connections, or other machines. */
@@ -91,12 +97,23 @@ function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
   return [...argv.slice(0, 2), ...(names.length === 0 ? [latin1('none')] : names)]
 }
 
-/** Over REST BLOCK is accepted and never waits. */
+/** More is no integer to the engine. */
+const longestBlock = 2n ** 63n - 1n
+
+/** Over REST BLOCK is accepted and never waits; a value that the engine refuses is left for it to refuse. */
 export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
-  const streams = argv.findIndex((word) => word.toUpperCase() === 'STREAMS')
-  const block = argv.findIndex((word, at) => at > 0 && at < streams && word.toUpperCase() === 'BLOCK')
-  return block < 0 ? argv : [...argv.slice(0, block), ...argv.slice(block + 2)]
+  const kept: Bytes[] = []
+  // Option by option, as the engine reads them: a group may have the name of an option.
+  for (let at = 0; at < argv.length; ) {
+    const word = argv[at]!.toUpperCase()
+    if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
+    const size = word === 'GROUP' ? 3 : word === 'COUNT' || word === 'BLOCK' ? 2 : 1
+    const waits = word === 'BLOCK' && /^(?:0|[1-9]\d{0,18})$/.test(argv[at + 1] ?? '')
+    if (!waits || BigInt(argv[at + 1]!) > longestBlock) kept.push(...argv.slice(at, at + size))
+    at += size
+  }
+  return kept
 }
 
 function ofTheSandbox(): ReplyError {

@@ -11,6 +11,7 @@ import { markerName, transacted } from './marker.js'
 import { EngineNode } from './node.js'
 import { counts, destroys, flushes, keepInside, runsScript } from './reach.js'
 import { replyIn, type Told } from './reply-reader.js'
+import { ScriptFlags } from './script-flags.js'
 import { EventSettings } from './settings.js'
 import { markerIn, type Share, sharesIn, sharesOf, slotsOfCluster } from './shares.js'
 import { NotOurs } from './trouble.js'
@@ -42,6 +43,7 @@ export class Engine {
   /** The node of each slot, where there are several. */
   #owners: readonly EngineNode[] = []
   readonly #events = new EventSettings()
+  readonly #flags = new ScriptFlags()
   #closing: Promise<void> | undefined
 
   private constructor(nodes: readonly EngineNode[], shares: readonly Share[]) {
@@ -93,7 +95,8 @@ export class Engine {
   }
 
   /** Runs one command. @returns its reply @throws ReplyError with the engine's own text, NotThere, NotOurs */
-  async run(argv: readonly Bytes[]): Promise<Reply> {
+  async run(given: readonly Bytes[]): Promise<Reply> {
+    const argv = this.#flags.withoutFlag(given)
     keepInside(argv)
     if (destroys(argv) || runsScript(argv)) return replyIn((await this.transact([argv]))[0]!)
     const special = specialOf(argv, this.nodes)
@@ -114,7 +117,8 @@ export class Engine {
    * @returns one reply or error for each
    * @throws ReplyError where the engine refuses to begin, NotOurs where it is somebody else's: nothing has run then
    */
-  async transact(rows: readonly (readonly Bytes[])[]): Promise<readonly Told[]> {
+  async transact(given: readonly (readonly Bytes[])[]): Promise<readonly Told[]> {
+    const rows = given.map((argv) => this.#flags.withoutFlag(argv))
     for (const row of rows) keepInside(row)
     if (rows.some(destroys)) return this.#everywhere(rows)
     const told = await this.#transacted(rows).catch(async (error) => {

@@ -8,7 +8,7 @@ export function combined({ tips }: CommandFacts, told: readonly Told[]): Reply {
   const error = told.find((each) => each instanceof ReplyError)
   if (policy === 'one_succeeded') return replyIn(told.find((each) => !(each instanceof ReplyError)) ?? told[0]!)
   if (error !== undefined) throw error
-  const replies = told.map(replyIn)
+  const replies = told.map((each) => replyIn(each))
   const fold = folds[policy ?? '']
   if (fold !== undefined) return folded(replies, fold)
   if (policy === undefined && replies.every(Array.isArray)) return (replies as unknown as (readonly Reply[])[]).flat()

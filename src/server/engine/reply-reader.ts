@@ -1,5 +1,14 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
-import { NilArray, nilArray, ok, type Reply, ReplyError, Status } from '../../store/command/reply.js'
+import {
+  deepestReply,
+  NilArray,
+  nilArray,
+  ok,
+  type Reply,
+  ReplyError,
+  Status,
+  tooDeep,
+} from '../../store/command/reply.js'
 
 // What an engine answers, in RESP2: every kind apart, integers exact, errors as they came.
 
@@ -115,9 +124,13 @@ function lengthOf(head: Bytes): number {
   return Number(head)
 }
 
-/** A reply as such: throws the error that stands in its place. Errors within lists are thrown, too. */
-export function replyIn(told: Told): Reply {
+/**
+ * A reply as such: throws the error that stands in its place. Errors within lists are thrown, too, and lists within lists
+ * deeper than the double answers.
+ */
+export function replyIn(told: Told, depth = 0): Reply {
   if (told instanceof ReplyError) throw told
   if (typeof told !== 'object' || told === null || told instanceof Status || told instanceof NilArray) return told
-  return (told as readonly Told[]).map(replyIn)
+  if (depth > deepestReply) throw tooDeep()
+  return (told as readonly Told[]).map((item) => replyIn(item, depth + 1))
 }

@@ -33,3 +33,10 @@ export class ReplyError extends Error {
 
 /** The command, or the request, would cost more than `policy.maxWork`. */
 export class WorkExceeded extends ReplyError {}
+
+/** Lists within lists that a reply may have: a script can make more. */
+export const deepestReply = 1000
+
+export function tooDeep(): ReplyError {
+  return new ReplyError('ERR reached lua stack limit')
+}

@@ -48,12 +48,21 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
+/** What cannot be a digest is no script's, whatever follows it. */
+const digestOfScript: Arg<Bytes> = {
+  ...digest,
+  read(from) {
+    const word = digest.read(from)
+    if (word.length !== 40) throw scriptError('noScript')
+    return word
+  },
+}
 
 export const scriptingCommands: readonly Command[] = [
   evaluation('EVAL', source, bySource, false),
-  evaluation('EVALSHA', digest, byDigest, false),
+  evaluation('EVALSHA', digestOfScript, byDigest, false),
   evaluation('EVAL_RO', source, bySource, true),
-  evaluation('EVALSHA_RO', digest, byDigest, true),
+  evaluation('EVALSHA_RO', digestOfScript, byDigest, true),
 
   command('SCRIPT LOAD', {
     flags: ['slow', 'scripting', 'noscript'],

@@ -2,7 +2,7 @@ import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import { preciseText, toInt64 } from '../../lua/runtime/number-text.js'
 import type { Value } from '../../lua/runtime/value.js'
 import { LuaTable } from '../../lua/runtime/value.js'
-import { NilArray, type Reply, ReplyError, Status } from '../command/reply.js'
+import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 
@@ -32,9 +32,6 @@ export function listOf(values: readonly Bytes[]): LuaTable {
   return table
 }
 
-/** Tables within tables that a reply may have. */
-const deepestReply = 1000
-
 /**
  * What a script returned as a reply. Throws `ReplyError` for a table with `err`; within an array such a table is its
  * text, because a reply of ours cannot hold errors.
@@ -60,7 +57,7 @@ function toReply(value: Value, depth: number): Reply {
       return value ? 1 : null
   }
   if (!(value instanceof LuaTable)) return null
-  if (depth > deepestReply) throw new ReplyError('ERR reached lua stack limit')
+  if (depth > deepestReply) throw tooDeep()
   return tableReply(value, depth)
 }
 

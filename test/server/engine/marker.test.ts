@@ -289,6 +289,12 @@ describe('where an engine may be', () => {
     await expect(judged({ host: '::ffff:192.0.2.2', port: 1 }, [])).rejects.toThrow('is not on this machine')
   })
 
+  test('a password that is no text of a url is told, and not shown', async () => {
+    const refused = createEngineSandbox('redis://u:ge%heim@127.0.0.1:1')
+    await expect(refused).rejects.toThrow(/engine \(--store\).*%25/)
+    await expect(refused).rejects.not.toThrow('heim')
+  })
+
   test('what an engine cannot have is refused, with what to do', async () => {
     const url = 'redis://127.0.0.1:1'
     await expect(createEngineSandbox(url, { clock: 'manual' })).rejects.toThrow(
