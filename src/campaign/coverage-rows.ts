@@ -14,14 +14,17 @@ export interface CoverageRow {
   readonly struck: Readonly<Record<string, number>>
 }
 
-/** @returns one row for each state and point, in the order in which they occurred first */
+/**
+ * Parts in any order, and parts of parts, come to the same.
+ * @returns one row for each state and point, in the order in which they occurred first
+ */
 export function united(parts: Iterable<readonly CoverageRow[]>): readonly CoverageRow[] {
   const rows = new Map<string, CoverageRow>()
   for (const part of parts) {
     for (const row of part) {
       const place = JSON.stringify([row.state, row.point])
       const known = rows.get(place)
-      rows.set(place, known === undefined ? row : both(known, row))
+      rows.set(place, known === undefined ? { ...row, could: sorted(row.could) } : both(known, row))
     }
   }
   return [...rows.values()].sort((a, b) => a.seen - b.seen || a.moment - b.moment)
@@ -31,7 +34,12 @@ function both(one: CoverageRow, other: CoverageRow): CoverageRow {
   const [first, second] = one.seen <= other.seen ? [one, other] : [other, one]
   const struck: Record<string, number> = { ...first.struck }
   for (const [fault, run] of Object.entries(second.struck)) struck[fault] = Math.min(run, struck[fault] ?? run)
-  return { ...first, could: [...new Set([...first.could, ...second.could])], struck }
+  return { ...first, could: sorted([...first.could, ...second.could]), struck }
+}
+
+/** Each once. What parts had first cannot be told of them any more, and would be another with other parts. */
+function sorted(faults: readonly string[]): readonly string[] {
+  return [...new Set(faults)].sort()
 }
 
 /** How much of what can go wrong is there, in two numbers. */
