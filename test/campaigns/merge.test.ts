@@ -241,6 +241,11 @@ describe('damaged files', () => {
       ({ coverage }) => ({ coverage: [{ ...coverage[0]!, seen: 99_999 }] }),
       /names a run that it does not have/,
     ],
+    [
+      'coverage without a run',
+      ({ blocks }) => ({ blocks: [], notRun: [{ blocks: blocks.map(({ block }) => block), why: 'ended' }] }),
+      /names a run that it does not have/,
+    ],
     ['a prototype', () => ({ coverage: JSON.parse('[{"__proto__":{}}]') }), /coverage\.0/],
   ])('%s', async (_, change, sentence) => {
     const [{ report }] = (await shards(2)) as [NamedReport]
