@@ -18,6 +18,8 @@ export interface Vocabulary {
   readonly managementQueueSegment: string
   /** Address of the documentation that error texts point to, without scheme. */
   readonly docs: string
+  /** How a real data store is had for a while without an account, as a command. */
+  readonly trialStore?: string
   /** The vendor's real addresses: never called, only recognised, so that a test cannot hit production by accident. */
   readonly productionHosts: readonly string[]
   /** Names under which the SDKs look for their settings in the environment. */
@@ -100,6 +102,7 @@ export const upstashVocabulary: Vocabulary = {
   userAgent: 'Upstash-QStash',
   managementQueueSegment: 'qstash',
   docs: 'upstash.com/docs',
+  trialStore: 'curl -X POST https://upstash.com/start-redis',
   productionHosts: ['upstash.io', 'upstash.com'],
   environment: {
     storeUrl: ['UPSTASH_REDIS_REST_URL', 'KV_REST_API_URL'],

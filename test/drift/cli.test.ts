@@ -1,7 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { upstashVocabulary } from '../../src/protocol/vocabulary.js'
+import { difference } from '../../src/server/drift/compare.js'
+import { recordText } from '../../src/server/drift/record.js'
+import { reportText } from '../../src/server/drift/report.js'
+import { hider } from '../../src/server/drift/secrets.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 import { run, started } from '../server/command-line.js'
 import { freePort } from '../support/free-port.js'
@@ -73,6 +79,17 @@ test('without a token in the environment it says which', async () => {
   expect([code, err]).toEqual([2, expect.stringContaining('set STUNTDOUBLE_DRIFT_TOKEN')])
 })
 
+test('who has no database is told where the SDK says one is had', async () => {
+  // The witness is the vendor's SDK, whose own warning names the command.
+  const sdk = readFileSync(createRequire(import.meta.url).resolve('@upstash/redis'), 'utf8')
+  const command = /curl -X POST https:\S+start-redis/.exec(sdk)?.[0]
+  expect(command).toBeDefined()
+  expect((await run('drift')).err).toContain(command)
+  vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
+  expect((await run('drift', '--url', between.url)).err).toContain(command)
+  expect((await run('drift', '--vocabulary', 'service')).err).not.toContain('curl')
+})
+
 test('new differences end with 1 and are recorded, without any secret', async () => {
   const host = new URL(between.url).host
   between.plant = ({ path, body }) => {
@@ -112,6 +129,25 @@ test('new differences end with 1 and are recorded, without any secret', async ()
     ])
       expect(written).not.toContain(secret)
     expect(written).not.toMatch(/sd_drift_[a-z2-9]{10}/)
+  }
+})
+
+test('a secret at the place where a text is cut is not told in part', () => {
+  const hide = hider([token], [], upstashVocabulary)
+  for (let before = 360; before <= 402; before += 2) {
+    const seen = { asked: 'APPEND @k v', status: 400, loose: [] }
+    const error = `ERR ${'x '.repeat(before / 2)}${token} is wrong`
+    const found = difference({ ...seen, value: { error: 'ERR no' } }, { ...seen, value: { error } })!
+    const findings = [{ ...found, named: undefined, seen: [{ case: 'one', asked: seen.asked }] }]
+    const counts = { compared: 1, same: 0, following: 0 }
+    const outcome = { findings, ...counts, leftOut: [], broken: [], ended: undefined, remains: [] }
+    for (const written of [
+      reportText(outcome, hide),
+      recordText(outcome, { version: '1', vocabulary: 'upstash', hide }),
+    ]) {
+      expect(written).toContain('ERR x x')
+      expect(written).not.toContain(token.slice(0, 3))
+    }
   }
 })
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { upstashVocabulary } from '../../src/protocol/vocabulary.js'
 import type { Seen } from '../../src/server/drift/case.js'
+import { queueContract } from '../../src/server/drift/contract/queue.js'
 import { storeContract } from '../../src/server/drift/contract/store.js'
 import { DoubleSide } from '../../src/server/drift/double-side.js'
 import { neverSent } from '../../src/server/drift/harmless.js'
@@ -52,4 +53,21 @@ test('every error text that the fact sheet shows is brought about, or it is said
   expect(shown.length).toBeGreaterThan(60)
   expect(missing.filter((text) => !(text in unreached))).toEqual([])
   expect(Object.keys(unreached).filter((text) => answered.includes(text))).toEqual([])
+})
+
+test('of an endpoint that answers by itself nothing is asked that the page does not tell', async () => {
+  const sent: string[] = []
+  for (const one of queueContract.filter(({ needs }) => !needs.includes('listener'))) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const ask = side.ask.bind(side)
+    side.ask = (each) => {
+      sent.push(each.path)
+      return ask(each)
+    }
+    await one.run(side, () => {})
+  }
+  const asked = sent.flatMap((path) => path.match(/[?&](?:status|fails)=\w+/g) ?? [])
+  expect(asked.length).toBeGreaterThan(0)
+  // 489 means what it means only with a header of the service's own beside it.
+  expect(asked.filter((each) => /=489$/.test(each))).toEqual([])
 })

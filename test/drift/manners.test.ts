@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { storeContract } from '../../src/server/drift/contract/store.js'
 import { refusalOf } from '../../src/server/drift/harmless.js'
-import { queueRefusal } from '../../src/server/drift/harmless-queue.js'
+import { ownIds, queueRefusal } from '../../src/server/drift/harmless-queue.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 import { comparedWith, connectionTo } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
@@ -102,6 +102,26 @@ describe('when something goes wrong', () => {
     expect(outcome.compared).toBe(0)
   })
 
+  test('an answer without an end is left', async () => {
+    let asked = 0
+    let sent = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (stream) => {
+        sent += 65_536
+        stream.enqueue(new Uint8Array(65_536).fill(32))
+      },
+    })
+    const outcome = await comparedWith(world(), only('string: GET and SET'), {
+      store: between.url,
+      fetch: (url, init) => (++asked === 3 ? Promise.resolve(new Response(endless)) : fetch(url, init)),
+    })
+    expect(outcome.broken).toEqual([
+      { name: 'string: GET and SET', because: expect.stringMatching(/^an answer of more than \d+ bytes$/) },
+    ])
+    expect(outcome.remains).toEqual([])
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
+  })
+
   test('a redirect is a difference, and nobody follows it', async () => {
     const elsewhere = await startBetween(world().addresses.store)
     between.plant = ({ path }) =>
@@ -169,6 +189,17 @@ describe('the gate', () => {
       'SEARCH.DROP i',
       'SEARCH.LISTINDEXES',
       'SEARCH.CREATE mine_i ON HASH PREFIX 1 k SCHEMA t TEXT',
+      'SEARCH.CREATE mine_i ON HASH PREFIX 0 SCHEMA t TEXT',
+      'SEARCH.CREATE mine_i ON HASH SCHEMA t TEXT u TEXT',
+      'SEARCH.ALIASUPDATE theirs mine_i',
+      'SCAN 0 MATCH mine_* MATCH *',
+      'SCAN 0 COUNT 1 TYPE MATCH mine_a',
+      'SORT mine_a BY weight_*',
+      'SORT mine_a GET mine_* GET k_*->f',
+      'SORT_RO mine_a BY weight_*',
+      'SORT mine_a STORE k',
+      'AR.SET k mine_a',
+      'SLOWLOG RESET mine_a',
       'SORT k',
       'OBJECT FREQ k',
     ],
@@ -201,6 +232,8 @@ describe('the gate', () => {
       'STUNTDOUBLE',
       'OBJECT ENCODING mine_k',
       'SORT mine_k',
+      'SORT mine_k BY nosort GET # GET mine_*',
+      'SCAN 0 COUNT 5 match mine_* TYPE list',
       'MULTI',
       'FUNCTION LIST LIBRARYNAME mine_l',
     ],
@@ -230,6 +263,15 @@ describe('the gate', () => {
     ['GET', '/v2/keys'],
     ['POST', '/v2/flowControl/theirs/pause'],
   ])('refuses %s %s %s', (method, path, body) => expect(queue(method, path, body)).toBe(true))
+
+  test('takes no id that leads a path elsewhere', () => {
+    const publish = { service: 'queue', method: 'POST', path: '/v2/publish/https://hook.test/a' } as const
+    const answered = ['.', '..', '%2e', 'a/../b', 'a?b', 'msg_Ab-1_2'].map((messageId) => ({ messageId }))
+    expect(ownIds(publish, JSON.stringify(answered), new Set())).toEqual(['msg_Ab-1_2'])
+    const letters = JSON.stringify({ messages: [{ dlqId: '.' }, { dlqId: '1700000000000-0' }] })
+    const listed = { service: 'queue', method: 'GET', path: '/v2/dlq?messageId=msg_1' } as const
+    expect(ownIds(listed, letters, new Set(['msg_1']))).toEqual(['1700000000000-0'])
+  })
 
   test('knows what is ours', () => {
     expect(queue('POST', '/v2/publish/https://hook.test/a?x=1')).toBe(false)

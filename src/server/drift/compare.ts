@@ -173,8 +173,20 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
 }
 
-/** A value as the report shows it. */
-export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text
+/** Chars that are shown, and those searched for secrets beyond them: a secret that is cut in two is not found. */
+const mostShown = 400
+const margin = 8192
+
+/** A value as text, longer than it is shown. */
+function shown(value: unknown): string {
+  return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), mostShown + margin)
+}
+
+/** A text of a difference as it is told: without secrets first, and shortened then. */
+export function told(text: string, hide: (text: string) => string): string {
+  return cut(hide(text), mostShown)
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
 }

@@ -98,12 +98,15 @@ function groupUrls(ask: Ask): string[] {
   return (endpoints ?? []).flatMap(({ url }) => url ?? [])
 }
 
+/** What an id may look like: anything else could lead a path elsewhere, as `.` leads to all messages. */
+const idForm = /^[\w-]{1,200}$/
+
 /** Ids that an answer shows to be ours: those of what we published, and of the dead letters of it. */
 export function ownIds(ask: Ask, answer: string, known: ReadonlySet<string>): readonly string[] {
   if (ask.service !== 'queue') return []
   const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'
   const asked = /^\/v2\/dlq\?messageId=([^&]+)$/.exec(ask.path)?.[1]
-  if (publishes) return [...answer.matchAll(/"messageId":\s*"([^"]+)"/g)].map(([, id]) => id!)
-  if (asked === undefined || !known.has(asked)) return []
-  return [...answer.matchAll(/"dlqId":\s*"([^"]+)"/g)].map(([, id]) => id!)
+  if (!publishes && (asked === undefined || !known.has(asked))) return []
+  const found = answer.matchAll(publishes ? /"messageId":\s*"([^"]+)"/g : /"dlqId":\s*"([^"]+)"/g)
+  return [...found].map(([, id]) => id!).filter((id) => idForm.test(id))
 }

@@ -110,7 +110,7 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
   const behind = argv.slice(name.split(' ').length)
   if (named.test(name) || command === undefined) {
     // PUBSUB NUMSUB alone is an empty list.
-    const isOurs = named.test(name) ? behind.slice(0, name === 'PUBLISH' ? 1 : undefined).every(own) : behind.some(own)
+    const isOurs = named.test(name) ? behind.slice(0, name === 'PUBLISH' ? 1 : undefined).every(own) : own(behind[0])
     if (name === 'KEYS' || name === 'PUBSUB CHANNELS' ? own(behind[0]) : isOurs) return undefined
     return (command !== undefined && argv.length < command.minWords) || behind.length === 0
       ? keyless(name)
@@ -143,7 +143,9 @@ function refusalOfWords(
   keys: readonly Bytes[],
   own: (word: Bytes | undefined) => boolean,
 ): string | undefined {
-  if (name === 'SCAN') return behindWord(words, 'MATCH', own) ? undefined : 'SCAN goes with MATCH and the prefix only'
+  if (name === 'SCAN') return scansOwn(words, own) ? undefined : 'SCAN goes with one MATCH and the prefix only'
+  if (/^SORT(?:_RO)?$/.test(name) && !sortsByOwn(words, own))
+    return `${name} reads keys that do not begin with the prefix`
   if (name === 'FUNCTION LIST')
     return behindWord(words, 'LIBRARYNAME', own) ? undefined : 'FUNCTION LIST goes with LIBRARYNAME and the prefix only'
   if (name === 'FUNCTION LOAD') return loadsOwn(words, own) ? undefined : 'FUNCTION LOAD takes libraries of ours only'
@@ -157,6 +159,21 @@ function refusalOfWords(
   return keys.every(own) ? undefined : `${name} names a key that does not begin with the prefix`
 }
 
+/** Of two patterns the last one counts, and the word behind TYPE or COUNT is none. */
+function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  const at = options.findIndex((word, place) => place % 2 === 0 && word.toUpperCase() === 'MATCH')
+  const isOnly = options.filter((word) => word.toUpperCase() === 'MATCH').length === 1
+  return at !== -1 && isOnly && own(options[at + 1])
+}
+
+/** `#` is the element itself, and what holds no `*` names no key. */
+function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  return words.every((word, at) => {
+    const before = words[at - 1]?.toUpperCase()
+    return at < 2 || (before !== 'BY' && before !== 'GET') || !word.includes('*') || own(word)
+  })
+}
+
 /** The library and every function that it registers have names of ours. */
 function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const code = words.at(-1) ?? ''
@@ -166,8 +183,11 @@ function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boo
 
 function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   if (!own(words[0]) || (name === 'SEARCH.ALIASADD' && !own(words[1]))) return false
+  if (name !== 'SEARCH.CREATE') return true
   const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
-  return at === -1 || words.slice(at + 2, at + 2 + Number(words[at + 1] ?? 0)).every(own)
+  const count = Number(words[at + 1])
+  // Without a prefix an index holds what others have stored.
+  return at !== -1 && count > 0 && words.slice(at + 2, at + 2 + count).every(own)
 }
 
 /** What a script calls, as far as it says so. */

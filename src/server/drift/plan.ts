@@ -48,7 +48,7 @@ export function planOf(given: Given, env: Environment, scenarios: readonly Scena
   const queue = queueOf(given, env, vocabulary)
   if (store === undefined && queue === undefined)
     throw new UsageError(
-      'drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.',
+      `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(vocabulary)}`,
     )
   const endpoint = endpointOf(given, queue)
   const version = ownVersion()
@@ -125,8 +125,13 @@ function storeOf(given: Given, env: Environment, vocabulary: Vocabulary): Addres
   const url = textOf(given, 'url', 'URL')
   if (url === undefined) return undefined
   const readOnlyToken = env[readOnlyTokenVariable]?.trim() || undefined
-  const token = tokenFrom(tokenVariable, env, 'The data store')
+  const token = tokenFrom(tokenVariable, env, 'The data store', trialOf(vocabulary))
   return { address: serviceUrl('url', url), token, readOnlyToken, vocabulary }
+}
+
+/** How somebody without a database gets one, as a sentence. */
+function trialOf({ trialStore }: Vocabulary): string {
+  return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }
 
 function queueOf(given: Given, env: Environment, vocabulary: Vocabulary): Address | undefined {

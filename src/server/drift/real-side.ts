@@ -9,6 +9,8 @@ import { type Address, neutralHeaders, spoken, spokenName } from './spoken.js'
 
 /** Milliseconds for one request. */
 const longestRequest = 30_000
+/** Bytes of one answer; those of the contract have a few thousand. */
+const longestAnswer = 16 * 1024 * 1024
 /** Seconds that a service may ask to wait, and how often in a row. */
 const longestRest = 120
 const mostRests = 5
@@ -98,6 +100,19 @@ function restAsked(response: Response): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 1
 }
 
+/** The whole body. @throws Error once it is longer than any answer */
+async function bodyOf(response: Response): Promise<Bytes> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    // Leaving the loop cancels the rest.
+    if (size > longestAnswer) throw new Error(`an answer of more than ${longestAnswer} bytes`)
+    chunks.push(chunk)
+  }
+  return fromArray(new Uint8Array(Buffer.concat(chunks)))
+}
+
 type Undo = (side: Pick<Side, 'ask'>) => Promise<unknown>
 
 /** The real service, for the length of one case. It notes every key that it names, for the clean-up. */
@@ -153,7 +168,7 @@ export class RealSide implements Side {
     const response = await this.#fetch(ask)
     if (!this.isInterruptible && response.status >= 500) throw new Away(`status ${response.status}`)
     try {
-      const body = fromArray(new Uint8Array(await response.arrayBuffer()))
+      const body = await bodyOf(response)
       for (const id of ownIds(ask, text(body), this.#ids)) this.#ids.add(id)
       return { status: response.status, headers: this.#headers(ask, response), body }
     } catch (error) {

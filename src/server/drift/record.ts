@@ -1,3 +1,4 @@
+import { told } from './compare.js'
 import type { Outcome } from './run.js'
 
 // What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
@@ -23,8 +24,8 @@ export function recordText(outcome: Outcome, { version, vocabulary, hide }: Reco
     following,
     findings: findings.map(({ what, double, real, named, seen }) => ({
       what,
-      double,
-      real,
+      double: told(double, hide),
+      real: told(real, hide),
       ...(named !== undefined && { named: named.name, where: named.where }),
       seen,
     })),

@@ -1,6 +1,7 @@
 import { counted } from '../../kernel/counted.js'
 import { plainText } from '../../report/safe-text.js'
 import type { LeftOut } from './case.js'
+import { told } from './compare.js'
 import type { Finding, Outcome } from './run.js'
 
 /** Places of one difference that are shown. */
@@ -12,8 +13,12 @@ export function reportText(outcome: Outcome, hide: (text: string) => string): st
   const fresh = findings.filter(({ named }) => named === undefined)
   const named = findings.filter((finding) => finding.named !== undefined)
   const lines = [
-    ...fresh.flatMap((finding) => ['', `new: ${finding.what}`, ...body(finding)]),
-    ...named.flatMap((finding) => ['', `named: ${finding.named!.name} (${finding.named!.where})`, ...body(finding)]),
+    ...fresh.flatMap((finding) => ['', `new: ${finding.what}`, ...body(finding, hide)]),
+    ...named.flatMap((finding) => [
+      '',
+      `named: ${finding.named!.name} (${finding.named!.where})`,
+      ...body(finding, hide),
+    ]),
     ...list('left out', leftOut),
     ...list('not done', broken),
     '',
@@ -30,14 +35,14 @@ export function reportText(outcome: Outcome, hide: (text: string) => string): st
     .join('\n')
 }
 
-function body({ double, real, seen }: Finding): string[] {
+function body({ double, real, seen }: Finding, hide: (text: string) => string): string[] {
   const places = seen.slice(0, mostPlaces).map(({ case: name, asked }) => `  ${asked}   [${name}]`)
   const more = seen.length - places.length
   return [
     ...places,
     ...(more > 0 ? [`  and ${counted(more, 'more answer')}`] : []),
-    `    double  ${double}`,
-    `    real    ${real}`,
+    `    double  ${told(double, hide)}`,
+    `    real    ${told(real, hide)}`,
   ]
 }
 

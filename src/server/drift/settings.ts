@@ -20,11 +20,16 @@ export function serviceUrl(option: string, given: string): string {
   return given.replace(/\/+$/, '')
 }
 
-/** A token out of the environment. @throws UsageError */
-export function tokenFrom(variable: string, env: Readonly<Record<string, string | undefined>>, why: string): string {
+/** A token out of the environment. @param how it is had, where that can be told @throws UsageError */
+export function tokenFrom(
+  variable: string,
+  env: Readonly<Record<string, string | undefined>>,
+  why: string,
+  how = '',
+): string {
   const token = env[variable]?.trim()
   if (token) return token
-  throw new UsageError(`${why} needs its token in the environment: set ${variable}.`)
+  throw new UsageError(`${why} needs its token in the environment: set ${variable}.${how}`)
 }
 
 const symbols = 'abcdefghijkmnpqrstuvwxyz23456789'
