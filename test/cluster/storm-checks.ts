@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { slotOfTag } from '../../src/server/redis-cluster/slots.js'
 import { RespClient } from '../support/resp.js'
-import type { Balancer } from './balancer.js'
+import type { Asked, Balancer } from './balancer.js'
 import { type Engines, slots } from './engines.js'
 import { type Book, commands } from './load.js'
 import type { Storm } from './storm.js'
@@ -10,13 +10,24 @@ import type { Storm } from './storm.js'
 /** What is wrong, as sentences: none is what is wanted. */
 export type Wrong = string[]
 
-async function result(balancer: Balancer, tenant: string, words: readonly unknown[]): Promise<unknown> {
+/** Asks until there is an answer: when a storm is over, the tenants of a slow machine are still on their way. */
+async function answered(balancer: Balancer, asked: Asked): Promise<{ status: number; body: string }> {
   for (let tries = 0; ; tries++) {
-    const told = await balancer.ask(commands(tenant, words))
-    if (told.kind === 'answered' && told.status === 200) return (JSON.parse(told.body) as { result: unknown }).result
-    if (tries === 20) throw new Error(`${tenant} does not answer: ${told.status} ${told.body}`)
+    const told = await balancer.ask(asked)
+    if (told.kind === 'answered') return told
+    if (tries === 20) throw new Error(`${asked.path} is not answered: ${told.status} ${told.body}`)
     await wait(500)
   }
+}
+
+async function result(balancer: Balancer, asked: Asked): Promise<unknown> {
+  const { status, body } = await answered(balancer, asked)
+  if (status !== 200) throw new Error(`${asked.path} is answered with ${status} ${body}`)
+  return JSON.parse(body)
+}
+
+async function reply(balancer: Balancer, tenant: string, words: readonly unknown[]): Promise<unknown> {
+  return ((await result(balancer, commands(tenant, words))) as { result: unknown }).result
 }
 
 /** Each acknowledged write once and in its order, none of which nothing was done, others at most once. */
@@ -40,12 +51,12 @@ function listWrong(name: string, book: Book, list: readonly string[]): Wrong {
 export async function lostWrites({ books, balancer }: Storm): Promise<Wrong> {
   const lists = sideBySide([...books.lists], async ([name, book]) => {
     const [tenant = '', key = ''] = name.split(' ')
-    return listWrong(name, book, (await result(balancer, tenant, ['LRANGE', key, 0, -1])) as string[])
+    return listWrong(name, book, (await reply(balancer, tenant, ['LRANGE', key, 0, -1])) as string[])
   })
   const transactions = sideBySide([...books.transactions], async ([name, book]) => {
     const [tenant = '', worker = ''] = name.split(' ')
-    const list = (await result(balancer, tenant, ['LRANGE', `txlog:${worker}`, 0, -1])) as string[]
-    const count = Number(await result(balancer, tenant, ['GET', `tx:${worker}`]))
+    const list = (await reply(balancer, tenant, ['LRANGE', `txlog:${worker}`, 0, -1])) as string[]
+    const count = Number(await reply(balancer, tenant, ['GET', `tx:${worker}`]))
     const half = count === list.length ? [] : [`half a transaction of ${name}: ${count} and ${list.length}`]
     return [...half, ...listWrong(`transactions of ${name}`, book, list)]
   })
@@ -112,9 +123,9 @@ export function brokenStreams({ listeners }: Storm): Wrong {
 export async function brokenPromises({ tenants, balancer }: Storm): Promise<Wrong> {
   const wrong: Wrong = []
   for (const tenant of tenants) {
-    const told = await balancer.ask({ method: 'POST', path: `/_control/${tenant}/check`, body: '{}' })
-    if (told.kind !== 'answered' || told.status !== 200)
-      wrong.push(`${tenant}: ${told.status} ${told.body.slice(0, 600)}`)
+    const asked = { method: 'POST', path: `/_control/${tenant}/check`, body: '{}' }
+    const { status, body } = await answered(balancer, asked)
+    if (status !== 200) wrong.push(`${tenant}: ${status} ${body.slice(0, 600)}`)
   }
   return wrong
 }
@@ -157,9 +168,7 @@ interface Trace {
 export async function traces({ tenants, balancer }: Storm): Promise<Map<string, Trace>> {
   const all = new Map<string, Trace>()
   for (const tenant of tenants) {
-    const { status, body } = await balancer.ask({ path: `/_control/${tenant}/traffic/trace` })
-    if (status !== 200) throw new Error(`${tenant} does not tell its trace: ${status} ${body}`)
-    all.set(tenant, JSON.parse(body) as Trace)
+    all.set(tenant, (await result(balancer, { path: `/_control/${tenant}/traffic/trace` })) as Trace)
   }
   return all
 }
