@@ -148,6 +148,14 @@ export function toInt(word: Bytes): number {
   return Number(toInt64(word))
 }
 
+/** Milliseconds to wait, 0 for ever. As in redis 7.0.15, the only limit is that of the integer. */
+export function toWaitTime(word: Bytes): number {
+  const time = parseInt64(word)
+  if (time === undefined) throw replyError('timeoutNotInteger')
+  if (time < 0) throw replyError('timeoutNegative')
+  return Number(time)
+}
+
 export function toFloat(word: Bytes): number {
   const value = parseDouble(word)
   if (value === undefined) throw replyError('notFloat')
