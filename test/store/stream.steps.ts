@@ -1117,6 +1117,19 @@ export const steps: readonly Section[] = [
       = -ERR syntax error
   `,
   ),
+  section(
+    'errors that repeat what was sent, up to its first zero byte',
+    `
+    XADD "a\\x00b" 1-1 n 1
+    XREADGROUP GROUP "g\\x00h" c STREAMS "a\\x00b" >
+    XGROUP SETID "a\\x00b" "g\\x00h" 0
+    XPENDING "a\\x00b" "\\x00h"
+    XINFO CONSUMERS "a\\x00b" "g\\x00h"
+    XGROUP CREATE "a\\x00b" g 0
+    XCLAIM "a\\x00b" g c 0 1-1 "fo\\x00o"
+    XINFO "ST\\x00REAM" a
+  `,
+  ),
   ...Array.from({ length: 8 }, (_, index) =>
     section(`at random, ${index + 1}`, randomStreamRows(`streams ${index}`, 110).join('\n')),
   ),

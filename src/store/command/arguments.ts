@@ -30,6 +30,11 @@ export class ArgReader {
     return this.#argv.length - this.#at
   }
 
+  /** The command's name as it was sent. */
+  get name(): Bytes {
+    return this.#argv[0]!
+  }
+
   /** The next word. Arity was checked before, so a missing one is a syntax error. */
   next(): Bytes {
     const word = this.#argv[this.#at++]
@@ -95,6 +100,9 @@ export const bytes: Arg<Bytes> = {
   max: 1,
   read: (from) => from.next(),
 }
+
+/** No word of its own: the command's name as it was sent, for errors that repeat it. */
+export const nameAsSent: Arg<Bytes> = { usage: '', min: 0, max: 0, read: (from) => from.name }
 
 /** One word that means something else than its bytes. */
 export function word<T>(usage: string, meaning: (word: Bytes) => T): Arg<T> {
