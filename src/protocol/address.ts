@@ -123,12 +123,14 @@ function normalOrigin(url: string): string {
   return new URL(match[1]!).origin + match[2]
 }
 
+/** Ends a sentence about a Redis or Valkey that was given where none can be. */
+export const whereEngines =
+  'one in the place of the data store is had with createEngineSandbox() or createTwinSandbox() of stuntdouble/engine, or with serve --store or --twin.'
+
 function checked(address: string): string {
   // Not shown: it may have a password.
   if (/^(?:redis|valkey)s?:/i.test(address)) {
-    throw new TypeError(
-      'A Redis or Valkey is not an address of a service: one in the place of the data store is had with createEngineSandbox() or createTwinSandbox() of stuntdouble/engine, or with serve --store or --twin.',
-    )
+    throw new TypeError(`A Redis or Valkey is not an address of a service: ${whereEngines}`)
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new TypeError(

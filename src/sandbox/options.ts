@@ -2,7 +2,7 @@ import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
-import type { AddressOptions } from '../protocol/address.js'
+import { type AddressOptions, whereEngines } from '../protocol/address.js'
 import type { Vocabulary, VocabularyName } from '../protocol/vocabulary.js'
 import type { Reach } from '../queue/destinations/destinations.js'
 import type { SignatureWindow } from '../queue/signing/signing.js'
@@ -96,6 +96,9 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
   const known = Object.keys({ ...more, ...optionNames })
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
+  if (/^(?:engine|twin|allowEngines)$/.test(unknown)) {
+    throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${whereEngines}`)
+  }
   throw new TypeError(
     `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
   )

@@ -15,6 +15,11 @@ describe('misuse is told with the next step', () => {
       { policy: { maxKeySize: '1 kB' as never } },
       'policy.maxKeySize takes number, not "1 kB".',
     ],
+    [
+      'an engine beside the store',
+      { twin: 'redis://user:hush@127.0.0.1' } as never,
+      /^A sandbox has no option "twin"((?!hush).)*createTwinSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
+    ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
     ['a negative limit', { policy: { trafficLimit: -1 } }, 'policy.trafficLimit takes >=0, not -1.'],
     ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules takes'],

@@ -151,6 +151,9 @@ export const steps: readonly Section[] = [
     `${sicily}
     geosearch g BYRADIUS 200 km WITHDIST ASC
     geosearch g FROMLONLAT 15 37 ASC WITHDIST
+    GEOSEARCH g BYRADIUS 200 km WITHDIST ASC
+    GeoSearch g FROMLONLAT 15 37 ASC WITHDIST
+    GEOSEARCHSTORE d g FROMLONLAT 15 37 ASC STOREDIST
     geosearch g FROMMEMBER Palermo ASC WITHDIST
     geosearch missing FROMLONLAT 15 37 ASC WITHDIST
     GEOSEARCH g FROMMEMBER nope BYRADIUS 1 km

@@ -339,6 +339,11 @@ export const steps: readonly Section[] = [
     XREAD BLOCK -1 STREAMS a 0
     XREAD BLOCK x STREAMS a 0
     XREAD BLOCK 1.5 STREAMS a 0
+    XREAD BLOCK 9223372036854775807 STREAMS a 0
+    XREAD BLOCK 9223372036854775808 STREAMS a 0
+    XREAD BLOCK 1000000000000000000 STREAMS a 0
+    XREAD BLOCK -1000000000000000000 STREAMS a 0
+    XREAD BLOCK -0 STREAMS a 0
     XREAD count 1 block 1 streams a 0
     XREAD STREAMS a b 0
     XREAD STREAMS a
@@ -1110,6 +1115,19 @@ export const steps: readonly Section[] = [
       = 2
     XTRIM s MAXLEN 0 ACKED DELREF
       = -ERR syntax error
+  `,
+  ),
+  section(
+    'errors that repeat what was sent, up to its first zero byte',
+    `
+    XADD "a\\x00b" 1-1 n 1
+    XREADGROUP GROUP "g\\x00h" c STREAMS "a\\x00b" >
+    XGROUP SETID "a\\x00b" "g\\x00h" 0
+    XPENDING "a\\x00b" "\\x00h"
+    XINFO CONSUMERS "a\\x00b" "g\\x00h"
+    XGROUP CREATE "a\\x00b" g 0
+    XCLAIM "a\\x00b" g c 0 1-1 "fo\\x00o"
+    XINFO "ST\\x00REAM" a
   `,
   ),
   ...Array.from({ length: 8 }, (_, index) =>

@@ -25,10 +25,20 @@ export function counts([name]: Row): boolean {
 
 /** @throws ReplyError for what would write to another database than the first */
 export function keepInside(row: Row): void {
+  if (databasesOf(row).some((word) => /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
+}
+
+/** Read as redis reads: at a word that is no option it stops, and what follows does nothing. */
+function databasesOf(row: Row): Row {
   const name = row[0]!.toUpperCase()
-  const isDatabase = (at: number): boolean =>
-    name === 'MOVE' ? at === 2 : name === 'COPY' && at > 3 && row[at - 1]!.toUpperCase() === 'DB'
-  if (row.some((word, at) => isDatabase(at) && /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
+  if (name === 'MOVE') return row.slice(2, 3)
+  const found: Bytes[] = []
+  for (let at = 3; name === 'COPY' && at < row.length; at++) {
+    const option = row[at]!.toUpperCase()
+    if (option === 'DB' && at + 1 < row.length) found.push(row[++at]!)
+    else if (option !== 'REPLACE') break
+  }
+  return found
 }
 
 /** What scripts may run: everything but what flushes or leaves the database. In scripts COPY cannot be told apart. */

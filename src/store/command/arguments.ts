@@ -30,6 +30,11 @@ export class ArgReader {
     return this.#argv.length - this.#at
   }
 
+  /** The command's name as it was sent. */
+  get name(): Bytes {
+    return this.#argv[0]!
+  }
+
   /** The next word. Arity was checked before, so a missing one is a syntax error. */
   next(): Bytes {
     const word = this.#argv[this.#at++]
@@ -96,6 +101,9 @@ export const bytes: Arg<Bytes> = {
   read: (from) => from.next(),
 }
 
+/** No word of its own: the command's name as it was sent, for errors that repeat it. */
+export const nameAsSent: Arg<Bytes> = { usage: '', min: 0, max: 0, read: (from) => from.name }
+
 /** One word that means something else than its bytes. */
 export function word<T>(usage: string, meaning: (word: Bytes) => T): Arg<T> {
   return { usage, min: 1, max: 1, read: (from) => meaning(from.next()) }
@@ -146,6 +154,14 @@ export function toInt64(word: Bytes): number | bigint {
 
 export function toInt(word: Bytes): number {
   return Number(toInt64(word))
+}
+
+/** Milliseconds to wait, 0 for ever. As in redis 7.0.15, the only limit is that of the integer. */
+export function toWaitTime(word: Bytes): number {
+  const time = parseInt64(word)
+  if (time === undefined) throw replyError('timeoutNotInteger')
+  if (time < 0) throw replyError('timeoutNegative')
+  return Number(time)
 }
 
 export function toFloat(word: Bytes): number {

@@ -175,8 +175,14 @@ export function noCommandPermission(name: string): ReplyError {
   )
 }
 
+/** What was sent, as redis prints it in an error: with C's `%s`, which ends at the first zero byte. */
+function cText(bytes: Bytes): string {
+  const end = bytes.indexOf('\0')
+  return text(end === -1 ? bytes : (bytes.slice(0, end) as Bytes))
+}
+
 export function unknownSubcommand(container: string, given: Bytes): ReplyError {
-  return new ReplyError(`ERR unknown subcommand '${text(given)}'. Try ${container.toUpperCase()} HELP.`)
+  return new ReplyError(`ERR unknown subcommand '${cText(given)}'. Try ${container.toUpperCase()} HELP.`)
 }
 
 export function unauthorized(docs: string): ReplyError {
@@ -260,7 +266,7 @@ export function unsupportedOption(option: Bytes): ReplyError {
 
 /** A parameter of CONFIG SET. */
 export function unknownSetting(name: Bytes): ReplyError {
-  return new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${text(name)}'`)
+  return new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${cText(name)}'`)
 }
 
 export function duplicateSetting(name: string): ReplyError {
@@ -291,16 +297,17 @@ function sixDecimals(value: number): string {
   return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`
 }
 
+/** @param command as it was sent: so redis repeats it */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
-  return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command.toLowerCase()}`)
+  return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command}`)
 }
 
 export function noSuchGroup(key: Bytes, group: Bytes, where = ''): ReplyError {
-  return new ReplyError(`NOGROUP No such key '${text(key)}' or consumer group '${text(group)}'${where}`)
+  return new ReplyError(`NOGROUP No such key '${cText(key)}' or consumer group '${cText(group)}'${where}`)
 }
 
 export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
-  return new ReplyError(`NOGROUP No such consumer group '${text(group)}' for key name '${text(key)}'`)
+  return new ReplyError(`NOGROUP No such consumer group '${cText(group)}' for key name '${cText(key)}'`)
 }
 
 /** To who waited in a group: its stream is gone. */
@@ -319,13 +326,13 @@ export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyE
 }
 
 export function unknownClaimOption(option: Bytes): ReplyError {
-  return new ReplyError(`ERR Unrecognized XCLAIM option '${text(option)}'`)
+  return new ReplyError(`ERR Unrecognized XCLAIM option '${cText(option)}'`)
 }
 
 /** A subcommand whose options cannot be read. */
 export function subcommandSyntax(container: string, subcommand: Bytes | string): ReplyError {
   return new ReplyError(
-    `ERR unknown subcommand or wrong number of arguments for '${text(subcommand as Bytes)}'. Try ${container} HELP.`,
+    `ERR unknown subcommand or wrong number of arguments for '${cText(subcommand as Bytes)}'. Try ${container} HELP.`,
   )
 }
 
@@ -343,15 +350,15 @@ export function pendingLimit(
 
 /** A rule of ACL SETUSER that cannot be applied. [store.md 6.3] */
 export function refusedRule(rule: Bytes, reason: string): ReplyError {
-  return new ReplyError(`ERR Error in ACL SETUSER modifier '${text(rule)}': ${reason}`)
+  return new ReplyError(`ERR Error in ACL SETUSER modifier '${cText(rule)}': ${reason}`)
 }
 
 export function userNotRemovable(user: Bytes): ReplyError {
-  return new ReplyError(`ERR The '${text(user)}' user cannot be removed`)
+  return new ReplyError(`ERR The '${cText(user)}' user cannot be removed`)
 }
 
 export function unknownCategory(category: Bytes): ReplyError {
-  return new ReplyError(`ERR Unknown category '${text(category)}'`)
+  return new ReplyError(`ERR Unknown category '${cText(category)}'`)
 }
 
 /** ACL RESTTOKEN does not tell which of the two it is. [store.md 6.3] */

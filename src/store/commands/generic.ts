@@ -1,10 +1,20 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
-import { type Arg, bytes, flag, int, key, named, oneOrMore, options, zeroOrMore } from '../command/arguments.js'
+import {
+  type Arg,
+  bytes,
+  flag,
+  int,
+  key,
+  named,
+  oneOrMore,
+  options,
+  toWaitTime,
+  zeroOrMore,
+} from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
-import { parseInt64 } from '../command/text.js'
 import type { Want } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { JsonDocument } from '../values/json.js'
@@ -210,7 +220,7 @@ export const genericCommands: readonly Command[] = [
     deviations: 'There are no replicas: over REST 0 is answered at once, on a connection after the time.',
     args: [named('numreplicas', int), named('timeout', bytes)],
     run({ store }, replicas, word) {
-      const timeout = waitTime(word)
+      const timeout = toWaitTime(word)
       return replicas > 0 ? store.waiting.waitFor(timeOnly(timeout, 0)) : 0
     },
   }),
@@ -222,7 +232,7 @@ export const genericCommands: readonly Command[] = [
       'There are no replicas: over REST 1 local and 0 of them are answered at once, on a connection after the time.',
     args: [named('numlocal', int), named('numreplicas', int), named('timeout', bytes)],
     run({ store }, local, replicas, word) {
-      const timeout = waitTime(word)
+      const timeout = toWaitTime(word)
       if (local < 0 || local > 1) throw replyError('waitLocal')
       return replicas > 0 ? store.waiting.waitFor(timeOnly(timeout, [1, 0])) : [1, 0]
     },
@@ -233,14 +243,6 @@ function countExisting(db: Database, keys: readonly Bytes[]): number {
   let count = 0
   for (const key of keys) if (db.has(key)) count++
   return count
-}
-
-/** Milliseconds; 0 for ever. */
-function waitTime(word: Bytes): number {
-  const timeout = parseInt64(word)
-  if (timeout === undefined) throw replyError('timeoutNotInteger')
-  if (timeout < 0) throw replyError('timeoutNegative')
-  return Number(timeout)
 }
 
 /** Nobody can bring what it waits for. */

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, bytes, key, named, optional, toFloat, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Arg, bytes, key, nameAsSent, named, optional, toFloat, toInt, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { type ErrorName, invalidPosition, replyError, searchNeedsOne } from '../command/errors.js'
 import { nilArray, type Reply } from '../command/reply.js'
@@ -67,10 +67,10 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCH', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: [key('R'), words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5)],
-    run(context, key, given) {
+    args: [nameAsSent, key('R'), words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5)],
+    run(context, command, key, given) {
       const set = context.db.container(key, SortedSet)
-      const search = newSearch({ command: 'geosearch' })
+      const search = newSearch({ command })
       readOptions(search, given, set)
       return answer(search, set, context)
     },
@@ -79,10 +79,10 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCHSTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: [key('W'), key('R'), words(searchUsage('[STOREDIST]'), 5)],
-    run(context, destination, source, given) {
+    args: [nameAsSent, key('W'), key('R'), words(searchUsage('[STOREDIST]'), 5)],
+    run(context, command, destination, source, given) {
       const set = context.db.container(source, SortedSet)
-      const search = newSearch({ command: 'geosearchstore', destination })
+      const search = newSearch({ command, destination })
       readOptions(search, given, set)
       return answer(search, set, context)
     },
@@ -123,7 +123,7 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
     args: [key('R'), mayStore ? withStoreKeys(given) : given],
     run(context, key, given) {
       const set = context.db.container(key, SortedSet)
-      const search = newSearch({ command: name.toLowerCase(), older: true, mayStore })
+      const search = newSearch({ command: name, older: true, mayStore })
       if (from === 'position') search.center = toPosition(given[0]!, given[1]!)
       else if (set !== undefined) search.center = positionOf(set, given[0]!)
       // Without the key there is no center, and redis does not look at the radius then.
@@ -184,6 +184,7 @@ function positionOf(set: SortedSet, member: Bytes): Position {
 
 /** The words of one search, read in the order in which redis reads and complains. */
 interface Search {
+  /** As it was sent. */
   readonly command: string
   /** GEORADIUS and its variants, whose center and radius come before the options. */
   readonly older: boolean

@@ -48,12 +48,12 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
-/** What cannot be a digest is no script's, whatever follows it. */
+/** What cannot be a digest is no script's, whatever follows it; but whose keys they are is judged before. */
 const digestOfScript: Arg<Bytes> = {
   ...digest,
   read(from) {
     const word = digest.read(from)
-    if (word.length !== 40) throw scriptError('noScript')
+    if (word.length !== 40 && from.names === undefined) throw scriptError('noScript')
     return word
   },
 }

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, type ArgReader, toInt } from '../command/arguments.js'
+import { type Arg, type ArgReader, toInt, toWaitTime } from '../command/arguments.js'
 import { replyError } from '../command/errors.js'
 import { NilArray, type Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
@@ -255,7 +255,8 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
       let block: number | undefined
       while (from.left > 0) {
         const option = from.next().toUpperCase()
-        if (option === 'BLOCK' && from.left > 0) block = waitTime(from.next())
+        // Only connections wait: elsewhere the time is checked and forgotten. [store.md 7.4]
+        if (option === 'BLOCK' && from.left > 0) block = toWaitTime(from.next())
         else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
         else if (option === 'STREAMS' && from.left > 0) {
           const streams = readStreams(from)
@@ -273,13 +274,6 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
       throw replyError('syntax')
     },
   }
-}
-
-/** Only connections wait: elsewhere the time is checked and forgotten. [store.md 7.4] */
-function waitTime(word: Bytes): number {
-  if (!/^(?:0|-?[1-9][0-9]{0,17})$/.test(word)) throw replyError('timeoutNotInteger')
-  if (word[0] === '-') throw replyError('timeoutNegative')
-  return Number(word)
 }
 
 /** `COUNT` of a reading that goes on elsewhere. */

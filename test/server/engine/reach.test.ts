@@ -123,6 +123,17 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
       expect(await ask(sandbox, '/multi-exec', [['SET', 'k', 'w'], argv])).toEqual([400, refused])
     }
     expect(await run(sandbox, 'COPY', 'k', 'DB', 'DB', '0')).toEqual([200, '{"result":1}'])
+    // What redis refuses before it comes to the database.
+    for (const words of ['a b c DB 2', 'k b c DB 99', 'k b REPLACE c DB 1', 'k b REPLACE DB']) {
+      const argv = ['COPY', ...words.split(' ')]
+      const told = await engine.client.send(argv)
+      expect(await run(sandbox, ...argv)).toEqual([400, JSON.stringify(told)])
+      expect(told).toEqual({ error: 'ERR syntax error' })
+    }
+    // What comes after a database is judged later, and a second one counts.
+    for (const words of ['k b DB 99 c', 'k theirs DB 0 DB 1', 'k theirs REPLACE DB 1 REPLACE']) {
+      expect((await run(sandbox, 'COPY', ...words.split(' ')))[1]).toBe('{"error":"ERR DB index is out of range"}')
+    }
     expect(await run(sandbox, 'GET', 'k')).toEqual([200, '{"result":"v"}'])
     expect(await other(engine, 'KEYS', '*')).toEqual({ array: [{ bulk: 'theirs' }] })
   })
