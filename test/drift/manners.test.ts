@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { storeContract } from '../../src/server/drift/contract/store.js'
+import { EventLines } from '../../src/server/drift/event-lines.js'
 import { refusalOf } from '../../src/server/drift/harmless.js'
 import { ownIds, queueRefusal } from '../../src/server/drift/harmless-queue.js'
+import { RealConnection } from '../../src/server/drift/real-side.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 import { comparedWith, connectionTo } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
@@ -100,6 +102,28 @@ describe('when something goes wrong', () => {
     const outcome = await comparedWith(world(), only('string'), { store: between.url })
     expect(outcome.broken[0]!.because).toBe('it asks to wait 3600 seconds (429)')
     expect(outcome.compared).toBe(0)
+  })
+
+  test.each([
+    ['no answer', () => new Promise<Response>(() => {})],
+    ['an answer that stops within', async () => new Response(new ReadableStream({}))],
+  ])('%s is not waited for, whatever becomes of its signal', async (_, answer) => {
+    const { service } = connectionTo(world(), { store: between.url })
+    const connection = new RealConnection({ ...service, fetch: answer }, 50)
+    const outcome = await comparedWith(world(), only('string: GET and SET'), { store: between.url }, connection)
+    expect(outcome.broken).toEqual([{ name: 'string: GET and SET', because: 'no answer within 0.05 seconds' }])
+  })
+
+  test('a stream of nothing but comments is left', { timeout: 30_000 }, async () => {
+    const comments = new ReadableStream<Uint8Array>({
+      pull: async (stream) => {
+        await new Promise((resolve) => setTimeout(resolve))
+        stream.enqueue(new TextEncoder().encode(': nothing\n'))
+      },
+    })
+    const stream = new EventLines(new Response(comments), {}, new AbortController())
+    expect(await stream.next()).toBeUndefined()
+    stream.close()
   })
 
   test('an answer without an end is left', async () => {

@@ -2,6 +2,8 @@ import type { Answered, OpenStream } from './case.js'
 
 /** Longest wait for one line, milliseconds of the host. */
 const patience = 10_000
+/** Longest life of a stream: of others on the same server there may be lines without an end. */
+const life = 30_000
 
 /** The lines of an event stream, one at a time. */
 export class EventLines implements OpenStream {
@@ -9,6 +11,7 @@ export class EventLines implements OpenStream {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #decoder = new TextDecoder()
   readonly #abort: AbortController
+  readonly #over: AbortSignal = AbortSignal.timeout(life)
   #buffer = ''
 
   constructor(response: Response, headers: Record<string, string>, abort: AbortController) {
@@ -20,6 +23,8 @@ export class EventLines implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
+      // A line that is there already would win every race.
+      if (late.aborted || this.#over.aborted) return undefined
       const end = this.#buffer.indexOf('\n')
       if (end !== -1) {
         const line = this.#buffer.slice(0, end)

@@ -35,7 +35,11 @@ export class RealConnection {
   sent = 0
   readonly #abort = new AbortController()
 
-  constructor(readonly service: RealService) {}
+  /** @param patience for one request, its answer included, milliseconds */
+  constructor(
+    readonly service: RealService,
+    readonly patience: number = longestRequest,
+  ) {}
 
   get signal(): AbortSignal {
     return this.#abort.signal
@@ -46,48 +50,77 @@ export class RealConnection {
     this.#abort.abort(new Away('interrupted'))
   }
 
-  /** @param signal of an interruption; clean-up goes without */
-  async fetch(ask: Ask, signals: readonly AbortSignal[]): Promise<Response> {
+  /**
+   * Asks, and reads the answer.
+   * @param signals of an interruption; clean-up goes without
+   */
+  async fetch<T>(ask: Ask, signals: readonly AbortSignal[], read: (response: Response) => Promise<T>): Promise<T> {
     const address = ask.service === 'store' ? this.service.store : this.service.queue
     if (address === undefined) throw new NotSent(`there is no url of the ${ask.service}`)
     const { url, headers } = spoken(ask, address)
     for (let rests = 0; ; rests++) {
       for (const signal of signals) signal.throwIfAborted()
       this.sent++
-      const response = await this.#once(ask, url, headers, signals)
-      const rest = restAsked(response)
-      if (rest === undefined || rests === mostRests) return response
-      if (rest > longestRest) throw new Away(`it asks to wait ${rest} seconds (429)`)
-      await response.body?.cancel()
-      await sleep(rest * 1000, undefined, { signal: AbortSignal.any([...signals]) })
+      const done = await this.#inTime(signals, async (signal) => {
+        const response = await this.#once(ask, url, headers, signal)
+        const rest = restAsked(response)
+        if (rest === undefined || rests === mostRests) return { value: await read(response) }
+        await response.body?.cancel()
+        return { rest }
+      })
+      if ('value' in done) return done.value
+      if (done.rest > longestRest) throw new Away(`it asks to wait ${done.rest} seconds (429)`)
+      await sleep(done.rest * 1000, undefined, { signal: AbortSignal.any([...signals]) })
     }
   }
 
-  async #once(
-    ask: Ask,
-    url: string,
-    headers: Record<string, string>,
-    signals: readonly AbortSignal[],
-  ): Promise<Response> {
+  /**
+   * A timer of our own: Node.js 20 may collect a signal of `AbortSignal.timeout` that only `AbortSignal.any` refers to, and
+   * then it never comes.
+   */
+  async #inTime<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController()
+    const { promise, reject } = withReject()
+    const end = (reason: unknown): void => {
+      reject(reason)
+      abort.abort(reason)
+    }
+    const timer = setTimeout(() => end(new Away(`no answer within ${this.patience / 1000} seconds`)), this.patience)
+    const listening = signals.map((signal) => ({ signal, listener: () => end(signal.reason) }))
+    for (const { signal, listener } of listening) signal.addEventListener('abort', listener)
     try {
-      return await this.service.fetch(url, {
-        method: ask.method,
-        headers: { ...headers, 'user-agent': this.service.userAgent },
-        ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
-        // Another address would get the token.
-        redirect: 'manual',
-        signal: AbortSignal.any([...signals, AbortSignal.timeout(longestRequest)]),
-      })
+      return await Promise.race([work(abort.signal), promise])
     } catch (error) {
       for (const signal of signals) signal.throwIfAborted()
-      throw new Away(reasonOf(error))
+      throw error instanceof Away ? error : new Away(reasonOf(error))
+    } finally {
+      clearTimeout(timer)
+      for (const { signal, listener } of listening) signal.removeEventListener('abort', listener)
     }
+  }
+
+  #once(ask: Ask, url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    return this.service.fetch(url, {
+      method: ask.method,
+      headers: { ...headers, 'user-agent': this.service.userAgent },
+      ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
+      // Another address would get the token.
+      redirect: 'manual',
+      signal,
+    })
   }
 }
 
+function withReject(): { readonly promise: Promise<never>; readonly reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void
+  const promise = new Promise<never>((_, rejecting) => {
+    reject = rejecting
+  })
+  return { promise, reject: reject! }
+}
+
 function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } }
-  if (name === 'TimeoutError') return `no answer within ${longestRequest / 1000} seconds`
+  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } }
   return cause?.code ?? cause?.message ?? message
 }
 
@@ -165,32 +198,32 @@ export class RealSide implements Side {
   }
 
   async ask(ask: Ask): Promise<Answered> {
-    const response = await this.#fetch(ask)
-    if (!this.isInterruptible && response.status >= 500) throw new Away(`status ${response.status}`)
-    try {
+    return this.#fetch(ask, async (response) => {
+      if (!this.isInterruptible && response.status >= 500) throw new Away(`status ${response.status}`)
       const body = await bodyOf(response)
       for (const id of ownIds(ask, text(body), this.#ids)) this.#ids.add(id)
       return { status: response.status, headers: this.#headers(ask, response), body }
-    } catch (error) {
-      throw new Away(reasonOf(error))
-    }
+    })
   }
 
   async open(ask: Ask): Promise<OpenStream> {
     const abort = new AbortController()
-    const response = await this.#fetch(ask, abort.signal)
-    return new EventLines(response, this.#headers(ask, response), abort)
+    const stream = await this.#fetch(
+      ask,
+      async (response) => new EventLines(response, this.#headers(ask, response), abort),
+    )
+    this.connection.signal.addEventListener('abort', () => stream.close(), { once: true })
+    return stream
   }
 
-  #fetch(ask: Ask, ...signals: AbortSignal[]): Promise<Response> {
+  async #fetch<T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> {
     const reason =
       ask.service === 'store'
         ? refusal(ask, this.prefix)
         : queueRefusal(ask, { prefix: this.prefix, endpoint: this.reached?.url, ids: this.#ids })
     if (reason !== undefined) throw new NotSent(reason)
     for (const word of ownWords(ask, this.prefix)) this.keys.add(word)
-    if (this.isInterruptible) signals.push(this.connection.signal)
-    return this.connection.fetch(ask, signals)
+    return this.connection.fetch(ask, this.isInterruptible ? [this.connection.signal] : [], read)
   }
 
   #headers(ask: Ask, response: Response): Record<string, string> {
