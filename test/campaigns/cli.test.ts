@@ -105,6 +105,16 @@ describe('whatever a campaign does', () => {
     ],
     ['leaves while it is imported', 'process.exit(7)', /called process\.exit\(7\)/],
     ['ends its thread', 'process.reallyExit(7)', /Its worker ended with code 7/],
+    [
+      'throws where nobody catches',
+      body("() => { setTimeout(() => { throw new Error('later') }, 0); return new Promise(() => {}) }"),
+      /Its worker ended: later/,
+    ],
+    [
+      'rejects where nobody catches',
+      body("() => { void Promise.reject(new Error('later')); return new Promise(() => {}) }"),
+      /Its worker ended: later/,
+    ],
   ])(
     'one that %s is refused in a sentence, and the file of its shard says that nothing was run',
     async (_, text, sentence) => {

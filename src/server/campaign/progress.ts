@@ -18,7 +18,8 @@ export function showProgress(progress: () => Progress): () => void {
     if (is.runs !== last.runs) last = { runs: is.runs, at: now }
     const still = now - last.at >= stillAfter ? now - last.at : 0
     const line = progressLine(is, now - begun, still)
-    stderr.write(isTerminal ? `\r\x1b[K${cut(line, stderr.columns)}` : `${line}\n`)
+    // Some terminals say that they have no columns.
+    stderr.write(isTerminal ? `\r\x1b[K${cut(line, stderr.columns || 80)}` : `${line}\n`)
   }
   const timer = setInterval(tell, isTerminal ? everyMs.terminal : everyMs.pipe)
   return () => {
@@ -30,7 +31,7 @@ export function showProgress(progress: () => Progress): () => void {
 }
 
 /** Longer lines would not be written over. */
-function cut(line: string, columns = 80): string {
+function cut(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, columns - 2)}…`
 }
 

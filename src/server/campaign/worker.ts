@@ -26,9 +26,14 @@ export async function perform({ file, given, task, slot }: Job): Promise<Done> {
 /** What a campaign prints must not end up in the report, nor may it end the program. */
 function leaveTheReportAlone(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr)
+  const { exit } = process
   process.exit = (code) => {
     throw new Error(`The code under test called process.exit(${code ?? ''}).`)
   }
+  // With it Node ends a thread after an error that nobody has caught.
+  process.on('uncaughtExceptionMonitor', () => {
+    if (process.listenerCount('uncaughtException') === 0) process.exit = exit
+  })
 }
 
 let loaded: { readonly file: string; readonly campaign: Promise<Campaign> } | undefined
