@@ -6,6 +6,7 @@ import { queueContract } from '../../src/server/drift/contract/queue.js'
 import { storeContract } from '../../src/server/drift/contract/store.js'
 import { DoubleSide } from '../../src/server/drift/double-side.js'
 import { neverSent } from '../../src/server/drift/harmless.js'
+import { neverAsked } from '../../src/server/drift/harmless-queue.js'
 import { documentedCommands } from '../support/documented-commands.js'
 
 // The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.
@@ -70,4 +71,35 @@ test('of an endpoint that answers by itself nothing is asked that the page does 
   expect(asked.length).toBeGreaterThan(0)
   // 489 means what it means only with a header of the service's own beside it.
   expect(asked.filter((each) => /=489$/.test(each))).toEqual([])
+})
+
+test('every endpoint of the queue that the reference shows is asked, or it is said why not', async () => {
+  const page = readFileSync(new URL('../../docs/reference/queue.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| ([A-Z, ]+) \| `(\/[^`]*)` \|/gm)].map(([, methods, path]) => ({
+    methods: methods!.split(', '),
+    path: path!,
+  }))
+  expect(rows.length).toBeGreaterThan(35)
+  const asked: string[] = []
+  for (const one of queueContract) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const ask = side.ask.bind(side)
+    side.ask = (each) => {
+      asked.push(`${each.method} ${each.path.split('?')[0]}`)
+      return ask(each)
+    }
+    await one.run(side, () => {})
+  }
+  // What is asked before anything else: whether the queue is there. And the page of its root says no more than readiness.
+  const elsewhere = ['GET /v2/queues', 'GET /']
+  const named = neverAsked.flatMap(({ name }) => name.split(', '))
+  const isAsked = (method: string, path: string): boolean => {
+    const form = path.replace(/:\w+/g, '[^/]+').replace('{rest}', '.+')
+    return asked.some((each) => new RegExp(`^${method} ${form}$`).test(each))
+  }
+  const missing = rows
+    .filter(({ methods, path }) => !methods.some((method) => isAsked(method, path)))
+    .flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`))
+  expect(missing.filter((each) => !named.includes(each) && !elsewhere.includes(each))).toEqual([])
+  expect(named.filter((each) => !missing.includes(each))).toEqual([])
 })

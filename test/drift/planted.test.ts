@@ -89,8 +89,9 @@ function storePlants(asked: Asked, answer: Passing): Partial<Passing> | undefine
 const impatient = new Set<string>()
 
 /** One retry less than was asked for, and nobody says so. */
-function fewerRetries({ path }: Asked): { headers: Record<string, string> } | undefined {
-  return path.includes('/v2/publish/') && path.includes('status=500') && !path.includes('role=')
+function fewerRetries({ path, headers }: Asked): { headers: Record<string, string> } | undefined {
+  const asked = headers['upstash-retries'] === '2'
+  return asked && path.includes('/v2/publish/') && path.includes('status=500') && !path.includes('role=')
     ? { headers: { 'upstash-retries': '1' } }
     : undefined
 }

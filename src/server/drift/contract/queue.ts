@@ -66,6 +66,17 @@ class Stage {
     }
   }
 
+  /** What has become of a message that failed, when it is there. */
+  async deadLetter(id: string): Promise<DeadLetter | undefined> {
+    let letter: DeadLetter | undefined
+    await this.until(async () => {
+      const { body } = await this.quietly('GET', `/v2/dlq?messageId=${id}`)
+      letter = (parsedJson(body) as { messages?: DeadLetter[] } | undefined)?.messages?.[0]
+      return letter !== undefined
+    })
+    return letter
+  }
+
   /** The story of a message once it has ended: its states in order. */
   async story(id: string): Promise<void> {
     let entries: readonly LogEntry[] = []
@@ -95,6 +106,12 @@ type Headers = Readonly<Record<string, string>>
 
 interface LogEntry {
   readonly state: string
+}
+
+type DeadLetter = Readonly<Record<string, unknown>>
+
+function dlqIdIn(letter: DeadLetter | undefined): string {
+  return String(letter?.dlqId ?? '0000000000000-0')
 }
 
 interface Asking {
@@ -170,16 +187,19 @@ const arriving = queueCase(
 const failing = queueCase('retries, and a dead letter', 30, async (stage) => {
   const id = await stage.publish('publish', often, { asked: { status: 500 } })
   await stage.story(id)
-  let letter: Record<string, unknown> | undefined
-  await stage.until(async () => {
-    const { body } = await stage.quietly('GET', `/v2/dlq?messageId=${id}`)
-    letter = (parsedJson(body) as { messages?: Record<string, unknown>[] } | undefined)?.messages?.[0]
-    return letter !== undefined
-  })
+  const letter = await stage.deadLetter(id)
   stage.note('the dead letter', withoutHeaders(letter))
-  const dlqId = String(letter?.dlqId ?? '0000000000000-0')
+  const dlqId = dlqIdIn(letter)
   await stage.ask('delete the dead letter', 'DELETE', `/v2/dlq/${dlqId}`)
   await stage.ask('read it again', 'GET', `/v2/dlq/${dlqId}`, { loose: ['kind'] })
+})
+
+const again = queueCase('a dead letter that is published again', 30, async (stage) => {
+  const id = await stage.publish('publish', once, { asked: { status: 500 } })
+  const dlqId = dlqIdIn(await stage.deadLetter(id))
+  const published = await stage.ask('publish it again', 'POST', `/v2/dlq/retry/${dlqId}`)
+  await stage.story(stage.idIn(published))
+  await stage.ask('read the dead letter', 'GET', `/v2/dlq/${dlqId}`, { loose: ['kind'] })
 })
 
 const recovering = queueCase('a retry that succeeds', 20, async (stage) => {
@@ -229,6 +249,12 @@ const waiting = queueCase('a message that waits', 8, async (stage) => {
   await stage.ask('read it again', 'GET', `/v2/messages/${id}`, { loose: ['kind'] })
 })
 
+const hurried = queueCase('a message that is not left waiting', 12, async (stage) => {
+  const id = await stage.publish('publish', { ...late, ...once })
+  await stage.ask('deliver it now', 'POST', `/v2/messages/${id}/retry`)
+  await stage.story(id)
+})
+
 const duplicates = queueCase('deduplication', 6, async (stage) => {
   const settings = { ...late, 'Service-Deduplication-Id': `${stage.prefix}once` }
   await stage.publish('publish', settings)
@@ -238,7 +264,7 @@ const duplicates = queueCase('deduplication', 6, async (stage) => {
   await stage.publish('publish by content again', byContent)
 })
 
-const groups = queueCase('groups', 14, async (stage) => {
+const groups = queueCase('groups', 16, async (stage) => {
   const name = `${stage.prefix}group`
   const path = `/v2/topics/${name}`
   const [one, two] = [stage.side.endpoint({ n: 1 }), stage.side.endpoint({ n: 2 })]
@@ -247,6 +273,8 @@ const groups = queueCase('groups', 14, async (stage) => {
   const body = JSON.stringify({ endpoints: [{ url: one, name: 'one' }, { url: two }] })
   await stage.ask('create a group', 'POST', `${path}/endpoints`, { body, headers: jsonBody })
   await stage.ask('read it', 'GET', path)
+  await stage.ask('give it a header', 'PATCH', path, { headers: { 'Service-Forward-X-Drift': 'group' } })
+  await stage.ask('read it with its header', 'GET', path)
   const answered = await stage.ask('publish to it', 'POST', `/v2/publish/${name}`, {
     headers: { ...late, ...jsonBody },
     body: '{}',
@@ -259,13 +287,15 @@ const groups = queueCase('groups', 14, async (stage) => {
   await stage.ask('read it at last', 'GET', path)
 })
 
-const queues = queueCase('queues', 14, async (stage) => {
+const queues = queueCase('queues', 16, async (stage) => {
   const name = `${stage.prefix}queue`
   const path = `/v2/queues/${name}`
   stage.undo(path)
   await stage.ask('read a queue that is not there', 'GET', path)
   const body = JSON.stringify({ queueName: name, parallelism: 2, paused: true })
   await stage.ask('create a queue', 'POST', '/v2/queues', { body, headers: jsonBody })
+  await stage.ask('resume it', 'POST', `${path}/resume`)
+  await stage.ask('read it resumed', 'GET', path)
   await stage.ask('pause it', 'POST', `${path}/pause`)
   await stage.ask('read it', 'GET', path)
   const enqueued = await stage.ask('enqueue', 'POST', `/v2/enqueue/${name}/${stage.side.endpoint()}`, {
@@ -341,7 +371,7 @@ const flow = queueCase('flow control', 10, async (stage) => {
   })
 })
 
-const mistakes = queueCase('mistakes', 22, async (stage) => {
+const mistakes = queueCase('mistakes', 24, async (stage) => {
   const to = `/v2/publish/${stage.side.endpoint()}`
   const wrong = (title: string, headers: Headers): Promise<Answered> =>
     stage.ask(title, 'POST', to, { headers: { ...late, ...headers } })
@@ -367,6 +397,8 @@ const mistakes = queueCase('mistakes', 22, async (stage) => {
     headers: jsonBody,
   })
   await stage.ask('a filter that is not known', 'GET', '/v2/events?stuntdouble=1')
+  await stage.ask('the log of nobody', 'GET', '/v2/logs?messageId=msg_stuntdouble_none', { loose: ['kind'] })
+  await stage.ask('whether it is ready', 'GET', '/v2/readiness')
 })
 
 /** The time of the next trigger is the same on both sides, so it is kept: minutes are no time that is taken out. */
@@ -400,6 +432,6 @@ function withoutHeaders(value: unknown): unknown {
 
 /** What the message queue is asked. */
 export const queueContract: readonly Case[] = [
-  ...[publishing, arriving, failing, recovering, refusing, callbacks, waiting, duplicates],
+  ...[publishing, arriving, failing, again, recovering, refusing, callbacks, waiting, hurried, duplicates],
   ...[groups, queues, schedules, batches, flow, mistakes],
 ]
