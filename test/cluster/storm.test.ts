@@ -81,7 +81,7 @@ describe.skipIf(findRedisServer() === undefined)(`a storm of ${seconds} s over t
     console.log(
       `storm: ${answers} answers, ${refusals} refusals, ${after.receiver.arrivals.length} deliveries, ${repeated(after)} of them again; take-overs with a lease of ${lease} ms: median ${told[told.length >> 1]} ms, slowest ${told.at(-1)} ms`,
     )
-    expect(answers).toBeGreaterThan(after.tenants.length)
+    expect(answers).toBeGreaterThan(20 * seconds)
     expect(told.length).toBeGreaterThan(0)
     // Two seconds on a machine with nothing else to do.
     expect(told[told.length >> 1]).toBeLessThan(20_000)
