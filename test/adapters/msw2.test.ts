@@ -6,7 +6,7 @@ const { mswHandlers, passthroughHandlers } = await import('../../src/adapters/ms
 const { http, HttpResponse } = await import('msw')
 const { createSandbox } = await import('stuntdouble')
 const { contractSuite } = await import('../contract/suite.js')
-const { globalFetch } = await import('../contract/way.js')
+const { globalFetch } = await import('../contract/adapter.js')
 
 interface Server2 {
   listen(options: { onUnhandledRequest: 'bypass' | 'error' }): void

@@ -1,6 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
-import type { Need } from './carriage.js'
 import type { Sight } from './request-faults.js'
+import type { Need } from './transport.js'
 
 /** One way on which requests reach a sandbox. */
 export interface Way {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { carriage, carriageTable } from './carriage.js'
 import { cases } from './cases.js'
 import { contractSuite } from './suite.js'
+import { carriage, carriageTable } from './transport.js'
 import { ways } from './ways.js'
 
 test('there are more than 120 cases, each of its own', () => {

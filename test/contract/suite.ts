@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
+import { type OpenWay, openWay, type WayKind } from './adapter.js'
 import { cases } from './cases.js'
 import { Client } from './client.js'
-import { echoSuite } from './echoes.js'
-import { type OpenWay, openWay, type WayKind } from './way.js'
+import { echoSuite } from './echo-suite.js'
 
 /** Every case through one way, but for what the table says it cannot carry. */
 export function contractSuite(kind: WayKind): void {

@@ -12,9 +12,9 @@ import { routeSandbox } from '../../src/adapters/playwright.js'
 import { listener } from '../../src/server/listener.js'
 import { openStreamOutlet } from '../../src/server/stream-outlet.js'
 import { findChromium } from '../support/chromium.js'
-import { carriage } from './carriage.js'
+import { globalFetch, type OpenWay, options, type Served, type WayKind } from './adapter.js'
 import { broken, increment, noAnswer, type Sight } from './request-faults.js'
-import { globalFetch, type OpenWay, options, type Served, type WayKind } from './way.js'
+import { carriage } from './transport.js'
 
 /** Of msw: it hands an answer on once it has the first bytes of its body. */
 const seenThroughMsw: Sight = {

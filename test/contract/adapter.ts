@@ -1,8 +1,8 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'stuntdouble'
-import type { Need } from './carriage.js'
 import type { Way } from './client.js'
 import type { EchoWorld } from './echo-world.js'
 import type { Sight } from './request-faults.js'
+import type { Need } from './transport.js'
 
 export interface OpenWay extends Way {
   close(): Promise<void> | void

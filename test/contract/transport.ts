@@ -49,7 +49,7 @@ export function carriageTable(): string {
   })
   return `# Ways to a sandbox
 
-<!-- Generated from test/contract/carriage.ts: \`npm run docs\`. Do not edit. -->
+<!-- Generated from test/contract/transport.ts: \`npm run docs\`. Do not edit. -->
 
 One suite of more than 120 cases over the three APIs, faults of every kind among them, runs through every way; this is what each carries. The pages of each: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
 

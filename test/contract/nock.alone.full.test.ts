@@ -1,14 +1,14 @@
 import nock, * as nockModule from 'nock'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll } from 'vitest'
-import { carriage } from './carriage.js'
+import { globalFetch } from './adapter.js'
 import { increment, noAnswer } from './request-faults.js'
 import { contractSuite } from './suite.js'
-import { globalFetch } from './way.js'
+import { carriage } from './transport.js'
 
 // In a file of its own: nock takes hold of the process as soon as it is imported.
 
-/** Of nock 14, which `nock14.test.ts` puts in its place, not every function is there. */
+/** Of nock 14, which `nock14.alone.full.test.ts` puts in its place, not every function is there. */
 const isNock14 = !('getGetRequestBody' in nock)
 const isFirst = 'isFirst' in nockModule
 

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
+import type { Leading, Led } from './adapter.js'
 import { allBytes, type Echo, EchoWorld } from './echo-world.js'
-import type { Leading, Led } from './way.js'
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes as Uint8Array).toString('base64')
 
