@@ -18,12 +18,12 @@ contractSuite({
   name: 'stuntdouble/msw with msw 2',
   cannot: {},
   echoesOnly: true,
-  leading: {
-    passesForeign: true,
-    // Its interceptors read a copy of each response, which nobody cancels.
-    exceptions: ['a body on GET is taken', 'a stream does not see that its reader has stopped'],
-    lead: async (served) => {
-      const server = setupServer(...mswHandlers(served))
+  connector: {
+    passesOtherOrigins: true,
+    // Its interceptors read a copy of each response, and do not cancel it.
+    exceptions: ['a body on GET is taken', 'a stream does not see that its client stopped reading'],
+    connect: async (target) => {
+      const server = setupServer(...mswHandlers(target))
       server.listen({ onUnhandledRequest: 'bypass' })
       return { fetch: globalFetch, close: () => server.close() }
     },

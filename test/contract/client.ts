@@ -1,28 +1,33 @@
 import type { Sandbox } from 'stuntdouble'
-import type { Sight } from './request-faults.js'
+import type { ConnectedSandbox } from './adapter.js'
+import type { FaultVisibility } from './request-faults.js'
 import type { Need } from './transport.js'
-
-/** One way on which requests reach a sandbox. */
-export interface Way {
-  readonly sandbox: Sandbox
-  readonly fetch: typeof globalThis.fetch
-}
 
 export interface Case {
   readonly title: string
   readonly need: Need
+  /** The adapters that run the case in addition to `sandbox.fetch`. Absent: none. */
+  readonly repeat?: Repeat
+  /** The name under which an adapter says what its clients see instead. */
+  readonly fault?: string
   run(client: Client): Promise<void>
 }
 
-/** The three APIs as a client of one way speaks to them. */
+/**
+ * `'each adapter'`: the outcome depends on the adapter.
+ * `'without echoes'`: adapters that lead to the echo world prove the same there, the others run the case.
+ */
+export type Repeat = 'each adapter' | 'without echoes'
+
+/** The three APIs as a client of one adapter calls them. */
 export class Client {
   readonly sandbox: Sandbox
   readonly fetch: typeof globalThis.fetch
 
   constructor(
-    { sandbox, fetch }: Way,
-    /** What its way shows of faults. */
-    readonly sight: Sight = {},
+    { sandbox, fetch }: Pick<ConnectedSandbox, 'sandbox' | 'fetch'>,
+    /** What its adapter shows of faults. */
+    readonly visibility: FaultVisibility = {},
   ) {
     this.sandbox = sandbox
     this.fetch = fetch
@@ -69,8 +74,19 @@ export const post = (body: BodyInit | object, headers: Record<string, string> = 
 
 export const shop = 'https://shop.test/orders'
 
-export function one(need: Need, title: string, run: (client: Client) => Promise<void>): Case {
+/** A case about a service, which runs through `sandbox.fetch` only. */
+export function one(need: Need, title: string, run: Case['run']): Case {
   return { title, need, run }
+}
+
+/** A case about transport, for adapters that cannot lead to the echo world. */
+export function transport(need: Need, title: string, run: Case['run']): Case {
+  return { title, need, run, repeat: 'without echoes' }
+}
+
+/** A case whose outcome depends on the adapter: a manner in which responses fail. */
+export function onEachAdapter(given: Case): Case {
+  return { ...given, repeat: 'each adapter' }
 }
 
 /** Moves time until a call has its end. */

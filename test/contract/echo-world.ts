@@ -6,7 +6,7 @@ import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
-/** Stands in for the services: it makes happen at will what a sandbox does rarely. */
+/** Takes the place of the services: it does on request what a sandbox does rarely. */
 export class EchoWorld {
   readonly vocabulary = serviceVocabulary
   readonly received: Call[] = []
@@ -28,10 +28,11 @@ export class EchoWorld {
     this.received.push(call)
     const path = call.url
       .replace(/^[a-z]+:\/\/[^/]+/, '')
-      .replace(/^.*?(?=\/(echo|bytes|status|stream|slow|broken|lost))/, '')
+      .replace(/^.*?(?=\/(echo|bytes|headers|status|stream|slow|broken|lost))/, '')
     if (path.startsWith('/status/'))
       return { status: Number(path.slice(8)), headers: [['x-own', 'yes']], body: latin1('text') }
     if (path.startsWith('/bytes')) return everyByte
+    if (path.startsWith('/headers')) return manyHeaders
     if (path.startsWith('/stream')) return this.#stream(call)
     if (path.startsWith('/slow')) return this.#slow()
     if (path.startsWith('/broken')) throw new ConnectionBroken('ECONNRESET', 'the connection was reset')
@@ -53,7 +54,7 @@ export class EchoWorld {
     for (const end of this.#ends.splice(0).reverse()) end()
   }
 
-  /** Lets the slow answers go. */
+  /** Sends the slow responses. */
   release(): void {
     for (const release of this.#release.splice(0)) release()
   }
@@ -94,4 +95,15 @@ const everyByte: Answer = {
   status: 200,
   headers: [['content-type', 'application/octet-stream']],
   body: latin1(String.fromCharCode(...allBytes)),
+}
+
+/** More than the 50 to 100 lines at which some parsers stop. */
+export const numberedHeaders: readonly [string, string][] = Array.from({ length: 120 }, (_, n) => [
+  `x-n-${n}`,
+  `v ${n}`,
+])
+const manyHeaders: Answer = {
+  status: 200,
+  headers: [['set-cookie', 'a=1'], ...numberedHeaders, ['set-cookie', 'b=2; path=/'], ['x-empty', '']],
+  body: latin1('text'),
 }

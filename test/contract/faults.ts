@@ -24,8 +24,17 @@ import {
   unresolved,
 } from 'stuntdouble'
 import { expect } from 'vitest'
-import { type Case, type Client, movedUntil, one, post, shop } from './client.js'
-import { broken, brokenStream, increment, noAnswer, retryAfter, seen, stalledStream } from './request-faults.js'
+import { type Case, type Client, movedUntil, onEachAdapter, one, post, shop } from './client.js'
+import {
+  broken,
+  brokenStream,
+  increment,
+  networkErrors,
+  noAnswer,
+  retryAfter,
+  seen,
+  stalledStream,
+} from './request-faults.js'
 
 /** Strikes the next request of a service. */
 function strikes(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
@@ -63,9 +72,9 @@ function claimsOf(token: string): Claims {
 
 /** Every kind once; the compiler keeps the list complete. */
 const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
-  latency: [seen('latency', latency('300ms'), { ...increment, head: 300 }, '1')],
+  latency: [onEachAdapter(seen('latency', latency('300ms'), { ...increment, head: 300 }, '1'))],
   status: [
-    seen('status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null),
+    onEachAdapter(seen('status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null)),
     one('headers', 'a status with headers and body of its own', async (client) => {
       strikes(client, 'queue.request', {
         kind: 'status',
@@ -103,17 +112,17 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     }),
   ],
   reset: [seen('reset', reset(), noAnswer, null), seen('reset after', reset(), noAnswer, '1', { phase: 'after' })],
-  refused: [seen('refused', refused(), noAnswer, null)],
+  refused: [onEachAdapter(seen('refused', refused(), noAnswer, null))],
   unresolved: [seen('unresolved', unresolved(), noAnswer, null)],
   certificate: [seen('certificate', badCertificate(), noAnswer, null)],
   hang: [seen('hang', hang('20s'), { ...noAnswer, end: 20_000 }, null)],
-  'half-open': [seen('half-open', halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1')],
+  'half-open': [onEachAdapter(seen('half-open', halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1'))],
   truncate: [
-    seen('truncate', truncate(8), broken('{"result'), '1'),
-    seen('truncate at once', truncate(0), broken(''), '1'),
+    onEachAdapter(seen('truncate', truncate(8), broken('{"result'), '1')),
+    onEachAdapter(seen('truncate at once', truncate(0), broken(''), '1')),
   ],
   'corrupt-json': [seen('corrupt-json', corruptJson(), { status: 200, body: '{"result":1<' }, '1')],
-  'slow-body': [seen('slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1')],
+  'slow-body': [onEachAdapter(seen('slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1'))],
   'content-type': [seen('content-type', contentType('text/html'), { ...increment, type: 'text/html' }, '1')],
   reply: [
     one('fault', 'an error reply of one command in a pipeline', async (client) => {
@@ -187,7 +196,7 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   quota: [
     seen('quota', quota(), { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') }, null),
   ],
-  'cut-stream': [brokenStream],
+  'cut-stream': [onEachAdapter(brokenStream)],
   'stall-stream': [stalledStream],
   'stale-read': [
     one('fault', 'stale-read: what was there a change ago', async (client) => {
@@ -222,6 +231,7 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
 
 export const faults: readonly Case[] = [
   ...Object.values(kinds).flat(),
+  networkErrors,
   ...([429, 500, 503] as const).map((code) =>
     one('fault', `a fault answers ${code}, and nothing is done`, async (client) => {
       strikes(client, 'store.request', { kind: 'status', status: code })

@@ -3,6 +3,6 @@ import { vi } from 'vitest'
 // The same contract with the first release of the version before.
 vi.mock('nock', async () => {
   const { default: nock } = await import('../versions/clients/node_modules/nock/index.js' as string)
-  return { default: nock, isFirst: true }
+  return { default: nock, isOldestNock14: true }
 })
 await import('./nock.alone.full.test.js')

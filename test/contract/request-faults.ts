@@ -1,14 +1,25 @@
-import { cutStream, type Fault, type FaultRule, rateLimited, stallStream } from 'stuntdouble'
+import {
+  badCertificate,
+  cutStream,
+  type Fault,
+  type FaultRule,
+  hang,
+  rateLimited,
+  refused,
+  reset,
+  stallStream,
+  unresolved,
+} from 'stuntdouble'
 import { expect } from 'vitest'
-import { type Case, type Client, one } from './client.js'
+import { type Case, type Client, one, transport } from './client.js'
 
-// What a client must see of a fault of its request, on whatever way the request comes.
+// What a client must see of a fault of its request, through any adapter.
 
-/** What a way cannot carry; catalog and pages say the same. */
-export interface Sight {
-  /** What is seen instead, by the name of the case. */
+/** How faults look through an adapter that cannot show all of them; the catalog and the pages say the same. */
+export interface FaultVisibility {
+  /** What is seen instead, by the `fault` of the case. */
   readonly instead?: Readonly<Record<string, object>>
-  /** Codes of network errors, where a way does not tell them apart. */
+  /** Codes of network errors, where an adapter does not distinguish them. */
   readonly networkErrors?: RegExp
   /** How the readers of a stream can tell that it broke off, where not by an error after its last event. */
   readonly streams?: 'break quietly' | 'lose their end'
@@ -73,7 +84,7 @@ export const broken = (part: string): object => ({
   error: expect.stringMatching(/terminated|aborted|other side closed/),
 })
 
-/** Codes in the cause of a rejected fetch: what really happened, where the way can tell. */
+/** Codes in the cause of a rejected fetch: what really happened, where the adapter can tell. */
 const codes: Partial<Record<Fault['kind'], string>> = {
   reset: 'ECONNRESET',
   refused: 'ECONNREFUSED',
@@ -92,47 +103,72 @@ export function seen(
   stored: string | null,
   more: Partial<FaultRule> = {},
 ): Case {
-  return one('fault', `a client sees: ${title}`, async (client) => {
-    const { sandbox, sight } = client
+  const need = fault.kind === 'half-open' || fault.kind === 'truncate' ? 'partial' : 'fault'
+  const run: Case['run'] = async (client) => {
+    const { sandbox, visibility } = client
     sandbox.faults.add({ on: 'store.request', fault, ...more })
     const found = await look(client, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
-    expect(found).toMatchObject(sight.instead?.[title] ?? expected)
+    expect(found).toMatchObject(visibility.instead?.[title] ?? expected)
     if (found.error !== undefined) expect(found.body).toBeUndefined()
     expect(sandbox.store.get('a')).toBe(stored)
     expect(sandbox.traffic.of('fault').map(({ fault: kind }) => kind)).toEqual([fault.kind])
     const code = codes[fault.kind]
     if (code === undefined || found.error === undefined) return
-    if (sight.networkErrors !== undefined) expect(found.code).toMatch(sight.networkErrors)
+    if (visibility.networkErrors !== undefined) expect(found.code).toMatch(visibility.networkErrors)
     else expect(found.code).toBe(code)
-  })
+  }
+  return { title: `shows the client: ${title}`, need, run, fault: title }
 }
+
+/** Each code of a network error, which an adapter may have to translate. */
+export const networkErrors: Case = transport(
+  'fault',
+  'turns each network error into a rejected fetch',
+  async (client) => {
+    const { sandbox, visibility } = client
+    const faults = [
+      [reset(), 'ECONNRESET'],
+      [refused(), 'ECONNREFUSED'],
+      [unresolved(), 'ENOTFOUND'],
+      [badCertificate(), 'CERT_HAS_EXPIRED'],
+      [hang(), 'ETIMEDOUT'],
+    ] as const
+    for (const [fault, code] of faults) {
+      sandbox.faults.add({ on: 'store.request', times: 1, fault })
+      const found = await look(client, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
+      expect(found, fault.kind).toMatchObject(noAnswer)
+      expect(found.code, fault.kind).toMatch(visibility.networkErrors ?? code)
+    }
+    expect(sandbox.store.get('a')).toBeNull()
+  },
+)
 
 /** `Retry-After` in both forms. */
 export const retryAfter: readonly Case[] = (
   [
-    ['seconds', '2'],
-    ['date', 'Tue, 01 Jan 2030 09:00:02 GMT'],
+    [transport, 'seconds', '2'],
+    [one, 'date', 'Tue, 01 Jan 2030 09:00:02 GMT'],
   ] as const
-).map(([form, value]) =>
-  one('fault', `rate-limited, Retry-After as ${form}`, async (client) => {
-    const { sandbox, sight } = client
+).map(([about, form, value]) =>
+  about('fault', `shows the client a rate limit with Retry-After as ${form}`, async (client) => {
+    const { sandbox, visibility } = client
     sandbox.faults.add({ on: 'queue.request', fault: rateLimited('burst', '2s', form) })
     const found = await look(client, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
-    expect(found).toMatchObject({ status: 429, retryAfter: sight.headers === 'hidden' ? null : value })
+    expect(found).toMatchObject({ status: 429, retryAfter: visibility.headers === 'hidden' ? null : value })
   }),
 )
 
-export const brokenStream: Case = one('stream', 'cut-stream: it breaks off', (client) =>
+export const brokenStream: Case = one('stream', 'breaks a stream after an event: cut-stream', (client) =>
   listened(client, cutStream(1), 'data: subscribe,c,1\n\ndata: message,c,a\n\n', 'broken'),
 )
 
-export const stalledStream: Case = one('stream', 'stall-stream: it is silent for a while', (client) =>
+export const stalledStream: Case = one('stream', 'holds events for a while, then sends them: stall-stream', (client) =>
   listened(client, stallStream(1, '30s'), 'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n', 'open'),
 )
 
 /** Subscribes while two messages are published, and reads until the text has come. */
 async function listened(
-  { sandbox, sight, fetch }: Client,
+  { sandbox, visibility, fetch }: Client,
   fault: Fault,
   text: string,
   end: 'broken' | 'open',
@@ -158,7 +194,7 @@ async function listened(
   })()
   sandbox.store.run('PUBLISH', 'c', 'a')
   sandbox.store.run('PUBLISH', 'c', 'b')
-  const lossy = end === 'broken' && sight.streams === 'lose their end'
+  const lossy = end === 'broken' && visibility.streams === 'lose their end'
   await expect
     .poll(async () => {
       await sandbox.clock.advance('10s')
@@ -166,7 +202,7 @@ async function listened(
     })
     .toBe(true)
   if (end === 'broken') await reading
-  expect(state).toBe(end === 'broken' && sight.streams === 'break quietly' ? 'closed' : end)
+  expect(state).toBe(end === 'broken' && visibility.streams === 'break quietly' ? 'closed' : end)
   client.abort()
   await reading
 }

@@ -1,27 +1,39 @@
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
-import { type OpenWay, openWay, type WayKind } from './adapter.js'
+import { type Adapter, type ConnectedSandbox, openSandbox } from './adapter.js'
 import { cases } from './cases.js'
-import { Client } from './client.js'
+import { type Case, Client } from './client.js'
 import { echoSuite } from './echo-suite.js'
 
-/** Every case through one way, but for what the table says it cannot carry. */
-export function contractSuite(kind: WayKind): void {
-  describe.skipIf(kind.missing !== undefined)(kind.name, () => {
-    if (kind.leading !== undefined) echoSuite(kind.leading)
-
-    if (kind.echoesOnly) return
-
-    describe('a sandbox', () => {
-      let way: OpenWay
-      beforeAll(async () => {
-        way = await openWay(kind)
-      }, 30_000)
-      afterAll(() => way.close())
-      beforeEach(() => way.sandbox.reset())
-
-      for (const { title, need, run } of cases) {
-        if (kind.cannot[need] === undefined) test(title, () => run(new Client(way, kind.sight)), 20_000)
-      }
-    })
+/** The echo world through one adapter, and the cases about transport, except what `cannot` names. */
+export function contractSuite(adapter: Adapter, chosen: readonly Case[] = transportCases(adapter)): void {
+  describe.skipIf(adapter.missing !== undefined)(adapter.name, () => {
+    if ('connector' in adapter) echoSuite(adapter.connector)
+    if ('echoesOnly' in adapter) return
+    sandboxSuite(adapter, chosen)
   })
+}
+
+function sandboxSuite(adapter: Adapter, chosen: readonly Case[]): void {
+  describe('a sandbox', () => {
+    let opened: ConnectedSandbox
+    beforeAll(async () => {
+      opened = await openSandbox(adapter)
+    }, 30_000)
+    afterAll(() => opened.close())
+    beforeEach(() => opened.sandbox.reset())
+
+    for (const one of chosen) {
+      if (isCarried(adapter, one)) test(one.title, () => one.run(new Client(opened, adapter.visibility)), 20_000)
+    }
+  })
+}
+
+function transportCases(adapter: Adapter): readonly Case[] {
+  const hasEchoes = 'connector' in adapter
+  return cases.filter(({ repeat }) => repeat === 'each adapter' || (repeat === 'without echoes' && !hasEchoes))
+}
+
+/** Where an adapter names what its clients see instead, they must see that. */
+function isCarried({ cannot, visibility }: Adapter, { need, fault }: Case): boolean {
+  return cannot[need] === undefined || (fault !== undefined && visibility?.instead?.[fault] !== undefined)
 }

@@ -1,45 +1,48 @@
-/** What a request needs of the way that carries it. */
+/** What a request needs of the adapter that carries it. */
 export const needs = {
-  plain: 'requests and answers',
+  plain: 'requests and responses',
   bytes: 'bodies of any bytes',
   large: 'bodies of megabytes',
-  concurrent: 'many calls at once',
-  headers: 'every header of an answer',
+  concurrent: 'many requests at the same time',
+  headers: 'every header of a response',
   stream: 'event streams',
   leave: 'an event stream that its client aborts',
-  abort: 'a client that gives up',
-  clock: 'time that moves during a call',
+  abort: 'requests that their client aborts',
+  clock: 'time that moves during a request',
   fault: 'faults: statuses, broken connections',
-  partial: 'answers that break off',
+  partial: 'responses that break halfway',
 } as const
 export type Need = keyof typeof needs
 
-const noStreams = 'nock takes no stream as a body: such a request fails with a sentence that says what to use'
-const deaf = 'a route is not told that its page gave up'
+const noStreams = 'nock takes no stream as a body: such a request fails with an error that names alternatives'
+const noAborts = 'a route does not hear that its page aborted a request'
 
-/** The ways, and what each cannot carry, as a sentence. The contract tests hold them to everything else. */
-export const carriage = {
+/** The adapters, and what each cannot carry and why. The contract tests hold them to everything else. */
+export const unsupported = {
   'sandbox.fetch': {},
   'stuntdouble/fetch': {},
   'stuntdouble/msw': {},
-  'stuntdouble/nock': { stream: noStreams, leave: noStreams },
+  'stuntdouble/nock': {
+    stream: noStreams,
+    leave: noStreams,
+    partial: 'nock takes whole responses: the client gets a network error',
+  },
   'stuntdouble/playwright': {
     headers: 'the browser keeps headers from a page of another origin, as it does with the service',
-    leave: deaf,
-    abort: deaf,
-    partial: 'a route is fulfilled whole or not at all: the page gets a network error',
+    leave: noAborts,
+    abort: noAborts,
   },
   'stuntdouble serve': {},
   'a server that adopts a sandbox': {},
 } as const satisfies Readonly<Record<string, Partial<Record<Need, string>>>>
-export type WayName = keyof typeof carriage
+export type AdapterName = keyof typeof unsupported
 
 /** docs/adapters/index.md. */
-export function carriageTable(): string {
-  const ways = Object.entries(carriage) as [string, Partial<Record<Need, string>>][]
+export function transportTable(): string {
+  const adapters = Object.entries(unsupported) as [string, Partial<Record<Need, string>>][]
   const notes: string[] = []
   const rows = (Object.entries(needs) as [Need, string][]).map(([need, what]) => {
-    const cells = ways.map(([, cannot]) => {
+    const cells = adapters.map(([, cannot]) => {
       const why = cannot[need]
       if (why === undefined) return '✓'
       if (!notes.includes(why)) notes.push(why)
@@ -51,10 +54,10 @@ export function carriageTable(): string {
 
 <!-- Generated from test/contract/transport.ts: \`npm run docs\`. Do not edit. -->
 
-One suite of more than 120 cases over the three APIs, faults of every kind among them, runs through every way; this is what each carries. The pages of each: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
+This table shows what each adapter carries. The test suite runs more than 140 cases over the three APIs, with faults of every kind, through \`sandbox.fetch\`. Every other adapter runs the cases whose outcome depends on the adapter: bodies, headers, streams, aborts, concurrent requests, sizes, and each way in which a response can fail. Each adapter has a page: [fetch](fetch.md), [msw](msw.md), [nock](nock.md), [Playwright](playwright.md), [server](../server.md).
 
-|  | ${ways.map(([name]) => name).join(' | ')} |
-|---|${ways.map(() => '---').join('|')}|
+|  | ${adapters.map(([name]) => name).join(' | ')} |
+|---|${adapters.map(() => '---').join('|')}|
 ${rows.join('\n')}
 
 ${notes.map((note, index) => `${index + 1}. ${note[0]!.toUpperCase()}${note.slice(1)}.`).join('\n')}

@@ -4,7 +4,7 @@ import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { queueReference } from '../../src/queue/rest/reference.js'
 import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'
-import { carriageTable } from '../contract/transport.js'
+import { transportTable } from '../contract/transport.js'
 import { withToolsAndConversation } from './agent-page.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
@@ -43,7 +43,7 @@ const faultPage = new URL('../../docs/faults.md', import.meta.url)
 writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
 writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
-writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), carriageTable())
+writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transportTable())
 const storyPage = new URL('../../docs/stories.md', import.meta.url)
 writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
 writeRecipes()

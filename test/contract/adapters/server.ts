@@ -1,0 +1,97 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSandbox } from 'stuntdouble'
+import { type RunningServer, startServer } from 'stuntdouble/server'
+import { expect } from 'vitest'
+import { listener } from '../../../src/server/listener.js'
+import { type ConnectingAdapter, globalFetch, type SandboxAdapter, type Target } from '../adapter.js'
+import type { FaultVisibility } from '../request-faults.js'
+import { unsupported } from '../transport.js'
+
+/** A server has accepted the connection, so that it can only break it. */
+const serverVisibility: FaultVisibility = { networkErrors: /^(ECONNRESET|UND_ERR_SOCKET)$/ }
+
+export const nodeListener: ConnectingAdapter = {
+  name: 'the listener of node:http',
+  cannot: {},
+  visibility: serverVisibility,
+  connector: {
+    passesOtherOrigins: false,
+    connect: async (target) => {
+      const bugs: unknown[] = []
+      const { store, queue, mgmt } = target.addresses
+      const listeners = await Promise.all(
+        [store, queue, mgmt].map(async (address) => ({ address, ...(await listen(address, target, bugs)) })),
+      )
+      const there = (url: string): string => {
+        const found = listeners.find(({ address }) => url.startsWith(address))
+        return found === undefined ? url : url.replace(found.address, found.origin)
+      }
+      return {
+        fetch: async (input, init) =>
+          input instanceof Request
+            ? globalThis.fetch(new Request(there(input.url), input), init)
+            : globalThis.fetch(there(String(input)), init),
+        close: async () => {
+          for (const { close } of listeners) await close()
+          expect(bugs).toEqual([])
+        },
+      }
+    },
+  },
+}
+
+export const serve: SandboxAdapter = {
+  name: 'stuntdouble serve',
+  cannot: unsupported['stuntdouble serve'],
+  visibility: serverVisibility,
+  openSandbox: async (options) => {
+    const server = await startServer({ port: 0, ...options, clock: 'manual' })
+    return { sandbox: server.tenant('main'), fetch: globalFetch, close: () => closeNow(server) }
+  },
+}
+
+export const adoptingServer: SandboxAdapter = {
+  name: 'a server that adopts a sandbox',
+  cannot: unsupported['a server that adopts a sandbox'],
+  visibility: serverVisibility,
+  openSandbox: async (options) => {
+    const server = await startServer({ port: 0 })
+    const own = createSandbox(options)
+    server.adopt('own', own)
+    // The addresses of the server, and everything else of the sandbox itself.
+    const served = createSandbox({ ...options, base: `${server.origin}/own` })
+    const sandbox = new Proxy(own, {
+      get: (target, name) => {
+        if (name === 'addresses') return served.addresses
+        const value = Reflect.get(target, name, target) as unknown
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    return { sandbox, fetch: globalFetch, close: () => closeNow(server) }
+  },
+}
+
+/** Without the grace of 2 seconds: after an abort, fetch keeps a connection that never sends a request. */
+const closeNow = (server: RunningServer): Promise<void> => server.close({ grace: 0 })
+
+/** A server that knows itself by the address of one service. */
+async function listen(
+  address: string,
+  target: Pick<Target, 'exchange'>,
+  bugs: unknown[],
+): Promise<{ origin: string; close(): Promise<unknown> }> {
+  const server = createServer(
+    listener(
+      () => address,
+      (call) => target.exchange(call),
+      (error) => bugs.push(error),
+    ),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = (): Promise<unknown> => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  }
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}

@@ -1,0 +1,4 @@
+import { replacedFetch } from './adapters/fetch.js'
+import { contractSuite } from './suite.js'
+
+contractSuite(replacedFetch)

@@ -1,0 +1,4 @@
+import { playwright } from './adapters/playwright.js'
+import { contractSuite } from './suite.js'
+
+contractSuite(playwright)
