@@ -16,8 +16,8 @@ const forms: readonly Case[] = (
     [one, 'with arguments in the query', '/set/form/v1?EX=100', undefined],
     [one, 'with the token in the query', '/set/form/v1?_token=TOKEN', undefined],
   ] as const
-).map(([about, how, path, init]) =>
-  about('plain', `accepts a command ${how}`, async (client) => {
+).map(([define, how, path, init]) =>
+  define('plain', `accepts a command ${how}`, async (client) => {
     const withToken = path.replace('TOKEN', encodeURIComponent(client.sandbox.tokens.store))
     const answer = await client.store(withToken, path.includes('TOKEN') ? { ...init, token: null } : init)
     expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toEqual([
@@ -44,20 +44,20 @@ const replies: readonly Case[] = (
     [['EVAL', 'return {1, {2, "three"}, false}', 0], { result: [1, [2, 'three'], null] }],
   ] as const
 ).map(([words, expected]) =>
-  one('plain', `the reply of ${JSON.stringify(words)}`, async (client) => {
+  one('plain', `replies to ${JSON.stringify(words)}`, async (client) => {
     expect(await client.command(...words)).toEqual(expected)
   }),
 )
 
 const storeRequests: readonly Case[] = [
-  one('plain', 'a request without a token is refused', async (client) => {
+  one('plain', 'rejects a request without a token', async (client) => {
     const answer = await client.store('/ping', { token: null })
     expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([401, ['error']])
   }),
-  one('plain', 'a wrong token is refused', async (client) => {
+  one('plain', 'rejects a wrong token', async (client) => {
     expect((await client.store('/ping', { token: 'wrong' })).status).toBe(401)
   }),
-  one('plain', 'the read-only token reads, and does not write', async (client) => {
+  one('plain', 'lets the read-only token read, and not write', async (client) => {
     const token = client.sandbox.tokens.readonly
     expect((await client.store('/get/k', { token })).status).toBe(200)
     const refused = await client.store('/set/k/v', { token })
@@ -66,27 +66,27 @@ const storeRequests: readonly Case[] = [
       expect.stringContaining('NOPERM'),
     ])
   }),
-  transport('plain', 'HEAD answers without a body', async (client) => {
+  transport('plain', 'responds to HEAD without a body', async (client) => {
     const answer = await client.store('/ping', { method: 'HEAD' })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
   }),
-  one('plain', 'another method is refused', async (client) => {
+  one('plain', 'rejects another method', async (client) => {
     const answer = await client.store('/ping', { method: 'DELETE' })
     expect([answer.status, await answer.text()]).toEqual([405, ''])
   }),
-  one('plain', 'base64 replies', async (client) => {
+  one('plain', 'encodes replies in base64', async (client) => {
     await client.command('SET', 'k', 'grüße')
     const answer = await client.store('', post(['GET', 'k'], { 'service-encoding': 'base64' }))
     expect(await answer.json()).toEqual({ result: btoa('gr\xc3\xbc\xc3\x9fe') })
   }),
-  one('bytes', 'RESP2 replies', async (client) => {
+  one('bytes', 'encodes replies in RESP2', async (client) => {
     const answer = await client.store('', post(['ECHO', 'hello'], { 'service-response-format': 'resp2' }))
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual([
       'application/octet-stream',
       '$5\r\nhello\r\n',
     ])
   }),
-  one('plain', 'a pipeline, with an error among its replies', async (client) => {
+  one('plain', 'runs a pipeline, with an error among its replies', async (client) => {
     const answer = await client.store(
       '/pipeline',
       post([
@@ -100,7 +100,7 @@ const storeRequests: readonly Case[] = [
       [{ result: 'OK' }, { result: 2 }, { error: expect.stringMatching(/^WRONGTYPE/) }],
     ])
   }),
-  one('plain', 'a transaction', async (client) => {
+  one('plain', 'runs a transaction', async (client) => {
     const answer = await client.store(
       '/multi-exec',
       post([
@@ -110,22 +110,22 @@ const storeRequests: readonly Case[] = [
     )
     expect([answer.status, await answer.json()]).toEqual([200, [{ result: 'OK' }, { result: 2 }]])
   }),
-  one('plain', 'a transaction that cannot be read is discarded', async (client) => {
+  one('plain', 'discards a transaction that it cannot parse', async (client) => {
     const answer = await client.store('/multi-exec', post([['SET', 't', '1'], ['INCR']]))
     expect(answer.status).toBe(400)
     expect(client.sandbox.store.get('t')).toBeNull()
   }),
-  one('plain', 'a body that is no JSON', async (client) => {
+  one('plain', 'rejects a body that is not JSON', async (client) => {
     const answer = await client.store('', post('["GET"'))
     expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([400, ['error']])
   }),
-  one('plain', 'the sync token changes with a write', async (client) => {
+  one('plain', 'changes the sync token with a write', async (client) => {
     const token = async (path: string) => (await client.store(path)).headers.get('service-sync-token')
     const before = await token('/get/k')
     expect(await token('/get/k')).toBe(before)
     expect(await token('/set/k/v')).not.toBe(before)
   }),
-  one('plain', 'a revoked token is refused, the new one is not', async (client) => {
+  one('plain', 'rejects a revoked token, and accepts the new one', async (client) => {
     const before = client.sandbox.tokens.store
     client.sandbox.store.resetPassword()
     expect((await client.store('/ping', { token: before })).status).toBe(401)
@@ -145,7 +145,7 @@ const storeRequests: readonly Case[] = [
     const bytes = new Uint8Array(await answer.arrayBuffer())
     expect([...bytes.subarray(6, 262)]).toEqual([...all])
   }),
-  transport('bytes', 'an empty body is an empty value', async (client) => {
+  transport('bytes', 'stores an empty body as an empty value', async (client) => {
     await client.store('/set/empty', { method: 'POST', body: '' })
     expect(await client.command('STRLEN', 'empty')).toEqual({ result: 0 })
   }),
@@ -158,7 +158,7 @@ const storeRequests: readonly Case[] = [
     const { result } = (await client.command('GET', 'large')) as { result: string }
     expect(result).toBe('é'.repeat(150_000))
   }),
-  one('large', 'a thousand commands in a pipeline', async (client) => {
+  one('large', 'runs 1,000 commands in a pipeline', async (client) => {
     const rows = Array.from({ length: 1_000 }, () => ['INCR', 'n'])
     const results = (await (await client.store('/pipeline', post(rows))).json()) as { result: number }[]
     expect(results.at(-1)).toEqual({ result: 1_000 })
@@ -167,7 +167,7 @@ const storeRequests: readonly Case[] = [
     const answer = await client.store('/set/large', post('x'.repeat(largestRequest + 1)))
     expect(answer.status).toBe(413)
   }),
-  one('concurrent', 'fifty increments at once are fifty', async (client) => {
+  one('concurrent', 'counts 50 concurrent increments', async (client) => {
     const results = await Promise.all(Array.from({ length: 50 }, () => client.command('INCR', 'n')))
     expect(results.map((reply) => (reply as { result: number }).result).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 50 }, (_, index) => index + 1),
@@ -179,7 +179,7 @@ const storeRequests: readonly Case[] = [
       words.map((word) => ({ result: word })),
     )
   }),
-  one('concurrent', 'transactions do not mix', async (client) => {
+  one('concurrent', 'keeps concurrent transactions apart', async (client) => {
     const body = [
       ['GET', 'lock'],
       ['SET', 'lock', 'mine'],
@@ -193,14 +193,14 @@ const storeRequests: readonly Case[] = [
 ]
 
 const storeTime: readonly Case[] = [
-  one('plain', 'a key expires on the clock', async (client) => {
+  one('plain', 'expires a key in virtual time', async (client) => {
     await client.command('SET', 'k', 'v', 'PX', 1500)
     await client.sandbox.clock.advance(1499)
     expect(await client.command('PTTL', 'k')).toEqual({ result: 1 })
     await client.sandbox.clock.advance(1)
     expect(await client.command('GET', 'k')).toEqual({ result: null })
   }),
-  one('plain', 'TIME is the clock’s', async (client) => {
+  one('plain', 'replies to TIME in virtual time', async (client) => {
     await client.sandbox.clock.advanceTo('2031-02-03T04:05:06Z')
     const { result } = (await client.command('TIME')) as { result: string[] }
     expect(result[0]).toBe(String(Date.parse('2031-02-03T04:05:06Z') / 1000))
@@ -225,14 +225,14 @@ const streams: readonly Case[] = [
     expect(await reader.next()).toBe('data: message,news,one')
     await reader.cancel()
   }),
-  one('stream', 'a pattern subscriber, too', async (client) => {
+  one('stream', 'sends a pattern subscriber what is published', async (client) => {
     const reader = new EventReader(await client.store('/psubscribe/n*', { method: 'POST' }))
     await reader.next()
     await client.command('PUBLISH', 'news', 'grüße')
     expect(await reader.next()).toBe('data: pmessage,n*,news,grüße')
     await reader.cancel()
   }),
-  one('stream', 'MONITOR tells commands as they run', async (client) => {
+  one('stream', 'sends commands to MONITOR as they run', async (client) => {
     const reader = new EventReader(await client.store('/monitor', { method: 'POST' }))
     await reader.next()
     await client.command('SET', 'k', 'v')
@@ -290,7 +290,7 @@ const publishing: readonly Case[] = [
       ['nothing', '', {}, ''],
     ] as const
   ).map(([what, body, headers, arrived]) =>
-    one('plain', `publishing ${what}: accepted, and delivered as it is`, async (client) => {
+    one('plain', `publishes ${what}, and delivers it unchanged`, async (client) => {
       const { destinations, clock } = client.sandbox
       const recorder = destinations.record(shop)
       const answer = await client.queue(`/publish/${shop}`, post(body, headers))
@@ -318,12 +318,12 @@ const publishing: readonly Case[] = [
       ],
     ] as const
   ).map(([name, value, check]) =>
-    one('plain', `publishing with ${name}`, async (client) => {
+    one('plain', `publishes with ${name}`, async (client) => {
       await client.queue(`/publish/${shop}`, post('x', { [name]: value }))
       check(client)
     }),
   ),
-  one('bytes', 'publishing every byte', async (client) => {
+  one('bytes', 'publishes every byte', async (client) => {
     const all = Uint8Array.from({ length: 256 }, (_, index) => index)
     const recorder = client.sandbox.destinations.record(shop)
     await client.queue(`/publish/${shop}`, post(all))
@@ -334,16 +334,16 @@ const publishing: readonly Case[] = [
     await client.queue(`/publish/https://shop.test/a?b=c&d=%20`, post('x'))
     expect(client.sandbox.queue.messages[0]!.url).toBe('https://shop.test/a?b=c&d=%20')
   }),
-  one('plain', 'publishing without a token is refused', async (client) => {
+  one('plain', 'rejects a publish without a token', async (client) => {
     expect((await client.queue(`/publish/${shop}`, { ...post('x'), token: null })).status).toBe(401)
     expect(client.sandbox.queue.messages).toEqual([])
   }),
-  one('plain', 'a bad destination is refused', async (client) => {
+  one('plain', 'rejects an invalid destination', async (client) => {
     const answer = await client.queue('/publish/not-there', post('x'))
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(Object.keys((await answer.json()) as object)).toEqual(['error'])
   }),
-  one('plain', 'a duplicate is told', async (client) => {
+  one('plain', 'reports a duplicate', async (client) => {
     const ids = []
     for (let count = 0; count < 2; count++) {
       const answer = await client.queue(`/publish/${shop}`, post('x', { 'Service-Deduplication-Id': 'a' }))
@@ -351,18 +351,18 @@ const publishing: readonly Case[] = [
     }
     expect(ids[1]).toEqual({ messageId: ids[0]!.messageId, url: expect.anything(), deduplicated: true })
   }),
-  one('plain', 'a batch', async (client) => {
+  one('plain', 'publishes a batch', async (client) => {
     const rows = [1, 2, 3].map((n) => ({ destination: `${shop}/${n}`, body: String(n) }))
     const answer = await client.queue('/batch', post(rows, { 'content-type': 'application/json' }))
     expect((await answer.json()) as unknown[]).toHaveLength(3)
     expect(client.sandbox.queue.messages.map(({ body }) => body)).toEqual(['1', '2', '3'])
   }),
-  one('plain', 'into a queue', async (client) => {
+  one('plain', 'enqueues into a FIFO queue', async (client) => {
     await client.queue(`/enqueue/line/${shop}`, post('x'))
     const answer = await client.queue('/queues/line')
     expect(await answer.json()).toMatchObject({ name: 'line', parallelism: 1, lag: 1 })
   }),
-  one('plain', 'a url group: made, published to, deleted', async (client) => {
+  one('plain', 'creates a URL group, publishes to it and deletes it', async (client) => {
     const endpoints = [{ name: 'a', url: 'https://a.test/' }, { url: 'https://b.test/' }]
     expect((await client.queue('/topics/all/endpoints', post({ endpoints }))).status).toBe(200)
     const answer = await client.queue('/publish/all', post('x'))
@@ -370,7 +370,7 @@ const publishing: readonly Case[] = [
     expect((await client.queue('/topics/all', { method: 'DELETE' })).status).toBe(200)
     expect((await client.queue('/topics/all')).status).toBe(404)
   }),
-  one('plain', 'a schedule: made, listed, fired by the clock, deleted', async (client) => {
+  one('plain', 'creates a schedule, lists it, fires it and deletes it', async (client) => {
     const { destinations, clock } = client.sandbox
     const recorder = destinations.record(shop)
     const made = await client.queue(`/schedules/${shop}`, post('tick', { 'Service-Cron': '*/5 * * * *' }))
@@ -382,20 +382,20 @@ const publishing: readonly Case[] = [
     await clock.advance('10m')
     expect(recorder.count).toBe(2)
   }),
-  one('plain', 'a schedule is read through a path in another case', async (client) => {
+  one('plain', 'finds a schedule through a path in another case', async (client) => {
     const made = await client.queue(`/SCHEDULES/${shop}`, post('tick', { 'Service-Cron': '*/5 * * * *' }))
     const { scheduleId } = (await made.json()) as { scheduleId: string }
     expect(await (await client.queue(`/Schedules/${scheduleId}`)).json()).toMatchObject({ scheduleId })
     expect((await client.queue(`/schedules/${scheduleId.toUpperCase()}`)).status).toBe(404)
   }),
-  one('plain', 'a message is read and cancelled', async (client) => {
+  one('plain', 'returns a message and cancels it', async (client) => {
     const answer = await client.queue(`/publish/${shop}`, post('x', { 'Service-Delay': '1h' }))
     const { messageId } = (await answer.json()) as { messageId: string }
     expect(await (await client.queue(`/messages/${messageId}`)).json()).toMatchObject({ messageId, url: shop })
     expect((await client.queue(`/messages/${messageId}`, { method: 'DELETE' })).status).toBeLessThan(300)
     expect((await client.queue(`/messages/${messageId}`)).status).toBe(404)
   }),
-  one('plain', 'a dead letter is listed and published again', async (client) => {
+  one('plain', 'lists a dead letter and publishes it again', async (client) => {
     const { destinations, clock } = client.sandbox
     destinations.script(shop, [status(500)])
     await client.queue(`/publish/${shop}`, post('x', { 'Service-Retries': '0' }))
@@ -407,7 +407,7 @@ const publishing: readonly Case[] = [
     await clock.drain()
     expect(((await (await client.queue('/dlq')).json()) as { messages: unknown[] }).messages).toEqual([])
   }),
-  one('plain', 'the log tells states, oldest to newest', async (client) => {
+  one('plain', 'logs the states of a message', async (client) => {
     const { destinations, clock } = client.sandbox
     destinations.answer(shop, 200)
     await client.queue(`/publish/${shop}`, post('x'))
@@ -415,18 +415,18 @@ const publishing: readonly Case[] = [
     const { events } = (await (await client.queue('/logs')).json()) as { events: { state: string }[] }
     expect(events.map(({ state }) => state).sort()).toEqual(['ACTIVE', 'CREATED', 'DELIVERED'])
   }),
-  one('plain', 'signing keys are told and rotated', async (client) => {
+  one('plain', 'returns signing keys and rotates them', async (client) => {
     const keys = (await (await client.queue('/keys')).json()) as { current: string; next: string }
     expect(keys).toEqual(client.sandbox.queue.keys.pair())
     const rotated = (await (await client.queue('/keys/rotate', { method: 'POST' })).json()) as typeof keys
     expect(rotated.current).toBe(keys.next)
   }),
-  one('plain', 'a flow-control key is told', async (client) => {
+  one('plain', 'returns a flow-control key', async (client) => {
     const headers = { 'Service-Flow-Control-Key': 'k', 'Service-Flow-Control-Value': 'parallelism=1' }
     for (let n = 0; n < 3; n++) await client.queue(`/publish/${shop}`, post('x', { ...headers, 'Service-Delay': '1h' }))
     expect(await (await client.queue('/flowControl/k')).json()).toMatchObject({ flowControlKey: 'k' })
   }),
-  one('plain', 'a callback reports the delivery', async (client) => {
+  one('plain', 'reports a delivery in a callback', async (client) => {
     const { destinations, clock } = client.sandbox
     destinations.answer(shop, { status: 200, body: 'done' })
     const reports = destinations.record('https://shop.test/report')
@@ -434,7 +434,7 @@ const publishing: readonly Case[] = [
     await clock.drain()
     expect(reports.last().json()).toMatchObject({ status: 200, url: shop, body: btoa('done') })
   }),
-  one('concurrent', 'fifty messages published at once are fifty', async (client) => {
+  one('concurrent', 'publishes 50 messages concurrently', async (client) => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, async (_, n) => (await client.queue(`/publish/${shop}`, post(String(n)))).json()),
     )
@@ -458,7 +458,7 @@ const publishing: readonly Case[] = [
       ['GET', '/globalParallelism', 200],
     ] as const
   ).map(([method, path, expected]) =>
-    one('plain', `${method} ${path} answers ${expected}`, async (client) => {
+    one('plain', `responds to ${method} ${path} with ${expected}`, async (client) => {
       expect((await client.queue(path, { method })).status).toBe(expected)
     }),
   ),
@@ -466,7 +466,7 @@ const publishing: readonly Case[] = [
 
 const statistics: readonly Case[] = [
   ...(['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const).map((period) =>
-    one('plain', `the queue’s statistics over ${period}`, async (client) => {
+    one('plain', `returns usage of the queue over ${period}`, async (client) => {
       const { destinations, clock, stats } = client.sandbox
       destinations.answer(shop, 200)
       await client.queue(`/publish/${shop}`, post('x'))
@@ -476,7 +476,7 @@ const statistics: readonly Case[] = [
       expect([answer.status, used.length, used.at(-1)!.y]).toEqual([200, period === '30d' ? 240 : 60, 1])
     }),
   ),
-  one('plain', 'a search index’s statistics', async (client) => {
+  one('plain', 'returns usage of a search index', async (client) => {
     client.sandbox.stats.search('products').set({ current_vector_count: 7 })
     const answer = await client.stats('/search/products/stats')
     expect(await answer.json()).toMatchObject({ current_vector_count: 7 })
@@ -485,10 +485,10 @@ const statistics: readonly Case[] = [
     const answer = await client.stats(`/queue/stats/${client.sandbox.stats.user.id}`, { token: null })
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic/)])
   }),
-  one('plain', 'statistics of nobody', async (client) => {
+  one('plain', 'does not find usage of an unknown user', async (client) => {
     expect((await client.stats('/queue/stats/nobody')).status).toBe(404)
   }),
-  one('plain', 'statistics over a period that is none', async (client) => {
+  one('plain', 'rejects an unknown period', async (client) => {
     expect((await client.stats(`/queue/stats/${client.sandbox.stats.user.id}?period=2h`)).status).toBe(400)
   }),
 ]

@@ -36,17 +36,17 @@ import {
   stalledStream,
 } from './request-faults.js'
 
-/** Strikes the next request of a service. */
-function strikes(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
+/** Injects a fault once. */
+function inject(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
   client.sandbox.faults.add({ on, times: 1, fault, ...more })
 }
 
-/** What arrives of one message when its first delivery is struck. */
-async function delivered(client: Client, fault: Fault): Promise<readonly Arrival[]> {
+/** The deliveries of one message when a fault is injected into the first. */
+async function deliveriesOf(client: Client, fault: Fault): Promise<readonly Delivered[]> {
   const { clock, destinations } = client.sandbox
   const begun = clock.now()
   const recorder = destinations.record(shop)
-  strikes(client, 'queue.delivery', fault)
+  inject(client, 'queue.delivery', fault)
   const answer = await client.queue(`/publish/${shop}`, post('x', { 'service-retries': '1' }))
   expect(answer.status).toBe(200)
   await clock.drain()
@@ -55,7 +55,7 @@ async function delivered(client: Client, fault: Fault): Promise<readonly Arrival
   })
 }
 
-interface Arrival {
+interface Delivered {
   /** Milliseconds after it was published. */
   readonly at: number
   readonly claims: Claims
@@ -75,8 +75,8 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   latency: [onEachAdapter(seen('latency', latency('300ms'), { ...increment, head: 300 }, '1'))],
   status: [
     onEachAdapter(seen('status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null)),
-    one('headers', 'a status with headers and body of its own', async (client) => {
-      strikes(client, 'queue.request', {
+    one('headers', 'responds with the headers and the body of a status', async (client) => {
+      inject(client, 'queue.request', {
         kind: 'status',
         status: 418,
         headers: { 'x-own': 'yes' },
@@ -88,24 +88,24 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   ],
   'rate-limited': [
     ...retryAfter,
-    one('headers', 'rate-limited: 429 and when to come again', async (client) => {
+    one('headers', 'responds with 429 and when to retry: rate-limited', async (client) => {
       const retryAfter = { form: 'seconds', waitMs: 2_000 } as const
-      strikes(client, 'queue.request', { kind: 'rate-limited', limit: 'burst', retryAfter })
+      inject(client, 'queue.request', { kind: 'rate-limited', limit: 'burst', retryAfter })
       const answer = await client.queue(`/publish/${shop}`, post('x'))
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '2'])
       expect(answer.headers.get('burst-ratelimit-remaining')).toBe('0')
     }),
   ],
   'non-retryable': [
-    one('plain', 'non-retryable: one attempt, and a dead letter', async (client) => {
-      expect(await delivered(client, { kind: 'non-retryable' })).toHaveLength(1)
+    one('plain', 'makes one attempt, then a dead letter: non-retryable', async (client) => {
+      expect(await deliveriesOf(client, { kind: 'non-retryable' })).toHaveLength(1)
       const { messages } = (await (await client.queue('/dlq')).json()) as { messages: { responseStatus: number }[] }
       expect(messages).toMatchObject([{ responseStatus: 489 }])
     }),
   ],
   pass: [
-    one('fault', 'pass: the rules that follow are not asked', async (client) => {
-      strikes(client, 'store.request', { kind: 'pass' })
+    one('fault', 'skips the rules that follow: pass', async (client) => {
+      inject(client, 'store.request', { kind: 'pass' })
       client.sandbox.faults.add({ on: 'store.request', fault: { kind: 'status', status: 503 } })
       expect(await client.command('PING')).toEqual({ result: 'PONG' })
       expect((await client.store('/ping')).status).toBe(503)
@@ -125,9 +125,9 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   'slow-body': [onEachAdapter(seen('slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1'))],
   'content-type': [seen('content-type', contentType('text/html'), { ...increment, type: 'text/html' }, '1')],
   reply: [
-    one('fault', 'an error reply of one command in a pipeline', async (client) => {
+    one('fault', 'replies with an error to one command of a pipeline: reply', async (client) => {
       const error = 'OOM command not allowed'
-      strikes(client, 'store.command', { kind: 'reply', error }, { match: { command: 'INCR' } })
+      inject(client, 'store.command', { kind: 'reply', error }, { match: { command: 'INCR' } })
       const rows = [
         ['SET', 'k', '1'],
         ['INCR', 'k'],
@@ -138,10 +138,10 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   'lost-ack': [seen('lost-ack', lostAck(), noAnswer, '1')],
   'late-answer': [
     seen('late-answer', lateAnswer('20s'), { ...increment, head: 20_000 }, '1'),
-    one('clock', 'late-answer: the work is done at once, the answer comes later', async (client) => {
+    one('clock', 'does the work immediately and responds later: late-answer', async (client) => {
       const { clock, store } = client.sandbox
       const begun = clock.now()
-      strikes(client, 'store.request', { kind: 'late-answer', byMs: 1_000 })
+      inject(client, 'store.request', { kind: 'late-answer', byMs: 1_000 })
       const answer = client.command('INCR', 'n').then((reply) => [reply, clock.now() - begun])
       await expect.poll(() => store.get('n')).toBe('1')
       expect(await movedUntil(client, answer)).toEqual([{ result: 1 }, 1_000])
@@ -152,43 +152,43 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     seen('duplicate, twice', duplicate({ copies: 2 }), increment, '3'),
   ],
   reorder: [
-    one('plain', 'reorder: the first message waits for the second', async (client) => {
+    one('plain', 'holds the first message until the second: reorder', async (client) => {
       const { clock, destinations } = client.sandbox
       const recorder = destinations.record(shop)
-      strikes(client, 'queue.delivery', { kind: 'reorder', withinMs: 60_000 })
+      inject(client, 'queue.delivery', { kind: 'reorder', withinMs: 60_000 })
       for (const body of ['first', 'second']) await client.queue(`/publish/${shop}`, post(body))
       await clock.drain()
       expect(recorder.all.map((request) => request.text())).toEqual(['second', 'first'])
     }),
   ],
   delay: [
-    one('plain', 'delay: the delivery begins later', async (client) => {
-      expect(await delivered(client, { kind: 'delay', waitMs: 90_000 })).toMatchObject([{ at: 90_000 }])
+    one('plain', 'delivers later: delay', async (client) => {
+      expect(await deliveriesOf(client, { kind: 'delay', waitMs: 90_000 })).toMatchObject([{ at: 90_000 }])
     }),
   ],
   drop: [
-    one('plain', 'drop: no attempt, no retry, no dead letter', async (client) => {
-      expect(await delivered(client, { kind: 'drop' })).toEqual([])
+    one('plain', 'makes no attempt, no retry and no dead letter: drop', async (client) => {
+      expect(await deliveriesOf(client, { kind: 'drop' })).toEqual([])
       expect(await (await client.queue('/dlq')).json()).toMatchObject({ messages: [] })
     }),
   ],
   signature: [
-    one('plain', 'signature: one claim is wrong', async (client) => {
-      const [first] = await delivered(client, { kind: 'signature', flaw: 'issuer' })
+    one('plain', 'signs with one wrong claim: signature', async (client) => {
+      const [first] = await deliveriesOf(client, { kind: 'signature', flaw: 'issuer' })
       expect(first!.claims.iss).not.toBe('Service')
     }),
   ],
   'clock-skew': [
-    one('plain', 'clock-skew: the clock that signs is behind', async (client) => {
+    one('plain', 'signs with a clock that is behind: clock-skew', async (client) => {
       const begun = client.sandbox.clock.now()
-      const [first] = await delivered(client, { kind: 'clock-skew', byMs: -600_000 })
+      const [first] = await deliveriesOf(client, { kind: 'clock-skew', byMs: -600_000 })
       expect(first!.claims.exp).toBeLessThan(begun / 1000)
     }),
   ],
   'revoked-token': [
     seen('revoked-token', revokedToken(), { status: 401 }, null),
-    one('fault', 'revoked-token: refused, as a token that is not valid any more', async (client) => {
-      strikes(client, 'store.request', { kind: 'revoked-token' })
+    one('fault', 'rejects a valid token once: revoked-token', async (client) => {
+      inject(client, 'store.request', { kind: 'revoked-token' })
       expect((await client.store('/ping')).status).toBe(401)
       expect((await client.store('/ping')).status).toBe(200)
     }),
@@ -199,8 +199,8 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   'cut-stream': [onEachAdapter(brokenStream)],
   'stall-stream': [stalledStream],
   'stale-read': [
-    one('fault', 'stale-read: what was there a change ago', async (client) => {
-      strikes(client, 'store.command', { kind: 'stale-read', versions: 1 }, { match: { command: 'GET' } })
+    one('fault', 'returns the value before the last write: stale-read', async (client) => {
+      inject(client, 'store.command', { kind: 'stale-read', versions: 1 }, { match: { command: 'GET' } })
       await client.command('SET', 'k', 'old')
       await client.command('SET', 'k', 'new')
       expect(await client.command('GET', 'k')).toEqual({ result: 'old' })
@@ -209,8 +209,8 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   ],
   restart: [
     seen('restart', restart(), noAnswer, '1'),
-    one('fault', 'restart: broken, then down, then back', async (client) => {
-      strikes(client, 'store.request', { kind: 'restart', downMs: 10_000 })
+    one('fault', 'breaks the connection, stays down, then comes back: restart', async (client) => {
+      inject(client, 'store.request', { kind: 'restart', downMs: 10_000 })
       await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
       await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
       await client.sandbox.clock.advance(10_000)
@@ -220,7 +220,7 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   outage: [
     seen('outage', outage({ status: 502 }), { status: 502 }, null),
     seen('outage without a status', outage(), noAnswer, null),
-    one('fault', 'outage: gone while the rule lasts', async (client) => {
+    one('fault', 'is down while the rule lasts: outage', async (client) => {
       const rule = client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'outage', status: 502 } })
       expect((await client.queue('/queues')).status).toBe(502)
       client.sandbox.faults.remove(rule)
@@ -233,20 +233,20 @@ export const faults: readonly Case[] = [
   ...Object.values(kinds).flat(),
   networkErrors,
   ...([429, 500, 503] as const).map((code) =>
-    one('fault', `a fault answers ${code}, and nothing is done`, async (client) => {
-      strikes(client, 'store.request', { kind: 'status', status: code })
+    one('fault', `responds with ${code} and does no work`, async (client) => {
+      inject(client, 'store.request', { kind: 'status', status: code })
       const answer = await client.store('/incr/n', { method: 'POST' })
       expect(answer.status).toBe(code)
       expect(await client.command('GET', 'n')).toEqual({ result: null })
     }),
   ),
-  one('fault', 'a fault of the queue leaves the store alone', async (client) => {
+  one('fault', 'leaves the store alone when a fault hits the queue', async (client) => {
     client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'status', status: 503 } })
     expect((await client.queue('/queues')).status).toBe(503)
     expect(await client.command('PING')).toEqual({ result: 'PONG' })
   }),
-  one('fault', 'a fault of the statistics', async (client) => {
-    strikes(client, 'stats.request', { kind: 'status', status: 500 })
+  one('fault', 'injects a fault into the statistics API', async (client) => {
+    inject(client, 'stats.request', { kind: 'status', status: 500 })
     const { id } = client.sandbox.stats.user
     expect((await client.stats(`/queue/stats/${id}`)).status).toBe(500)
     expect((await client.stats(`/queue/stats/${id}`)).status).toBe(200)

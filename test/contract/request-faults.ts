@@ -149,8 +149,8 @@ export const retryAfter: readonly Case[] = (
     [transport, 'seconds', '2'],
     [one, 'date', 'Tue, 01 Jan 2030 09:00:02 GMT'],
   ] as const
-).map(([about, form, value]) =>
-  about('fault', `shows the client a rate limit with Retry-After as ${form}`, async (client) => {
+).map(([define, form, value]) =>
+  define('fault', `shows the client a rate limit with Retry-After as ${form}`, async (client) => {
     const { sandbox, visibility } = client
     sandbox.faults.add({ on: 'queue.request', fault: rateLimited('burst', '2s', form) })
     const found = await look(client, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
