@@ -5,4 +5,4 @@ vi.mock('nock', async () => {
   const { default: nock } = await import('nock14' as string)
   return { default: nock }
 })
-await import('./nock.test.js')
+await import('./nock.alone.test.js')

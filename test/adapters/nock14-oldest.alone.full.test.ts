@@ -5,4 +5,4 @@ vi.mock('nock', async () => {
   const { default: nock } = await import('../versions/clients/node_modules/nock/index.js' as string)
   return { default: nock }
 })
-await import('./nock.test.js')
+await import('./nock.alone.test.js')

@@ -5,4 +5,4 @@ const { msw } = vi.hoisted(() => ({ msw: '../versions/clients/node_modules/msw' 
 vi.mock('msw2', () => import(`${msw}/lib/core/index.mjs`))
 vi.mock('msw2/node', () => import(`${msw}/lib/node/index.mjs`))
 vi.mock('msw2/package.json', () => import(`${msw}/package.json`))
-await import('./msw2.test.js')
+await import('./msw2.alone.test.js')
