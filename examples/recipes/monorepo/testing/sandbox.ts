@@ -3,5 +3,5 @@ import { useSandbox } from 'stuntdouble/vitest'
 
 process.env.MAIL_URL = 'https://mail.test'
 
-/** The sandbox of whichever package is being tested. */
-export const sandbox = useSandbox()
+/** A sandbox for the tests of one file, reset before each test. */
+export const usePackageSandbox = () => useSandbox()

@@ -1,7 +1,9 @@
 import { lostAck } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { sandbox } from '../../testing/sandbox.ts'
+import { usePackageSandbox } from '../../testing/sandbox.ts'
 import { app } from './mail.ts'
+
+const sandbox = usePackageSandbox()
 
 test('a mail is sent once, although the queue asks twice', async () => {
   const { clock, destinations, queue } = sandbox

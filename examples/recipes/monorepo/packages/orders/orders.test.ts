@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { sandbox } from '../../testing/sandbox.ts'
+import { usePackageSandbox } from '../../testing/sandbox.ts'
 import { placeOrder } from './orders.ts'
+
+const sandbox = usePackageSandbox()
 
 test('a mail about the order goes out after an hour', async () => {
   const { clock, destinations, queue, store } = sandbox
