@@ -1,27 +1,29 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { onTestFinished } from 'vitest'
 
 const root = new URL('../..', import.meta.url).pathname
+/** A folder for the program and for files of tests, until the process ends. */
 export const place = mkdtempSync(join(tmpdir(), 'stuntdouble-cli-'))
 export const program = join(place, 'cli.mjs')
+process.once('exit', () => rmSync(place, { recursive: true, force: true }))
 
-// The program as it will run, without waiting for a whole build.
-beforeAll(async () => {
-  symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
-  symlinkSync(join(root, 'scenarios'), join(place, 'scenarios'))
-  copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
-  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'src/server/programs/cli.ts')], outfile: program })
-})
-afterAll(() => rmSync(place, { recursive: true, force: true }))
-
-const running: ChildProcess[] = []
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL')
+// The program as users run it, without waiting for a whole build. It is built when the first file of a process imports
+// this one, because test files share a process and hooks of an imported file run for the first of them only.
+symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+symlinkSync(join(root, 'scenarios'), join(place, 'scenarios'))
+copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
+await build({
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+  logLevel: 'silent',
+  entryPoints: [join(root, 'src/server/programs/cli.ts')],
+  outfile: program,
 })
 
 export interface Ended {
@@ -39,7 +41,7 @@ export function startedWith(input: 'ignore' | 'pipe', ...args: string[]) {
     stdio: [input, 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },
   })
-  running.push(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   let out = ''
   let err = ''
   let heard = (): void => {}
