@@ -28,52 +28,27 @@ export const alias = [
   { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 
-const unit = ['test/**/*.test.ts', 'examples/**/*.test.ts']
-// The old versions of the runners are installed below `test/versions`, and some packages ship their own tests.
-const notUnit = ['**/node_modules/**', 'test/package/**', 'test/twin/**', 'test/jest/**']
+const root = ['test/**/', 'examples/**/']
+// Old versions of the runners are installed below `test/versions`, and some packages ship their own tests.
+const others = ['**/node_modules/**', 'test/package/**', 'test/twin/**']
 
-/** What takes more than two seconds for itself (mutants, fuzzing, bodies of 10 MB, programs), and what one process cannot share. */
-const slow = [
-  ...[
-    'test/mutants/**/*.test.ts',
-    'test/endurance/**/*.test.ts',
-    'test/contract/**/*.test.ts',
-    'test/model/**/*.test.ts',
-    'test/browser/**/*.test.ts',
-  ],
-  ...['test/**/*{hostile,fuzz,mutants,random,programs,page,cli,rogue,slips,promises,determinism}*.test.ts'],
-  ...['test/report/{large,html,trace-difference}.test.ts', 'test/secrets/planted.test.ts', 'test/house/guide.test.ts'],
-  ...[
-    'test/queue/{bad-handlers,every-message-ends,scale}.test.ts',
-    'test/properties/{check-delivery,faults-and-turns,policies,verification,verified-places}.test.ts',
-    'test/workflow/{crash-points*,dump,explore,failure-texts,forgetting,histories*,nested,replay*,scale,verbs-and-forks}.test.ts',
-  ],
-  // Processes of their own, and a storm over them.
-  'test/cluster/{cluster,redis-engine,storm}.test.ts',
-  ...['test/server/{tail,limits,mcp,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
-  ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
-  ...[
-    'test/sdk/queue/real-clock.test.ts',
-    'test/store/scripting/bounds.test.ts',
-    'examples/usage-dashboard/**/*.test.ts',
-  ],
-  // These replace the host's clock, its requests or its environment.
-  ...[
-    'test/**/{nock,msw2}*.test.ts',
-    'test/**/{*real-clock*,regions}.test.ts',
-    'test/server/handles.test.ts',
-    'test/matchers/colours.test.ts',
-    'test/fixtures/**/*.test.ts',
-    'examples/recipes/**/*.test.ts',
-  ],
-  ...['test/campaigns/**/*.test.ts', 'test/house/{browser-bundle,walks}.test.ts'],
-  'test/cluster/ownership/simulation/*.test.ts',
-  ...[
-    'test/kernel/clock-moves.test.ts',
-    'test/adapters/split-moves.test.ts',
-    'test/sdk/store/{served,pubsub-transports}.test.ts',
-  ],
-]
+/**
+ * The name of a file says its tier and whether it needs a process of its own: `x.test.ts`, `x.alone.full.test.ts`.
+ * Files without `.alone` share processes, so that modules are loaded once.
+ */
+const tiers = [
+  { name: 'quick', suffix: '', exclude: ['**/*.{alone,full,nightly}.test.ts'] },
+  { name: 'full', suffix: '.full', exclude: ['**/*.alone.full.test.ts'] },
+  { name: 'nightly', suffix: '.nightly', exclude: ['**/*.alone.nightly.test.ts'] },
+].flatMap(({ name, suffix, exclude }) => [
+  {
+    name,
+    include: root.map((folder) => `${folder}*${suffix}.test.ts`),
+    exclude: [...others, ...exclude],
+    isolate: false,
+  },
+  { name: `${name}-alone`, include: root.map((folder) => `${folder}*.alone${suffix}.test.ts`), exclude: others },
+])
 
 export default defineConfig({
   resolve: { alias },
@@ -89,37 +64,11 @@ export default defineConfig({
     globalSetup: fileURLToPath(new URL('build-inspector.ts', import.meta.url)),
     // Texts are compared as they are without colours, wherever the tests run.
     env: { NO_COLOR: '1' },
+    setupFiles: [fileURLToPath(new URL('test/support/setup.ts', import.meta.url))],
     projects: [
+      ...tiers.map((test) => ({ extends: true as const, test })),
       {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: unit,
-          exclude: notUnit,
-        },
-      },
-      // The same, for `npm test`: most files share a process, so that modules are loaded once; the others have one each.
-      {
-        extends: true,
-        test: { name: 'shared', include: unit, exclude: [...notUnit, ...slow], isolate: false },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: slow, exclude: notUnit },
-      },
-      {
-        // An answer within a minute, for between two edits.
-        extends: true,
-        test: {
-          name: 'fast',
-          include: unit,
-          exclude: [...notUnit, ...slow],
-          setupFiles: ['test/support/few-runs.ts'],
-          isolate: false,
-        },
-      },
-      {
-        // What is published: needs a build, tests the packed tarball.
+        // What is published: packs the build, and tests the tarball.
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],

@@ -26,9 +26,13 @@ try {
     [vitest, 'run', '--project', 'unit', 'test/cluster/ownership/simulation', '--testTimeout', '3600000'],
     { SEEDS: '1000' },
   )
-  ran('five minutes of storm over a cluster', [vitest, 'run', '--project', 'unit', 'test/cluster/storm.alone.nightly.test.ts'], {
-    STUNTDOUBLE_STORM_SECONDS: '300',
-  })
+  ran(
+    'five minutes of storm over a cluster',
+    [vitest, 'run', '--project', 'unit', 'test/cluster/storm.alone.nightly.test.ts'],
+    {
+      STUNTDOUBLE_STORM_SECONDS: '300',
+    },
+  )
   ran('tests of redis-server', [join(root, 'test/nightly/redis-suite.ts')])
 } finally {
   rmSync(place, { recursive: true, force: true })

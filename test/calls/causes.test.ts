@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { callFaults } from '../../properties/fast-check.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Entry } from '../../src/index.js'
+import { runs, seedOr } from '../support/effort.js'
 
 const bank = 'https://bank.test'
 
@@ -78,7 +79,7 @@ describe('whatever handlers and faults do', () => {
           sandbox.dispose()
         }
       }),
-      { numRuns: 40, seed: 17 },
+      { numRuns: runs(20, 40, 400), seed: seedOr(17) },
     )
   })
 })

@@ -21,7 +21,7 @@ describe('what threw', () => {
     ]
     for (const text of said) {
       expect(text).toMatch(
-        /The handler that stands for POST https:\/\/bank\.test\/charges threw in 2 calls: RangeError: no such account\n {2}in test\/calls\/thrown\.test\.ts:\d+:\d+\n/,
+        /The handler that stands for POST https:\/\/bank\.test\/charges threw in 2 calls: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
       )
     }
   })

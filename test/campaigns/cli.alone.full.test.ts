@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { blockCount } from '../../src/campaign/blocks.js'
 import type { ShardReport } from '../../src/campaign/shard-report.js'
-import { isFull } from '../support/full.js'
+import { amount } from '../support/effort.js'
 import { explore, place, read, started, written } from './built.js'
 import { files } from './files.js'
 
@@ -16,10 +16,10 @@ beforeAll(() => {
 describe('shards on real machines come to what one run comes to, byte for byte', () => {
   test.each([
     ['shop', 2100, 3],
-    ['shop', 1100, isFull ? 8 : 2],
+    ['shop', 1100, amount(2, 2, 8)],
     ['crash', 9999, 2],
     ['race', 9999, 2],
-    ['story', isFull ? 99_500 : 2500, isFull ? 100 : 3],
+    ['story', amount(2500, 2500, 99_500), amount(3, 3, 100)],
   ])(
     '%s, %i runs, %i shards',
     async (name, runs, of) => {

@@ -9,11 +9,11 @@ import { campaignReport, isWhole } from '../../src/campaign/report.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
 import { ShardRun } from '../../src/server/campaign/shard-run.js'
 import { JobFailed, type Workforce } from '../../src/server/campaign/workers.js'
-import { isFull } from '../support/full.js'
+import { amount, runs } from '../support/effort.js'
 
 // One run of all is the truth; whatever is cut, lost, repeated and shuffled has to come to the same text.
 
-const runs = isFull ? 20_300 : 2300
+const size = amount(2300, 2300, 20_300)
 const seed = 5
 const campaign = defineCampaign(() =>
   checkDelivery({
@@ -34,7 +34,7 @@ const workforce: Workforce = {
     const name = JSON.stringify(task)
     const known = answers.get(name)
     if (known !== undefined) return known
-    const answer = last.then(() => campaign.perform({ seed, runs }, { ...task, ended() {} } as never))
+    const answer = last.then(() => campaign.perform({ seed, runs: size }, { ...task, ended() {} } as never))
     answers.set(name, answer)
     last = answer
     return answer
@@ -48,7 +48,7 @@ const orders = (shard: Shard) =>
     version: '0.1.0',
     campaign: { file: 'campaign.ts', digest: 'a'.repeat(64) },
     seed,
-    runs,
+    runs: size,
     blockLength: 1000,
     shard,
   }) as const
@@ -85,7 +85,7 @@ describe('one run of all', () => {
       handler: () => new Response(),
       holds: () => true,
       seed,
-      runs,
+      runs: size,
     })
     expect(text).toContain(coverage.text())
   })
@@ -132,7 +132,7 @@ describe('what is missing is named', () => {
     expect(campaignReport(merged([broken]))).toContain(
       'Not run: block 2 (runs 2000–2299): Its worker ended with code 9.',
     )
-    const mended = { name: 'mended.json', report: await shardOf(3, blockCount(runs)) }
+    const mended = { name: 'mended.json', report: await shardOf(3, blockCount(size)) }
     expect(campaignReport(merged([broken, mended]))).toBe(await whole())
   })
 
@@ -203,7 +203,7 @@ describe('damaged files', () => {
           expect((error as Error).message.split('\n')).toHaveLength(1)
         }
       }),
-      { numRuns: isFull ? 5000 : 500 },
+      { numRuns: runs(100, 500, 5000) },
     )
   })
 

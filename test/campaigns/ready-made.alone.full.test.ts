@@ -3,13 +3,13 @@ import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, symlinkSy
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { isFull } from '../support/full.js'
+import { amount } from '../support/effort.js'
 import { place } from './built.js'
 
 // What others copy is run here as it stands: by what reads it elsewhere as far as a machine has that.
 
 /** At night each shard has a block, by day three of them. */
-const runs = isFull ? '7300' : '2300'
+const runs = String(amount(2300, 2300, 7300))
 
 const examples = new URL('../../examples/campaigns/', import.meta.url).pathname
 const yaml = (name: string): unknown => parse(readFileSync(join(examples, name), 'utf8'))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { amount } from '../support/effort.js'
 import { findRedisServer } from '../support/redis-server.js'
 import { lease, manyBlows, oneOfEach, type Storm, storm } from './storm.js'
 import {
@@ -12,8 +13,7 @@ import {
   twoOwners,
 } from './storm-checks.js'
 
-/** `npm run test:nightly` makes it 300. */
-const seconds = Number(process.env.STUNTDOUBLE_STORM_SECONDS ?? 30)
+const seconds = amount(30, 30, 300)
 const isShort = seconds <= 60
 
 describe.skipIf(findRedisServer() === undefined)(`a storm of ${seconds} s over three nodes and three engines`, () => {

@@ -2,6 +2,7 @@ import { latency, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/kernel/random.js'
 import { acts, appsIn, course, traceOf } from '../sandbox/random-world.js'
+import { runs } from '../support/effort.js'
 import { type Network, Nodes } from './shelf.js'
 
 /** Connections do not outlive a node, and are no part of a tenant of a cluster. */
@@ -21,7 +22,7 @@ const pure: Network = async (request) => {
   return new Response(`got ${length}`, { status: [200, 500, 200, 503][length % 4]! })
 }
 
-const worlds = Array.from({ length: Number(process.env.RUNS ?? 6) }, (_, index) => index + 1)
+const worlds = Array.from({ length: runs(3, 6, 60) }, (_, index) => index + 1)
 
 test.each(worlds)('world %i is the same whether it stays or moves from node to node, with snapshots', async (seed) => {
   const run = async (between: (nodes: Nodes, random: Random) => Promise<void>): Promise<Nodes> => {

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { createSandbox, delay } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { isFull } from '../support/full.js'
+import { runs, seedOr } from '../support/effort.js'
 import { type Program, program, run, stormyProgram } from './program.js'
 
 // The unmutated engine keeps its promises, whatever a test does to it.
 
-const runs = Number(process.env.PROGRAM_RUNS ?? (isFull ? 3000 : 150))
+const programs = runs(60, 150, 5000)
 
-test(`${runs} random programs break no promise`, { timeout: 600_000 }, async () => {
+test(`${programs} random programs break no promise`, { timeout: 600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(program(), async (given) => {
       using sandbox = await run(createSandbox, given)
       expect(sandbox.check().unknown).toEqual([])
     }),
-    { numRuns: runs, seed: Number(process.env.PROGRAM_SEED ?? 1) },
+    { numRuns: programs, seed: seedOr(1) },
   )
 })
 
@@ -27,7 +27,7 @@ test('a log that has forgotten its beginning raises no false alarm, and says wha
       const { unknown } = sandbox.check()
       if (sandbox.traffic.dropped > 0) expect(unknown.length).toBeGreaterThan(0)
     }),
-    { numRuns: runs / 2, seed: 2 },
+    { numRuns: programs / 2, seed: seedOr(2) },
   )
 })
 
@@ -37,7 +37,7 @@ test('a declared fault suspends what it breaks by design, and nothing else break
       using sandbox = await run(createSandbox, given)
       sandbox.check()
     }),
-    { numRuns: runs, seed: Number(process.env.PROGRAM_SEED ?? 3) },
+    { numRuns: programs, seed: seedOr(3) },
   )
 })
 

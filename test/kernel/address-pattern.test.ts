@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AddressPattern, normalUrl, wildcard } from '../../src/kernel/address-pattern.js'
+import { runs } from '../support/effort.js'
 
 /** The second way: the same pattern as a regular expression, whose engine may backtrack. */
 function expression(pattern: string, flags: string): RegExp {
@@ -18,7 +19,7 @@ describe('a pattern with stars', () => {
         expect(wildcard(pattern)(given)).toBe(expression(pattern, 's').test(given))
         expect(wildcard(pattern, { ignoreCase: true })(given)).toBe(expression(pattern, 'is').test(given))
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(600, 3000, 30_000) },
     )
   })
 
@@ -79,7 +80,7 @@ describe('a url', () => {
         const url = `${scheme}://${at}/${path}`
         expect(normalUrl(url)).toBe(URL.canParse(url) ? new URL(url).href : url)
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(600, 3000, 30_000) },
     )
   })
 

@@ -13,6 +13,7 @@ import {
   toHex,
   utf8,
 } from '../../src/kernel/bytes.js'
+import { runs } from '../support/effort.js'
 
 const bytesOf = (...values: number[]): Bytes => fromArray(Uint8Array.from(values))
 const anyBytes = fc.uint8Array({ maxLength: 64 })
@@ -90,7 +91,7 @@ describe('UTF-8', () => {
       fc.property(fc.oneof(anyBytes, mostlyBroken), (bytes) => {
         expect(text(fromArray(bytes))).toBe(slow(bytes))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(170, 500, 5000) },
     )
   })
 

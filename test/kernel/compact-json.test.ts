@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compactJson } from '../../src/kernel/compact-json.js'
+import { runs } from '../support/effort.js'
 
 test('is what JSON.stringify gives', () => {
   fc.assert(
@@ -17,6 +18,6 @@ test('is what JSON.stringify gives', () => {
       expect(compactJson(JSON.parse(text)) === text).toBe(true)
       expect(compactJson(value)).toBe(JSON.stringify(value))
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12, 12, 120) },
   )
 })

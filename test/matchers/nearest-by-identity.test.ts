@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { delivered } from '../../matchers/messages.js'
 import { createSandbox, status } from '../../src/index.js'
+import { runs } from '../support/effort.js'
 
 // Which message was meant is told by what it is, not by what became of it.
 
@@ -50,7 +51,7 @@ describe('the nearest message is the one that was asked for', () => {
           expect(first).toContain(sandbox.traffic.of('published')[wanted]!.messageId.slice(0, 7))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(20, 40, 400) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs, seedOr } from '../support/effort.js'
 import { createEngine } from '../support/engine.js'
 import { type Row, rows as rowsOf, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
@@ -78,6 +79,6 @@ it('1,000 sequences of 50 commands on average are answered as the naive store an
           expect.fail(`${showRows(rows.slice(0, at + 1))}\n= ${got}, but the naive store says ${expected}`)
       })
     }),
-    { numRuns: 1000, seed: 20_300_101 },
+    { numRuns: runs(200, 1000, 10_000), seed: seedOr(20_300_101) },
   )
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { findChromium, noChromium } from '../support/chromium.js'
+import { effort } from '../support/effort.js'
 import type { OldVersions } from './consumer.js'
 import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './walk.js'
 
@@ -36,7 +37,7 @@ const nightly: readonly Walked[] = [
 const walked: readonly Walked[] = [
   ...pages.map((page) => ({ page })),
   ...oldest,
-  ...(process.env.STUNTDOUBLE_WALKS === 'all' ? nightly : []),
+  ...(effort === 'nightly' ? nightly : []),
 ]
 
 /** As somebody with that version reads the page. */

@@ -7,6 +7,7 @@ import { catalog, faultKinds, stepKinds } from '../../src/faults/catalog.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import { faultPoints } from '../../src/faults/points.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
+import { runs } from '../support/effort.js'
 
 const seed = 20_300_101
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(arbitrary, { numRuns: count, seed })
@@ -104,7 +105,7 @@ describe('several clients of the store', () => {
         }
         expect(served.store.dump()).toEqual(direct.store.dump())
       }),
-      { numRuns: 200, seed },
+      { numRuns: runs(70, 200, 2000), seed },
     )
   })
 
@@ -116,7 +117,7 @@ describe('several clients of the store', () => {
         expect(answers).toHaveLength(turns.length)
         sandbox.check()
       }),
-      { numRuns: 100, seed },
+      { numRuns: runs(30, 100, 1000), seed },
     )
   })
 

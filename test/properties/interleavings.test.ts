@@ -5,6 +5,7 @@ import type { Sandbox } from 'stuntdouble'
 import { type Client, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import '../../matchers/vitest.js'
+import { runs, seedOr } from '../support/effort.js'
 
 // Time of the host has no say in these tests.
 const within = '1h' as const
@@ -235,7 +236,7 @@ describe('orders are left out only where nobody can tell', () => {
         expect(reduced.runs).toBeLessThanOrEqual(all.runs)
         saved += all.runs - reduced.runs
       }),
-      { numRuns: 15, seed: 17 },
+      { numRuns: runs(15, 15, 150), seed: seedOr(17) },
     )
     expect(saved).toBeGreaterThan(30)
   })

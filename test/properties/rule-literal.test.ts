@@ -3,12 +3,13 @@ import { faultRules } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { rulesLiteral } from '../../properties/delivery/rule-literal.js'
 import type { FaultRule } from '../../src/faults/fault.js'
+import { runs, seedOr } from '../support/effort.js'
 
 /** What a program reads that has the text pasted. */
 const pasted = (text: string): unknown => new Function(`return ${text}`)()
 
 test('rules as text are the rules again when they are pasted', () => {
-  for (const rules of fc.sample(faultRules(), { numRuns: 300, seed: 1 }))
+  for (const rules of fc.sample(faultRules(), { numRuns: runs(100, 300, 3000), seed: seedOr(1) }))
     expect(pasted(rulesLiteral(rules))).toEqual(rules)
 })
 

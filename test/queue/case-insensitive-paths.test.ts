@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
+import { runs } from '../support/effort.js'
 import { world } from './world.js'
 
 // Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md 1.1]
@@ -56,7 +57,7 @@ describe('every endpoint', () => {
         expect([odd.status, odd.answer.body]).toEqual([plain.status, plain.answer.body])
         expect(other.queue.dump()).toEqual(one.queue.dump())
       }),
-      { numRuns: 6 },
+      { numRuns: runs(6, 6, 60) },
     )
   })
 })

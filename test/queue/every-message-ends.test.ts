@@ -5,6 +5,7 @@ import { deliveryFaults } from '../../properties/delivery/fault-arbitraries.js'
 import { engineOf } from '../../src/queue/direct.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
+import { runs } from '../support/effort.js'
 import { shop } from './world.js'
 
 // Random bad handlers in random worlds: whatever they do, time can be drained, and every promise holds.
@@ -78,7 +79,7 @@ describe('every message ends', () => {
           expect(clock.running()).toEqual([])
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(30, 100, 1000) },
     )
   }, 240_000)
 })

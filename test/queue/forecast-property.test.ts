@@ -3,11 +3,11 @@ import type { Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { engineOf } from '../../src/queue/direct.js'
 import { type Forecast, forecastsOf } from '../../src/queue/explain/forecast.js'
+import { runs } from '../support/effort.js'
 import { acts, answers, perform, policies, worldOf } from './forecast-world.js'
 
 // The second way of computing is the engine itself, played on without anybody's call.
 
-const runs = Number(process.env.RUNS ?? 600)
 const horizon = 1_800_000
 
 interface Told {
@@ -93,7 +93,7 @@ describe('forecasts come true', () => {
         await sandbox.clock.advance(horizon)
         expect(lies(sandbox, since, forecasts)).toEqual([])
       }),
-      { numRuns: runs, examples: [sameInstant] },
+      { numRuns: runs(300, 600, 5000), examples: [sameInstant] },
     )
     expect(Math.min(...Object.values(kinds))).toBeGreaterThan(50)
   }, 240_000)
@@ -115,7 +115,7 @@ describe('forecasts come true', () => {
           expect(lies(sandbox, since, forecasts)).toEqual([])
         },
       ),
-      { numRuns: Math.ceil(runs / 2) },
+      { numRuns: runs(150, 300, 2500) },
     )
   }, 240_000)
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Line } from '../../src/queue/message/line.js'
+import { runs } from '../support/effort.js'
 
 test('behaves like an array that is pushed to and shifted from', () => {
   const step = fc.oneof(
@@ -22,6 +23,6 @@ test('behaves like an array that is pushed to and shifted from', () => {
         expect(line.all()).toEqual(model)
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(25, 50, 500) },
   )
 })

@@ -14,6 +14,7 @@ import {
 } from '../../src/faults/constructors.js'
 import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic.js'
 import type { Step } from '../../src/queue/destinations/script.js'
+import { runs } from '../support/effort.js'
 import { type World, world } from './world.js'
 
 // Random programs of publishes, pauses, cancels, clock moves and outcomes keep the promises of queue.md 4.2, 5.3, 5.4,
@@ -213,7 +214,7 @@ describe('promises', () => {
           promises(await run(commands, outcomes))
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300, 3000) },
     )
   })
 
@@ -227,7 +228,7 @@ describe('promises', () => {
           expect(JSON.stringify(first.traffic.entries)).toBe(JSON.stringify(second.traffic.entries))
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20, 20, 200) },
     )
   })
 })

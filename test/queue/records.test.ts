@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Filed, Records } from '../../src/kernel/records.js'
+import { runs } from '../support/effort.js'
 
 interface Row extends Filed {
   color: string
@@ -74,7 +75,7 @@ describe('records', () => {
           expect(records.first()?.seq).toBe(list[0]?.seq)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(70, 200, 2000) },
     )
   })
 })

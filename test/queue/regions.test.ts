@@ -6,6 +6,7 @@ import { scheduled } from '../../matchers/schedules.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import type { Entry } from '../../src/kernel/traffic.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
+import { runs, seedOr } from '../support/effort.js'
 
 // Two regions of one account: clock, chance, destinations and the traffic log in common, and nothing else.
 // [queue.md 1.13, 2.3, 9; the multi-region page of the service's documentation]
@@ -385,7 +386,7 @@ describe('two regions are two sandboxes with one clock', () => {
         expect(both.examine().breaches).toEqual([])
         for (const sandbox of single) sandbox.dispose()
       }),
-      { numRuns: 60, seed: 17 },
+      { numRuns: runs(30, 60, 600), seed: seedOr(17) },
     )
   })
 

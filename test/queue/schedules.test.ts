@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CronExpression } from '../../src/kernel/cron.js'
+import { runs } from '../support/effort.js'
 import { shop, type World, world } from './world.js'
 
 const create = (at: World, cron: string, headers: Record<string, string> = {}, body?: string, to = shop) =>
@@ -153,7 +154,7 @@ describe('cron expressions [queue.md 7]', () => {
         expect(shown.endsWith(`${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`)).toBe(true)
         for (const before of [1_800_000, 3_600_000, 7_200_000]) expect(local.format(slot - before)).not.toBe(shown)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(70, 200, 2000) },
     )
   })
 })

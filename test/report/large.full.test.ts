@@ -3,11 +3,11 @@ import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type Bytes, latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { loadTrace, toHtml, traceDifference } from '../../src/report/index.js'
 import { writerOf } from '../../src/server/control/wire-entry.js'
-import { largestBody } from '../support/full.js'
+import { amount } from '../support/effort.js'
 import { orders } from './worlds.js'
 
 // Bodies of the largest size and of each shape: no report may throw.
-const size = largestBody
+const size = amount(2_000_000, 2_000_000, 10_000_000)
 /** Of shapes that no pattern can stumble over at once, but many times. */
 const less = 1_000_000
 const repeated = (part: string, length = less): string => part.repeat(Math.floor(length / part.length))

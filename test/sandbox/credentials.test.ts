@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { inside } from '../../src/store/inside.js'
+import { runs } from '../support/effort.js'
 
 const secret = 'a secret of the server, 32 bytes'
 
@@ -53,7 +54,7 @@ describe('a sandbox with a secret', () => {
         const others = [...made({ secret: otherSecret, name }), ...made({ secret, name: otherName })]
         expect(own.filter((one) => others.includes(one))).toEqual([])
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20, 20, 200) },
     )
   })
 

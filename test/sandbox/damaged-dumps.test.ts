@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, type Sandbox, type SandboxDump } from 'stuntdouble'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { runs } from '../support/effort.js'
 import { lived } from './lived.js'
 
 // A dump that somebody damaged either is refused with one sentence, and nothing has changed, or the world lives on.
@@ -132,7 +133,7 @@ describe('a damaged dump', () => {
         }
         await livesOn(world)
       }),
-      { numRuns: Number(process.env.RUNS ?? 150) },
+      { numRuns: runs(50, 150, 5000) },
     )
     expect(refused).toBeGreaterThan(20)
   })

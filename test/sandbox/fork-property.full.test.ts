@@ -2,6 +2,7 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/kernel/random.js'
 import type { PastInstant } from '../../src/sandbox/past.js'
+import { runs } from '../support/effort.js'
 import { acts, apps, appsIn, connectionsOf, course, register, traceOf } from './random-world.js'
 
 interface Moment {
@@ -34,7 +35,7 @@ async function expectForksOfForksToBeForks(sandbox: Sandbox, at: PastInstant, ra
   expect(course(third)).toEqual(course(first))
 }
 
-const worlds = Number(process.env.RUNS ?? 20)
+const worlds = runs(5, 20, 200)
 
 test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
   'forks of world %i equal it at ten instants, and go on like it',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { createSandbox as CreateSandbox, Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.js'
+import { runs } from '../support/effort.js'
 import { type HostClock, underHostClock } from '../support/host-clock.js'
 
 // The time of a world with `clock: 'real'` is the host's: judged on a host whose time is in the hands of the test.
@@ -66,7 +67,7 @@ describe('now() is the time of the host', () => {
         }
         for (const world of worlds) world.dispose()
       }),
-      { numRuns: 50 },
+      { numRuns: runs(25, 50, 500) },
     )
   })
 
@@ -140,7 +141,7 @@ describe('a state that lay on the disk', () => {
           for (const one of [before, world]) one.dispose()
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30, 30, 300) },
     )
   })
 

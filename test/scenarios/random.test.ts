@@ -6,6 +6,7 @@ import { importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 import { readScenario, ScenarioFileError } from '../../src/server/scene/file.js'
+import { runs, seedOr } from '../support/effort.js'
 
 // Whatever stands in a file: it is read, or refused with a sentence. Anything else is a bug.
 
@@ -90,7 +91,7 @@ describe('imports', () => {
         expect(readScenario(stringify(plain, { version: '1.2' }), 'a.yaml')).toEqual(plain)
         await playScenario(plain)
       }),
-      { seed: 7, numRuns: 300 },
+      { seed: seedOr(7), numRuns: runs(100, 300, 3000) },
     )
   }, 60_000)
 })
@@ -106,9 +107,12 @@ describe('files', () => {
   }
 
   test('of any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), refusedOrRead), { seed: 7, numRuns: 1000 })
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), refusedOrRead), {
+      seed: seedOr(7),
+      numRuns: runs(200, 1000, 10_000),
+    })
     const marks = fc.string({ unit: fc.constantFrom(...'{}[]:,-#&*!|>\'"%@` \n\tab0?<~'), maxLength: 60 })
-    fc.assert(fc.property(marks, refusedOrRead), { seed: 7, numRuns: 3000 })
+    fc.assert(fc.property(marks, refusedOrRead), { seed: seedOr(7), numRuns: runs(600, 3000, 30_000) })
   })
 
   test('of any JSON in any place of a scenario', () => {
@@ -135,7 +139,7 @@ describe('files', () => {
           refusedOrRead(stringify(copy, { version: '1.2' }))
         },
       ),
-      { seed: 7, numRuns: 150 },
+      { seed: seedOr(7), numRuns: runs(50, 150, 1500) },
     )
   }, 60_000)
 

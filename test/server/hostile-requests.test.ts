@@ -15,6 +15,7 @@ import { addressOf, isLoopbackAddress } from '../../src/server/addresses.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { statsService } from '../../src/stats/rest/endpoints.js'
 import { storeService } from '../../src/store/rest/endpoints.js'
+import { runs } from '../support/effort.js'
 
 const secret = 'a secret of the server, 32 bytes'
 const running: RunningServer[] = []
@@ -191,7 +192,7 @@ describe('who has no token', () => {
           expect(server.tenants).toEqual([])
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300, 3000) },
     )
   }, 60_000)
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import type { FileSystem, OpenFile } from '../../src/server/state/file.js'
 import { StateKeeper } from '../../src/server/state/keeper.js'
+import { runs } from '../support/effort.js'
 import { place, run, started } from './command-line.js'
 
 type Step = 'open' | 'write' | 'sync' | 'close' | 'rename' | 'open directory' | 'sync directory'
@@ -164,7 +165,7 @@ describe('a file system that fails', () => {
         expect(written === undefined || written.startsWith('{"format":"stuntdouble-state"')).toBe(true)
         if (isKept) expect(written).toContain('"value":"5"')
       }),
-      { numRuns: 60 },
+      { numRuns: runs(30, 60, 600) },
     )
   })
 })

@@ -5,6 +5,7 @@ import { type AttemptOutcome, type EntryOf, Traffic } from '../../src/kernel/tra
 import { type Period, periodNames } from '../../src/stats/periods.js'
 import type { QueueReport } from '../../src/stats/reports.js'
 import { Statistics } from '../../src/stats/statistics.js'
+import { runs } from '../support/effort.js'
 import { naiveReport, remembering } from './naive-fold.js'
 
 type Act =
@@ -99,7 +100,7 @@ test('counting as it happens is the same as walking over all entries', () => {
         for (const period of periodNames) same(period)
       },
     ),
-    { numRuns: 80 },
+    { numRuns: runs(40, 80, 800) },
   )
 }, 30_000)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/index.js'
+import { runs } from '../support/effort.js'
 import { naiveReport, remembering } from './naive-fold.js'
 
 // A third way of computing, over HTTP: the queue's own log and its dead-letter queue, which the statistics never read.
@@ -108,6 +109,6 @@ test('the series are the entries of the log by state and minute', { timeout: 60_
       expect(report.daily_used).toEqual(walked.daily_used)
       sandbox.dispose()
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20, 40, 400) },
   )
 })

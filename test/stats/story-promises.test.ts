@@ -6,6 +6,7 @@ import { type Period, periodNames } from '../../src/stats/periods.js'
 import type { Point } from '../../src/stats/reports.js'
 import { Statistics } from '../../src/stats/statistics.js'
 import { gap, monthEnd, type SearchStep, spikeAt, steady } from '../../src/stats/story-steps.js'
+import { runs } from '../support/effort.js'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const told = Date.parse('2025-10-30T18:33:05.244Z')
@@ -100,7 +101,7 @@ test('a story is the sum of its minutes', () => {
       const first = Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth())
       expect(report.monthly_query_count).toBe(walked('queries', first, now))
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20, 40, 400) },
   )
 }, 30_000)
 
@@ -135,7 +136,7 @@ test('whatever the jitter: nothing negative, all whole, every period tells of th
       }
       expect(report.daily_query_requests.at(-1)!.y).toBe(report.daily_query_count)
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20, 40, 400) },
   )
 }, 30_000)
 
@@ -158,6 +159,6 @@ test('what is past stays as it was told', () => {
         }
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20, 40, 400) },
   )
 }, 30_000)

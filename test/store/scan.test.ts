@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
+import { runs } from '../support/effort.js'
 import { createEngine } from '../support/engine.js'
 import { type Row, rows, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
@@ -57,7 +58,7 @@ it('keys that are there throughout a scan are seen once, and the same again in a
         if (times !== 1) expect.fail(`${JSON.stringify(key)} was seen ${times} times\n${showRows(first.history)}`)
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(30, 100, 1000) },
   )
 })
 
@@ -136,7 +137,7 @@ it.each(Object.entries(scans))('%s without COUNT looks at a thousand a call', (s
       const full = Array.from({ length: Math.ceil(size / 1000) - 1 }, () => 1000)
       expect(pages).toEqual([...full, size - full.length * 1000])
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20, 20, 200) },
   )
 })
 

@@ -8,6 +8,7 @@ import { ReplyError } from '../../src/store/command/reply.js'
 import { commandTable } from '../../src/store/commands/index.js'
 
 import { Rest } from '../support/ask.js'
+import { runs } from '../support/effort.js'
 import { createScriptStore } from './scripting/script-store.js'
 
 // policy.maxWork: what a request costs is counted by the sizes that it touches.
@@ -215,7 +216,7 @@ describe('the largest words that a command takes', () => {
             if (!(error instanceof ReplyError)) throw error
           }
         }),
-        { numRuns: 12 },
+        { numRuns: runs(12, 12, 120) },
       )
     },
   )

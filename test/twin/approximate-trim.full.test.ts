@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runs } from '../support/effort.js'
 import { createEngine } from '../support/engine.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
@@ -39,7 +40,7 @@ it('MAXLEN and MINID with ~ delete what the live server deletes, and the part of
       // The last node, which is not full, goes when nothing is to stay.
       expect(theirs).toBe(tooMany === length ? length : Math.floor(ours / 100) * 100)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150, 1500) },
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { asService, isServicesOwn } from '../support/deviations.js'
+import { runs, seedOr } from '../support/effort.js'
 import { createEngine, type Engine } from '../support/engine.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { type Row, rows as rowsOf, showRows } from '../support/random-rows.js'
@@ -127,7 +128,7 @@ it('1,000 sequences of 50 commands on average leave the same behind', { timeout:
       const keys = decodeReply(engine.execute(['KEYS', '*']))
       await same(engine, state('array' in keys ? keys.array.map((key) => ('bulk' in key ? key.bulk : '')) : []), rows)
     }),
-    { numRuns: 1000, seed: 20_300_101, endOnFailure: false },
+    { numRuns: runs(200, 1000, 10_000), seed: seedOr(20_300_101), endOnFailure: false },
   )
 })
 

@@ -3,8 +3,8 @@ import { createRandom, type Random } from '../../src/kernel/random.js'
 import type { Command } from '../../src/store/command/command.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { asService, isServicesOwn } from '../support/deviations.js'
+import { runs } from '../support/effort.js'
 import { createEngine } from '../support/engine.js'
-import { isFull } from '../support/full.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { showReply } from '../support/steps.js'
@@ -81,7 +81,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-it.each(isFull ? [1, 2, 3, 4, 5, 6] : [1, 2, 3])(
+it.each(Array.from({ length: runs(1, 3, 6) }, (_, index) => index + 1))(
   'tells the same mistakes as the live server, seed %i',
   { timeout: 60_000 },
   async (seed) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LiveConnections } from '../store/blocking/live-programs.js'
 import { replayProgram } from '../store/blocking/replayed.js'
+import { runs } from '../support/effort.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 
 let redis: LiveRedis
@@ -16,7 +17,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-const count = Number(process.env.RUNS ?? 60)
+const count = runs(20, 60, 300)
 
 it(`${count} random programs of connections that wait: everybody gets the same`, async () => {
   const differences: string[] = []

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import { runs, seedOr } from '../support/effort.js'
 
 // `auto` adds nothing: what is said in the words of one vocabulary goes as in a sandbox that knows no other.
 
@@ -86,7 +87,7 @@ test.each(['service', 'upstash'] as const)('all in the words of %s: byte for byt
       const strict = await played(sandboxOf(words), requests, () => words)
       expect(auto).toEqual(strict)
     }),
-    { seed: 18, numRuns: 40 },
+    { seed: seedOr(18), numRuns: runs(20, 40, 400) },
   )
 })
 
@@ -105,6 +106,6 @@ test('mixed: what becomes of each message is what becomes of it in its own words
         expect(JSON.stringify(attempt)).toBe(JSON.stringify(other))
       }
     }),
-    { seed: 18, numRuns: 40 },
+    { seed: seedOr(18), numRuns: runs(20, 40, 400) },
   )
 })

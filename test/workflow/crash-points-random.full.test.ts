@@ -4,7 +4,7 @@ import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../properties/scenarios.js'
-import { isFull } from '../support/full.js'
+import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 
 // Random workflows out of every kind of step. What each does to others counts once, whoever repeats it: never accused.
@@ -131,7 +131,7 @@ test('what counts once is never accused', { timeout: 300_000 }, async () => {
       expect(schedules).toBeGreaterThanOrEqual(7 * deliveries - 8 * steps.length)
     }),
     {
-      numRuns: isFull ? 50 : 5,
+      numRuns: runs(5, 5, 50),
       examples: [
         // The step after two branches draws the same chance, whichever of them ends last.
         [[{ kind: 'parallel', branches: ['sleep', 'write'] }, { kind: 'webhook' }]],
@@ -160,6 +160,6 @@ test('one effect that counts each time is found, wherever it is', { timeout: 300
       expect(found).toBeInstanceOf(CrashPointBroken)
       expect((found as CrashPointBroken).message).toMatch(/counted = "\d"|once more/)
     }),
-    { numRuns: isFull ? 50 : 5 },
+    { numRuns: runs(5, 5, 50) },
   )
 })

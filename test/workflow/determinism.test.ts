@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Entry } from '../../src/index.js'
+import { runs, seedOr } from '../support/effort.js'
 import { type Loose, workflowWorld } from './world.js'
 
 interface Program {
@@ -69,7 +70,7 @@ test('the same runs, twice: the same traffic, byte for byte', async () => {
     fc.asyncProperty(program, async (given) => {
       expect(lines(await played(given, []))).toEqual(lines(await played(given, [])))
     }),
-    { numRuns: 8, seed: 16 },
+    { numRuns: runs(8, 8, 80), seed: seedOr(16) },
   )
 }, 60_000)
 
@@ -89,6 +90,6 @@ test('time that moves in pieces: the same as in one, but for the moves and what 
         ),
       ).toEqual(whole)
     }),
-    { numRuns: 8, seed: 16 },
+    { numRuns: runs(8, 8, 80), seed: seedOr(16) },
   )
 }, 60_000)

@@ -2,6 +2,7 @@ import { WorkflowNonRetryableError } from '@upstash/workflow'
 import fc from 'fast-check'
 import type { Duration, SandboxDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../support/effort.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
 // A fork equals its origin: a dump taken at any moment and loaded elsewhere leads to the same effects.
@@ -168,7 +169,7 @@ describe('a dump with runs', () => {
         },
       ),
       {
-        numRuns: 15,
+        numRuns: runs(15, 15, 150),
         examples: [
           [0, undefined],
           [31_000, '2s'],

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type History, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
+import { runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
 import { type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -79,7 +80,7 @@ test('of any workflow the log tells what the list does: no false alarm, the same
         if (history === rebuilt) expect(history.missing?.join(' ') ?? '').not.toMatch(/Not in the log|Cut off|Redacted/)
       }
     }),
-    { numRuns: 25, seed: 1 },
+    { numRuns: runs(25, 25, 250), seed: seedOr(1) },
   )
 }, 300_000)
 
@@ -100,7 +101,7 @@ test('of any workflow a history that is taken while it lasts raises no alarm, wh
         expect([incompatible, unchecked]).toEqual([[], []])
       }
     }),
-    { numRuns: 40, seed: 2 },
+    { numRuns: runs(40, 40, 400), seed: seedOr(2) },
   )
   expect(taken).toBeGreaterThan(60)
   expect([...open]).toContain('Wait')

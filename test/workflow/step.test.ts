@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { readStep } from '../../src/workflow/step.js'
+import { runs } from '../support/effort.js'
 
 const text = v.optional(v.string())
 const time = v.optional(v.union([v.string(), v.number()]))
@@ -52,7 +53,7 @@ test('a body is a step when its fields have the types of the sheet; `concurrent`
       const { success, output } = v.safeParse(sheet, JSON.parse(json))
       expect(readStep(utf8(json))).toEqual(success ? output : undefined)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(170, 500, 5000) },
   )
 })
 

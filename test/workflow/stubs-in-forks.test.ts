@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { SandboxDump } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import { runs } from '../support/effort.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
 // A fork is a world of its own: as fault rules, destinations and scripts, verbs are said to it anew. Said to it as they
@@ -104,7 +105,7 @@ test('a fork to which the verbs are said as they stand goes on to the same end',
       expect(left(fork, parts)).toEqual(wanted)
       fork.dispose()
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30, 30, 300) },
   )
 })
 

@@ -5,10 +5,9 @@ import { isLive, type QueueAt, QueueModel, reasonOf } from '../../../src/inspect
 import type { Point } from '../../../src/inspector/models/store.js'
 import { engineOf } from '../../../src/queue/direct.js'
 import { acts, answers, perform, policies, worldOf } from '../../queue/forecast-world.js'
+import { runs } from '../../support/effort.js'
 
 // The second way of computing is the engine itself, asked at each instant.
-
-const runs = Number(process.env.RUNS ?? 150)
 
 function pointOf({ traffic, clock }: Sandbox): Point {
   return { seq: traffic.mark() as unknown as number, at: clock.now() }
@@ -106,7 +105,7 @@ describe('the queue at any instant', () => {
           }
         },
       ),
-      { numRuns: runs },
+      { numRuns: runs(50, 150, 1500) },
     )
   }, 120_000)
 

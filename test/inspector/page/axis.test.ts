@@ -7,6 +7,7 @@ import { Coverage, lines, marksOf, placed } from '../../../src/inspector/axis/ma
 import { distinct, scaleOf } from '../../../src/inspector/axis/scale.js'
 import { tones } from '../../../src/inspector/kinds.js'
 import { View } from '../../../src/inspector/view.js'
+import { runs } from '../../support/effort.js'
 
 const start = Date.parse('2030-01-01T09:00:00Z')
 /** Instants within two months, some of them close together. */
@@ -98,7 +99,7 @@ describe('the labels', () => {
           expect([overlaps(times, width), overlaps(dates, width)]).toEqual([false, false])
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(170, 500, 5000) },
     )
   })
 

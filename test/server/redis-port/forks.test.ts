@@ -13,6 +13,7 @@ import {
   truncate,
 } from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
+import { runs } from '../../support/effort.js'
 
 // What connections did is part of the past: a fork of their world is the same world.
 
@@ -140,6 +141,6 @@ test('whatever connections and those around them do', { timeout: 60_000 }, async
         await expectSame(sandbox)
       })
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15, 15, 150) },
   )
 })

@@ -5,6 +5,7 @@ import { createSandbox, type Sandbox } from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.js'
 import { inside } from '../../../src/store/inside.js'
+import { runs } from '../../support/effort.js'
 import { served } from './served.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
@@ -113,7 +114,7 @@ describe('bytes', () => {
         peer.socket.end()
         await peer.isSentAway()
       }),
-      { numRuns: 60 },
+      { numRuns: runs(30, 60, 600) },
     )
     await stillServes(server)
     await expect.poll(() => connections(server.tenant('main'))).toBe(1)

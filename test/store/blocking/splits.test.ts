@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import { runs } from '../../support/effort.js'
 
 // Workers that wait again and again, and timers that bring something: in whatever steps time is moved, everybody gets
 // the same at the same time.
@@ -96,6 +97,6 @@ test('a move of time in parts is the same move', async () => {
     fc.asyncProperty(world, fc.array(fc.integer({ min: 0, max: span }), { maxLength: 8 }), async (given, steps) => {
       expect(await history(given, steps)).toEqual(await history(given, []))
     }),
-    { numRuns: Number(process.env.RUNS ?? 60) },
+    { numRuns: runs(25, 60, 600) },
   )
 })

@@ -13,6 +13,7 @@ import {
 } from '../../../src/store/values/json-path.js'
 import { JsonPathError, readPath } from '../../../src/store/values/json-path-syntax.js'
 import { formatJson, parseJson } from '../../../src/store/values/json-text.js'
+import { runs, seedOr } from '../../support/effort.js'
 
 /** As much work as the tests of meaning need; those of budgets have their own. */
 const work = (units = 20_000_000): Work => new Work(units, () => new JsonPathBudgetError())
@@ -362,7 +363,7 @@ describe('against json-p3', () => {
       fc.property(documents, fc.array(path, { minLength: 1, maxLength: 5 }), (document, paths) => {
         for (const one of paths) if (compareWithOracle(one, document)) compared++
       }),
-      { numRuns: 1500, seed: 20 },
+      { numRuns: runs(1500, 1500, 15_000), seed: seedOr(20) },
     )
     expect(compared).toBeGreaterThan(3000)
   })
@@ -442,7 +443,7 @@ describe('any 10,000 paths', () => {
           outcomes[outcome(any)]++
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: runs(2000, 10_000, 100_000) },
     )
     expect(outcomes.result).toBeGreaterThan(500)
     expect(outcomes.error).toBeGreaterThan(500)

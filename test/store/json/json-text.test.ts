@@ -4,6 +4,7 @@ import { type Bytes, latin1, text, utf8 } from '../../../src/kernel/bytes.js'
 import { depthOf, Float, type Json, maxDepth, typeName } from '../../../src/store/values/json.js'
 import { addNumbers, floatText, multiplyNumbers } from '../../../src/store/values/json-number.js'
 import { formatJson, JsonTextError, parseJson } from '../../../src/store/values/json-text.js'
+import { runs } from '../../support/effort.js'
 
 /** The plain JavaScript value, for comparison with `JSON.parse`. */
 function plain(value: Json): unknown {
@@ -126,7 +127,7 @@ describe('reading and writing JSON', () => {
         // A lone surrogate cannot be written in UTF-8: it becomes U+FFFD in ours.
         expect(plain(parseJson(utf8(source)))).toEqual(wellFormed(JSON.parse(source)))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(170, 500, 5000) },
     )
   })
 
@@ -137,7 +138,7 @@ describe('reading and writing JSON', () => {
         const source = pieces.join('')
         expect(accepted(() => parseJson(utf8(source)))).toBe(accepted(() => JSON.parse(source)))
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(600, 3000, 30_000) },
     )
   })
 
@@ -150,7 +151,7 @@ describe('reading and writing JSON', () => {
         const layout = { indent: latin1(indent), newline: latin1('\n'), space: latin1(' ') }
         expect(text(formatJson(ours, layout))).toBe(JSON.stringify(value, null, indent))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300, 3000) },
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
+import { runs } from '../../support/effort.js'
 import { createStore, error, reply, type Step, words } from './steps.js'
 
 const nested = (levels: number, inside = '') => '['.repeat(levels) + inside + ']'.repeat(levels)
@@ -240,7 +241,7 @@ describe('any commands', () => {
           expect(reply(store, ['JSON.GET', 'copy'])).toBe(after)
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(300, 1500, 15_000) },
     )
   })
 
@@ -264,7 +265,7 @@ describe('any commands', () => {
           expect(reply(store, ['JSON.GET', 'k'])).toBe(JSON.stringify(model))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(170, 500, 5000) },
     )
   })
 })

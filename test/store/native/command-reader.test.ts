@@ -7,6 +7,7 @@ import {
   type ReaderLimits,
   strangersLimits,
 } from '../../../src/store/native/command-reader.js'
+import { runs } from '../../support/effort.js'
 
 const limits: ReaderLimits = { command: 1000, words: 1024, word: 5000 }
 
@@ -52,7 +53,7 @@ describe('commands of the native protocol', () => {
         expect(first).toEqual(new OversizedCommand(size + 4))
         expect(second).toEqual(next)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30, 30, 300) },
     )
   })
 

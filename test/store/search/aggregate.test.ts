@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { PlainReply } from '../../../src/store/direct.js'
+import { runs } from '../../support/effort.js'
 import { running, searchingSandbox } from './searching.js'
 
 // search.md 13: forms and figures; the figures a second time, by definitions and not by the engine's code.
@@ -127,7 +128,7 @@ it('metrics are what their definitions say', () => {
         })
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(30, 100, 1000) },
   )
 })
 
@@ -266,7 +267,7 @@ it('buckets are what their definitions say', () => {
       }
       expect(given.days!.buckets.reduce((sum, { docCount }) => sum + (docCount as number), 0)).toBe(of('d').length)
     }),
-    { numRuns: 100 },
+    { numRuns: runs(30, 100, 1000) },
   )
 })
 
@@ -307,7 +308,7 @@ it('facets are counted level by level, documents once each', () => {
         expect(a).toEqual({ path, sumOtherDocCount: 0, children: children(path, depth) })
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(30, 60, 600) },
   )
 })
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../support/effort.js'
 import { type Field, type Json, Naive } from './naive.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
@@ -208,6 +209,6 @@ it.each(['JSON', 'STRING'])('a filter finds what somebody finds who looks at eve
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 300, 3000) },
   )
 })

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { PlainReply } from '../../../src/store/direct.js'
+import { runs } from '../../support/effort.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Indexes follow writes, whatever writes; a snapshot, a fork and a look back find what was there. [search.md 14]
@@ -111,7 +112,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
       expect(other.store.dump()).toEqual(sandbox.store.dump())
       for (const one of [sandbox, other]) await one.dispose()
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150, 1500) },
   )
 })
 

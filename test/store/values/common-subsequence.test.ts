@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commonRanges, lengthOfCommon } from '../../../src/store/values/common-subsequence.js'
+import { runs } from '../../support/effort.js'
 
 /** The table of the textbook: what the beginnings of both have in common. */
 function textbook(a: Uint8Array, b: Uint8Array): number {
@@ -23,7 +24,7 @@ describe('the longest common subsequence', () => {
         expect(lengthOfCommon(a, b)).toBe(textbook(a, b))
         expect(lengthOfCommon(b, a)).toBe(textbook(a, b))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300, 3000) },
     )
   })
 
@@ -47,7 +48,7 @@ describe('the longest common subsequence', () => {
         }
         expect(ranges.reduce((sum, { length }) => sum + length, 0)).toBe(textbook(a, b))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 300, 3000) },
     )
   })
 })

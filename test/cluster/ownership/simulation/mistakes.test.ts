@@ -3,6 +3,7 @@ import { Owned } from '../../../../src/server/cluster/owned.js'
 import { Registry } from '../../../../src/server/cluster/registry.js'
 import { Tenure } from '../../../../src/server/cluster/tenure.js'
 import { during, type Swap, swap } from '../../../mutants/swap.js'
+import { effort } from '../../../support/effort.js'
 import { type Mistakes, simulate } from './simulation.js'
 
 // The simulation must be able to fail: for each mistake that somebody could make in the code, it finds out what is wrong.
@@ -109,9 +110,7 @@ const mistakes: readonly Mistake[] = [
   },
 ]
 
-const isNight = process.env.SEEDS !== undefined
-
-describe.each(mistakes.filter(({ isRare }) => isNight || !isRare))(
+describe.each(mistakes.filter(({ isRare }) => effort === 'nightly' || !isRare))(
   '$what',
   ({ finds, script, code = () => () => {} }) => {
     test(`is found within ${within} seeds`, { timeout: 120_000 }, async () => {
