@@ -20,8 +20,8 @@ const root = new URL('../..', import.meta.url).pathname
 
 /** Packs the build once and installs the tarball into a project of its own. */
 export default function setup({ provide }: TestProject): () => void {
-  if (!existsSync(join(root, 'dist/index.d.cts'))) {
-    throw new Error('There is no build to test: run `npm run build` first, or `npm run test:package`, which does.')
+  if (!existsSync(join(root, 'dist/index.cjs'))) {
+    throw new Error('There is no build to test: run `npm run build` first.')
   }
   const place = mkdtempSync(join(tmpdir(), 'stuntdouble-package-'))
   const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', place], {

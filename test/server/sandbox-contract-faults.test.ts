@@ -56,7 +56,10 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.faults.add(outage)
       const [unused, ...others] = await sandbox.faults.unused()
       expect(others).toEqual([])
-      expect(unused).toMatchObject({ rule: outage, line: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/) })
+      expect(unused).toMatchObject({
+        rule: outage,
+        line: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
+      })
       expect(unused!.sentence).toContain('never struck')
     })
 

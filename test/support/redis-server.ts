@@ -8,9 +8,12 @@ export interface RedisServer {
   readonly env: Record<string, string>
 }
 
+export const noRedisServer =
+  'there is no redis-server on this machine (`node test/support/obtain-redis-server.ts` obtains one from Debian)'
+
 const cache = new URL('../../.cache/redis-server', import.meta.url).pathname
 
-/** The one that is installed, or the one that `npm run test:twin` has put into `.cache`. */
+/** The one that is installed, or the one that `node test/support/obtain-redis-server.ts` has put into `.cache`. */
 export function findRedisServer(): RedisServer | undefined {
   return find('redis-server')
 }
