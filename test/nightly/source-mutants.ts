@@ -26,9 +26,7 @@ interface Result extends Mutant {
 
 interface Stage {
   readonly args: readonly string[]
-  /** Pattern of test files. */
-  readonly exclude: string
-  readonly effort: 'quick' | 'full'
+  readonly tier: 'quick' | 'full'
 }
 
 interface Run {
@@ -37,21 +35,15 @@ interface Run {
   readonly seconds: number
 }
 
-/** Everything that is not of the quick tier. */
-const notQuick = '**/*.{full,nightly}.test.ts'
-/** Everything that is not of the full tier: `related` takes sources, so the tests can only be chosen by exclusion. */
-const notFull = '**/!(*.full).test.ts'
-
-const everything: Stage = { args: [], exclude: notQuick, effort: 'quick' }
-const relatedQuick = (file: string): Stage => ({ args: ['related', file], exclude: notQuick, effort: 'quick' })
-const relatedFull = (file: string): Stage => ({ args: ['related', file], exclude: notFull, effort: 'full' })
+const everything: Stage = { args: [], tier: 'quick' }
+const relatedQuick = (file: string): Stage => ({ args: ['related', file], tier: 'quick' })
+const relatedFull = (file: string): Stage => ({ args: ['related', file], tier: 'full' })
 
 const root = new URL('../..', import.meta.url).pathname
 const options = readOptions()
 const place = fs.mkdtempSync(join(tmpdir(), 'stuntdouble-mutants-'))
 const tree = join(place, 'tree')
 const reportFile = join(place, 'report.json')
-const config = join(tree, 'node_modules/mutants.config.mjs')
 const outputFile = join(place, 'output.txt')
 let running: ChildProcess | undefined
 
@@ -119,8 +111,8 @@ async function passing(stage: Stage): Promise<number> {
 }
 
 /** Runs a stage in a process group of its own, which is killed after `limit` seconds. */
-async function run({ args, exclude, effort }: Stage, limit?: number): Promise<Run> {
-  const vitest = ['node_modules/vitest/vitest.mjs', ...args, '--run', '--config', config]
+async function run({ args, tier }: Stage, limit?: number): Promise<Run> {
+  const vitest = ['node_modules/vitest/vitest.mjs', ...args, '--run']
   const output = fs.openSync(outputFile, 'w')
   const start = performance.now()
   const { RUNS, SEED, ...inherited } = process.env
@@ -129,9 +121,7 @@ async function run({ args, exclude, effort }: Stage, limit?: number): Promise<Ru
     [
       ...vitest,
       '--project',
-      'shared',
-      '--project',
-      'alone',
+      `${tier}*`,
       '--bail',
       '1',
       '--passWithNoTests',
@@ -142,7 +132,7 @@ async function run({ args, exclude, effort }: Stage, limit?: number): Promise<Ru
     ],
     {
       cwd: tree,
-      env: { ...inherited, EFFORT: effort, EXCLUDE: exclude, NO_COLOR: '1' },
+      env: { ...inherited, EFFORT: tier, NO_COLOR: '1' },
       stdio: ['ignore', output, output],
       detached: true,
     },
@@ -205,14 +195,6 @@ function prepareTree(): string {
   for (const name of fs.readdirSync(from)) {
     if (!/^\.vite/.test(name)) fs.symlinkSync(join(from, name), join(to, name))
   }
-  // Vitest 5 does not hand the option `--exclude` to the projects of a configuration, so another configuration does.
-  fs.writeFileSync(
-    config,
-    `import config from '../vitest.config.ts'
-for (const { test } of config.test.projects) test.exclude = [...(test.exclude ?? []), process.env.EXCLUDE]
-export default config
-`,
-  )
   // `related` reads the graph of imports before Vitest builds this page, and takes files with a missing import as related.
   const { status, stderr } = spawnSync(process.execPath, ['build-inspector.ts'], { cwd: tree, encoding: 'utf8' })
   if (status !== 0) throw new Error(`build-inspector.ts failed: ${stderr}`)
