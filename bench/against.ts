@@ -1,4 +1,4 @@
-// `npm run bench:against -- <tree>` measures this tree against another one, such as a worktree of `main`, as peers in
+// `node --expose-gc bench/against.ts <tree>` measures this tree against another one, such as a worktree of `main`, as peers in
 // one process: what a change costs. Further words choose figures by name. Both are bundled from their sources.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -127,7 +127,7 @@ async function load(tree: string, into: string): Promise<Build> {
 }
 
 const [tree, ...wanted] = process.argv.slice(2)
-if (tree === undefined) throw new Error('Name the other tree: npm run bench:against -- ../main')
+if (tree === undefined) throw new Error('Name the other tree: node --expose-gc bench/against.ts ../main')
 const place = mkdtempSync(join(tmpdir(), 'builds-'))
 try {
   const other = await load(tree, join(place, 'other.mjs'))

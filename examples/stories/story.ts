@@ -48,7 +48,7 @@ export function story<App>(
       const above = aboveTimeline(text)
       expect(above).toMatch(cause)
       expect(above.split('\n').length, above).toBeLessThanOrEqual(mostLines)
-      // When the text has changed for the better: npm run docs:stories
+      // When the text has changed for the better: npm run docs -- stories
       await expect(`${text}\n`).toMatchFileSnapshot(`./${name}/failure.txt`)
     })
   })

@@ -47,7 +47,9 @@ export async function startEngines({
   isKept = true,
 }: EnginesOptions = {}): Promise<Engines> {
   if (program === undefined)
-    throw new Error('there is no redis-server on this machine: `npm run test:twin` obtains one from Debian')
+    throw new Error(
+      'there is no redis-server on this machine: `node test/support/obtain-redis-server.ts` obtains one from Debian',
+    )
   const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-engines-'))
   const ports = await freePorts(masters * 2)
   const children: ChildProcess[] = []

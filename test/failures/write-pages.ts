@@ -1,4 +1,4 @@
-// Writes what the failing tests of the pages print into the pages: `npm run docs:failures`, after a build.
+// Writes what the failing tests of the pages print into the pages: `npm run docs -- failures`, after a build.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { programOf, readPage, withOutputs } from './page.ts'
 import { asShown, consumerOf, runUnder } from './runners.ts'

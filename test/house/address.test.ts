@@ -28,7 +28,7 @@ describe('while it is empty', () => {
   })
 
   test('publishing is refused with where to write it', () => {
-    expect(refusal('', manifests)).toMatch(/address\.json.*npm run address/)
+    expect(refusal('', manifests)).toMatch(/address\.json.*node test\/support\/address\.ts/)
   })
 })
 
@@ -53,7 +53,9 @@ describe('once it is filled', () => {
 
   test('publishing is refused until the fields are written, and then no more', () => {
     const without = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, '', folder)]))
-    expect(refusal(filled, without)).toBe('package.json does not say what address.json says: run npm run address.')
+    expect(refusal(filled, without)).toBe(
+      'package.json does not say what address.json says: run node test/support/address.ts.',
+    )
     expect(
       refusal(filled, { ...written, 'packages/create-stuntdouble': without['packages/create-stuntdouble']! }),
     ).toMatch(/^packages\/create-stuntdouble\/package\.json/)

@@ -4,7 +4,7 @@ import { storyNames, toldStories, withStories } from '../support/story-page.js'
 
 const page = readFileSync(new URL('../../docs/stories.md', import.meta.url), 'utf8')
 
-test('docs/stories.md is up to date: `npm run docs:stories` writes it', () => {
+test('docs/stories.md is up to date: `npm run docs -- stories` writes it', () => {
   expect(page).toBe(withStories(page))
 })
 

@@ -1,4 +1,4 @@
-// `npm run address`: writes where the repository lives, as address.json says it, into the package.json of each package.
+// `node test/support/address.ts`: writes where the repository lives, as address.json says it, into the package.json of each package.
 // Before something is published, `--check` refuses while address.json is empty or a package.json says something else.
 // Runs on Node's type stripping, so its syntax is erasable.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -39,10 +39,11 @@ export function withAddress(text: string, address: string, folder: string): stri
 /** Why these texts cannot be published yet, with the next step; nothing when they can. */
 export function refusal(address: string, manifests: Readonly<Record<string, string>>): string | undefined {
   if (address === '')
-    return 'Nothing is published yet: write the address of the repository into address.json ("repository": "https://…"), then run npm run address.'
+    return 'Nothing is published yet: write the address of the repository into address.json ("repository": "https://…"), then run node test/support/address.ts.'
   const stale = Object.entries(manifests).find(([folder, text]) => withAddress(text, address, folder) !== text)
   return (
-    stale && `${stale[0]}/package.json does not say what address.json says: run npm run address.`.replace(/^\//, '')
+    stale &&
+    `${stale[0]}/package.json does not say what address.json says: run node test/support/address.ts.`.replace(/^\//, '')
   )
 }
 

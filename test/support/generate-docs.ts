@@ -1,4 +1,6 @@
-// Writes the generated pages of docs/reference: `npm run docs`.
+// Writes the generated pages: `npm run docs`. `npm run docs -- stories` runs the stories first and keeps what they print;
+// `npm run docs -- failures` writes what failing matchers print into docs/reference/matchers.md.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { queueReference } from '../../src/queue/rest/reference.js'
@@ -18,6 +20,13 @@ import { writeRecipes } from './recipe-pages.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
 import { withStories } from './story-page.js'
 import { traceSchemaText } from './trace-schema.js'
+
+const words = process.argv.slice(2)
+if (words.includes('stories')) run('npx', 'vitest', 'run', 'examples/stories', '--update')
+if (words.includes('failures')) {
+  run('npm', 'run', '--silent', 'build')
+  run('node', 'test/failures/write-pages.ts')
+}
 
 writeFileSync(
   new URL('../../docs/reference/commands.md', import.meta.url),
@@ -47,3 +56,8 @@ writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transpor
 const storyPage = new URL('../../docs/stories.md', import.meta.url)
 writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
 writeRecipes()
+
+function run(program: string, ...args: string[]): void {
+  const { status } = spawnSync(program, args, { stdio: 'inherit', cwd: new URL('../../', import.meta.url) })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}.`)
+}

@@ -8,7 +8,8 @@ import { findRedisServer } from './redis-server.ts'
 import { RespClient, type RespReply } from './resp.js'
 
 /** Told by tests that are skipped. */
-export const noEngine = 'there is no redis-server on this machine: `npm run test:twin` obtains one from Debian'
+export const noEngine =
+  'there is no redis-server on this machine: `node test/support/obtain-redis-server.ts` obtains one from Debian'
 export const hasEngine: boolean = findRedisServer() !== undefined
 
 /** A redis-server of one test: in a directory and at a port of its own, and nobody else's. */

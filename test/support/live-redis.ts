@@ -23,7 +23,10 @@ export async function startRedis(): Promise<LiveRedis> {
     return { client, port: Number(given), stop: async () => client.close() }
   }
   const server = findRedisServer()
-  if (!server) throw new Error('there is no redis-server on this machine: `npm run test:twin` obtains one from Debian')
+  if (!server)
+    throw new Error(
+      'there is no redis-server on this machine: `node test/support/obtain-redis-server.ts` obtains one from Debian',
+    )
   const directory = mkdtempSync(join(tmpdir(), 'stuntdouble-redis-'))
   const port = await freePort()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory]

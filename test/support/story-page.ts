@@ -1,5 +1,5 @@
 // The stories of docs/stories.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
-// them; `npm run docs:stories` runs the stories first and keeps what they print.
+// them; `npm run docs -- stories` runs the stories first and keeps what they print.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { diffLines } from '../../matchers/diff.js'
 

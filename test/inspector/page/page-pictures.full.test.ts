@@ -6,7 +6,7 @@ import { status } from '../../../src/index.js'
 import { type RunningServer, startServer } from '../../../src/server/server.js'
 import { hasBrowser, launch } from '../../report/page.js'
 
-// The pictures of docs/inspector.md, painted when they are asked for: PICTURES=1 vitest run --project unit <this file>.
+// The pictures of docs/inspector.md, painted when they are asked for: PICTURES=1 npx vitest run <this file>.
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 const folder = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url))

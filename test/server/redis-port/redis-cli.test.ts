@@ -7,7 +7,9 @@ import { findRedisCli } from '../../support/redis-server.js'
 
 const cli = findRedisCli()
 if (cli === undefined) {
-  console.log('redis-cli: not run, because it is not installed; `npm run test:twin` gets it from Debian.')
+  console.log(
+    'redis-cli: not run, because it is not installed; `node test/support/obtain-redis-server.ts` gets it from Debian.',
+  )
 }
 
 describe.skipIf(cli === undefined)('redis-cli', () => {

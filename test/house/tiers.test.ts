@@ -1,0 +1,61 @@
+import { globSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import config from '../../vitest.config.js'
+
+// The name of a test file says when it runs: see docs/contributing/development.md.
+
+interface Project {
+  readonly test: { readonly name: string; readonly include: readonly string[]; readonly exclude?: readonly string[] }
+}
+
+const root = new URL('../..', import.meta.url).pathname
+const projects = config.test?.projects as unknown as readonly Project[]
+const named = /^[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.(?:test|spec)\.c?ts$|^[\w-]+\.test\.cjs$/
+const files = globSync(['test/**/*.{test,spec}.{ts,cjs}', 'examples/**/*.{test,spec}.ts'], {
+  cwd: root,
+  // Projects of their own, which tests install, run and compare.
+  exclude: ['**/node_modules/**', 'test/fixtures/{cases,inspected}/**', 'test/versions/**'],
+})
+
+function projectsOf(file: string): string[] {
+  const matches = (patterns: readonly string[]): boolean => patterns.some((pattern) => matchesGlob(file, pattern))
+  return projects
+    .filter(({ test }) => matches(test.include) && !matches(test.exclude ?? []))
+    .map(({ test }) => test.name)
+}
+
+describe('a test file', () => {
+  test('has a name that says its tier, and whether it needs a process of its own', () => {
+    expect(files.filter((file) => !named.test(file.split('/').at(-1)!))).toEqual([])
+  })
+
+  test('belongs to exactly one project of Vitest', () => {
+    const units = files.filter((file) => file.endsWith('.test.ts'))
+    expect(units.map((file) => [file, projectsOf(file).length]).filter(([, count]) => count !== 1)).toEqual([])
+  })
+
+  test.each([
+    ['test/store/hash.test.ts', 'quick'],
+    ['test/store/hash.alone.test.ts', 'quick-alone'],
+    ['test/store/hash.full.test.ts', 'full'],
+    ['test/store/hash.alone.full.test.ts', 'full-alone'],
+    ['test/store/hash.nightly.test.ts', 'nightly'],
+    ['test/store/hash.alone.nightly.test.ts', 'nightly-alone'],
+    ['test/package/entries.full.test.ts', 'package'],
+    ['test/twin/hash.test.ts', 'twin'],
+  ])('called %s is in the project %s', (file, project) => {
+    expect(projectsOf(file)).toEqual([project])
+  })
+
+  test.each(['hash.ful.test.ts', 'hash.full.alone.test.ts', 'hash.slow.test.ts'])('may not be called %s', (name) => {
+    expect(name).not.toMatch(named)
+  })
+})
+
+test.each(['quick', 'quick-alone', 'full', 'full-alone', 'nightly', 'nightly-alone', 'package', 'twin'])(
+  'the project %s has files',
+  (project) => {
+    expect(files.filter((file) => projectsOf(file).includes(project))).not.toEqual([])
+  },
+)
