@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apply, choose, type Mutant, mutantsOf } from './mutate.ts'
@@ -41,7 +40,9 @@ const relatedFull = (file: string): Stage => ({ args: ['related', file], tier: '
 
 const root = new URL('../..', import.meta.url).pathname
 const options = readOptions()
-const place = fs.mkdtempSync(join(tmpdir(), 'stuntdouble-mutants-'))
+// On the file system of `node_modules`, so that links to its files are possible.
+fs.mkdirSync(join(root, '.cache'), { recursive: true })
+const place = fs.mkdtempSync(join(root, '.cache/mutants-'))
 const tree = join(place, 'tree')
 const reportFile = join(place, 'report.json')
 const outputFile = join(place, 'output.txt')
@@ -189,12 +190,9 @@ function killGroup({ pid }: ChildProcess): void {
 function prepareTree(): string {
   const commit = git('rev-parse', 'HEAD').trim()
   git('worktree', 'add', '--detach', tree, commit)
-  // A folder of links instead of one link, so that the caches of Vite and Vitest in it are not the user's.
-  const [from, to] = [fs.realpathSync(join(root, 'node_modules')), join(tree, 'node_modules')]
-  fs.mkdirSync(to)
-  for (const name of fs.readdirSync(from)) {
-    if (!/^\.vite/.test(name)) fs.symlinkSync(join(from, name), join(to, name))
-  }
+  // Hard links, because some tests look where a module lies.
+  const linked = spawnSync('cp', ['-al', join(root, 'node_modules'), join(tree, 'node_modules')], { encoding: 'utf8' })
+  if (linked.status !== 0) throw new Error(`node_modules could not be linked: ${linked.stderr}`)
   // `related` reads the graph of imports before Vitest builds this page, and takes files with a missing import as related.
   const { status, stderr } = spawnSync(process.execPath, ['build-inspector.ts'], { cwd: tree, encoding: 'utf8' })
   if (status !== 0) throw new Error(`build-inspector.ts failed: ${stderr}`)
