@@ -1,17 +1,14 @@
 import { onTestFinished } from 'vitest'
 import { connect, type FixtureOptions, sandboxOf } from '../../fixtures/world.js'
-import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/index.js'
+import type { Sandbox, SandboxOptions } from '../../src/index.js'
+import { connectedSandbox } from '../support/sandbox.js'
 
 export const bank = 'https://bank.test/charges'
 export const shop = 'https://shop.test/orders'
 
 /** A sandbox behind the global `fetch`, until the test is over. */
 export function world(options: SandboxOptions = {}): Sandbox {
-  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {}, ...options })
-  replaceFetch(sandbox)
-  onTestFinished(() => sandbox.dispose())
-  return sandbox
+  return connectedSandbox({ startAt: '2030-01-01T09:00:00Z', ...options })
 }
 
 /** A sandbox as the fixtures of the runners connect it, until the test is over. */

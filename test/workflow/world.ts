@@ -1,9 +1,8 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { onTestFinished } from 'vitest'
-import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, type Duration, type Sandbox, type SandboxOptions } from '../../src/index.js'
+import type { Duration, Sandbox, SandboxOptions } from '../../src/index.js'
+import { connectedSandbox } from '../support/sandbox.js'
 
 type Serve = typeof serve<unknown, unknown>
 type Route = Parameters<Serve>[0]
@@ -58,9 +57,7 @@ export interface Asked {
 export const app = 'https://app.test'
 
 export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
-  const sandbox = createSandbox({ seed: 16, warn: () => {}, ...options })
-  replaceFetch(sandbox)
-  onTestFinished(() => sandbox.dispose())
+  const sandbox = connectedSandbox({ seed: 16, ...options })
   const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
   const stepsIn = (body: string): Step[] => {
     try {
