@@ -87,7 +87,7 @@ const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
 
 export default defineConfig(async () => {
   await buildInspector()
-  if (!process.argv.includes('--dts-only')) rmSync('dist', { recursive: true, force: true })
+  rmSync('dist', { recursive: true, force: true })
   cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
     {

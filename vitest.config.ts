@@ -50,6 +50,12 @@ const tiers = [
   { name: `${name}-alone`, include: root.map((folder) => `${folder}*.alone${suffix}.test.ts`), exclude: others },
 ])
 
+/** The two tiers of a folder whose tests need something of their own. */
+const tiersOf = (folder: string) => [
+  { name: `${folder}-quick`, include: [`test/${folder}/*.test.ts`], exclude: ['**/*.{full,nightly,alone}.test.ts'] },
+  { name: `${folder}-full`, include: [`test/${folder}/*.full.test.ts`] },
+]
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -67,22 +73,12 @@ export default defineConfig({
     setupFiles: [fileURLToPath(new URL('test/support/setup.ts', import.meta.url))],
     projects: [
       ...tiers.map((test) => ({ extends: true as const, test })),
-      {
-        // What is published: packs the build, and tests the tarball.
-        test: {
-          name: 'package',
-          include: ['test/package/**/*.test.ts'],
-          globalSetup: 'test/package/pack.ts',
-          // Each of them is a program or more.
-          maxConcurrency: 2,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        // The same commands against a real redis-server.
-        extends: true,
-        test: { name: 'twin', include: ['test/twin/**/*.test.ts'], testTimeout: 60_000 },
-      },
+      // What is published: packs the build, and tests the tarball. Each test is a program or more.
+      ...tiersOf('package').map((test) => ({
+        test: { ...test, globalSetup: 'test/package/pack.ts', maxConcurrency: 2, testTimeout: 60_000 },
+      })),
+      // The same commands against a real redis-server.
+      ...tiersOf('twin').map((test) => ({ extends: true as const, test: { ...test, testTimeout: 60_000 } })),
     ],
   },
 })

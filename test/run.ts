@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { obtainRuntimes } from './nightly/runtimes.ts'
 import { findChromium, noChromium } from './support/chromium.ts'
-import type { Effort } from './support/effort.ts'
+import { type Effort, notRun } from './support/effort.ts'
 import { findRedisServer, noRedisServer } from './support/redis-server.ts'
 import type { TierReport } from './support/tier-reporter.ts'
 
@@ -49,12 +49,12 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
     [vitest('unit', 'unit tests', '--project', 'quick*')],
     [
-      vitest('smoke', 'the packed package in both formats', '--project', 'package', 'test/package/smoke'),
+      vitest('smoke', 'the packed package in both formats', '--project', 'package-quick'),
       { name: 'jest', what: 'Jest on the CommonJS build', run: jest },
     ],
     [
       {
-        ...vitest('twin-quick', 'one command group on a real redis-server', '--project', 'twin', 'sorted-set'),
+        ...vitest('twin-quick', 'one command group on a real redis-server', '--project', 'twin-quick'),
         missing: needsRedisServer,
       },
       {
@@ -64,12 +64,12 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
   ],
   full: [
-    [check('declarations', 'build of the declarations', [...tsup, '--dts-only'])],
+    [check('declarations', 'build with declarations', tsup)],
     [vitest('unit-full', 'more unit tests', '--project', 'full*')],
     [
-      vitest('package', 'the packed package: entries, types, publint, attw, pages', '--project', 'package', '.full.'),
+      vitest('package', 'the packed package: entries, types, publint, attw, pages', '--project', 'package-full'),
       {
-        ...vitest('twin', 'all commands on a real redis-server', '--project', 'twin', '.full.'),
+        ...vitest('twin', 'all commands on a real redis-server', '--project', 'twin-full'),
         missing: needsRedisServer,
       },
     ],
@@ -98,15 +98,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
     [check('mutants', 'mutants of the sources', [node, 'test/nightly/source-mutants.ts'])],
     [check('endurance', 'endurance of a server', [node, ...typescriptSources(), 'test/endurance/run.ts'])],
-    [
-      vitest(
-        'walks',
-        'pages with each version of a runner, Bun and Deno',
-        '--project',
-        'package',
-        'test/package/walks',
-      ),
-    ],
+    [vitest('walks', 'pages with each version of a runner, Bun and Deno', '--project', 'package-full', 'walks')],
     [
       check('next', 'build of the Next.js recipe', [node, 'examples/recipes/next/nightly.ts']),
       check('sveltekit', 'build of the SvelteKit recipe', [node, 'examples/recipes/sveltekit/nightly.ts']),
@@ -115,7 +107,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
       check('redis-py', 'redis-py on the native port', [node, 'test/nightly/redis-py.ts']),
       check('redis-suite', "redis-server's own test suite", [node, 'test/nightly/redis-suite.ts']),
     ],
-    [{ ...vitest('twin', 'all commands on a real redis-server', '--project', 'twin'), missing: needsRedisServer }],
+    [{ ...vitest('twin', 'all commands on a real redis-server', '--project', 'twin*'), missing: needsRedisServer }],
   ],
 }
 
@@ -134,15 +126,17 @@ async function main(tier: Effort, wanted: readonly string[]): Promise<void> {
     console.error(`There is no step "${unknown}". Use one of: ${known.map(({ name }) => name).join(', ')}.`)
     process.exit(2)
   }
-  const programs = tier === 'nightly' ? obtainRuntimes(reports) : []
+  const needsRuntimes = tier === 'nightly' && (names.length === 0 || names.includes('walks'))
+  const programs = needsRuntimes ? obtainRuntimes(reports) : []
   // The scripts of package.json find Node 24 first on their path, and a direct call of this file must, too. Texts are
   // compared without colors, those of child processes too.
   process.env.PATH = [...programs, join(root, 'node_modules/.bin'), process.env.PATH].join(':')
   process.env.NO_COLOR = '1'
+  const given = process.env.EFFORT
   const outcomes: Outcome[] = []
   const lines: string[] = []
   for (const name of ran) {
-    process.env.EFFORT = name
+    process.env.EFFORT = given ?? name
     for (const stage of tiers[name]) {
       const steps = stage.filter((step) => names.length === 0 || names.includes(step.name))
       const running = steps.filter((step) => step.missing?.() === undefined)
@@ -180,7 +174,10 @@ async function runStep(step: Step, output: Output): Promise<{ outcome: Outcome; 
 function check(name: string, what: string, ...commands: string[][]): Step {
   const run = async (output: Output): Promise<Outcome> => {
     const outcome = { passed: 0, failed: 0 }
-    for (const argv of commands) outcome[(await command(argv, output)) === 0 ? 'passed' : 'failed']++
+    for (const argv of commands) {
+      const status = await command(argv, output)
+      if (status !== notRun) outcome[status === 0 ? 'passed' : 'failed']++
+    }
     return outcome
   }
   return { name, what, run }
@@ -192,11 +189,11 @@ function vitest(name: string, what: string, ...args: string[]): Step {
     const reporters = ['--reporter=dot', `--reporter=${join(root, 'test/support/tier-reporter.ts')}`]
     const argv = [bin('vitest'), 'run', ...args, '--silent=passed-only', ...reporters]
     const status = await command(argv, output, { STUNTDOUBLE_TIER_REPORT: report })
-    if (!existsSync(report)) return { passed: 0, failed: 1 }
-    const { passed, failed, files: ran } = JSON.parse(readFileSync(report, 'utf8')) as TierReport
-    files.push(...ran)
-    // An error outside of every test fails the run without failing a test.
-    return { passed, failed: failed === 0 && status !== 0 ? 1 : failed }
+    return counted(report, status, (text) => {
+      const { passed, failed, files: ran } = JSON.parse(text) as TierReport
+      files.push(...ran)
+      return { passed, failed }
+    })
   }
   return { name, what, run }
 }
@@ -209,12 +206,12 @@ function printSlowest(): void {
 
 async function jest(output: Output): Promise<Outcome> {
   const report = join(reports, 'jest.json')
-  await command([bin('jest'), '--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report], output)
-  if (!existsSync(report)) return { passed: 0, failed: 1 }
-  const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
-    readFileSync(report, 'utf8'),
-  ) as Record<string, number>
-  return { passed: numPassedTests!, failed: numFailedTests! + numRuntimeErrorTestSuites! }
+  const argv = [bin('jest'), '--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
+  const status = await command(argv, output)
+  return counted(report, status, (text) => {
+    const sums = JSON.parse(text) as Record<string, number>
+    return { passed: sums.numPassedTests!, failed: sums.numFailedTests! + sums.numRuntimeErrorTestSuites! }
+  })
 }
 
 /** @param files a regular expression over paths, as Playwright takes it */
@@ -222,15 +219,23 @@ function playwright(name: string, what: string, folder: string, files: string): 
   const run = async (output: Output): Promise<Outcome> => {
     const report = join(reports, `${name}.json`)
     const argv = [bin('playwright'), 'test', '--config', `${folder}/playwright.config.ts`, files]
-    await command(argv, output, { PLAYWRIGHT_JSON_OUTPUT_FILE: report })
-    if (!existsSync(report)) return { passed: 0, failed: 1 }
-    const { stats, errors } = JSON.parse(readFileSync(report, 'utf8')) as {
-      stats: { expected: number; unexpected: number; flaky: number }
-      errors: unknown[]
-    }
-    return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length }
+    const status = await command(argv, output, { PLAYWRIGHT_JSON_OUTPUT_FILE: report })
+    return counted(report, status, (text) => {
+      const { stats, errors } = JSON.parse(text) as {
+        stats: { expected: number; unexpected: number; flaky: number }
+        errors: unknown[]
+      }
+      return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length }
+    })
   }
   return { name, what, run }
+}
+
+/** A run that ends with an error although no test failed, or that leaves no report, is one failure. */
+function counted(report: string, status: number, read: (text: string) => Outcome): Outcome {
+  if (!existsSync(report)) return { passed: 0, failed: 1 }
+  const { passed, failed } = read(readFileSync(report, 'utf8'))
+  return { passed, failed: failed === 0 && status !== 0 ? 1 : failed }
 }
 
 /** Options with which Node runs TypeScript sources whose imports end in `.js`. */

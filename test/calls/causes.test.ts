@@ -79,7 +79,7 @@ describe('whatever handlers and faults do', () => {
           sandbox.dispose()
         }
       }),
-      { numRuns: runs(20, 40, 400), seed: seedOr(17) },
+      { numRuns: runs(40, 40, 400), seed: seedOr(17) },
     )
   })
 })

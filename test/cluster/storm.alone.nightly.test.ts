@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { amount } from '../support/effort.js'
 import { findRedisServer } from '../support/redis-server.js'
-import { lease, manyBlows, oneOfEach, type Storm, storm } from './storm.js'
+import { lease, manyBlows, type Storm, storm } from './storm.js'
 import {
   brokenPromises,
   brokenStreams,
@@ -13,8 +12,7 @@ import {
   twoOwners,
 } from './storm-checks.js'
 
-const seconds = amount(30, 30, 300)
-const isShort = seconds <= 60
+const seconds = 300
 
 describe.skipIf(findRedisServer() === undefined)(`a storm of ${seconds} s over three nodes and three engines`, () => {
   let after: Storm
@@ -25,7 +23,7 @@ describe.skipIf(findRedisServer() === undefined)(`a storm of ${seconds} s over t
         tenants: 200,
         workers: 16,
         pause: 15,
-        blows: isShort ? oneOfEach() : manyBlows(seconds),
+        blows: manyBlows(seconds),
       })
     },
     seconds * 1000 + 120_000,

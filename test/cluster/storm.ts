@@ -47,15 +47,6 @@ export interface Storm {
   close(): Promise<void>
 }
 
-/** One of each. */
-export function oneOfEach(): Blow[] {
-  return [
-    { at: 4_000, what: 'kill a node' },
-    { at: 10_000, what: 'kill an engine' },
-    { at: 19_000, what: 'freeze a node' },
-  ]
-}
-
 /** A node every five seconds, and the others now and then. */
 export function manyBlows(seconds: number): Blow[] {
   return Array.from({ length: Math.floor(seconds / 5) - 1 }, (_, index) => ({

@@ -11,7 +11,14 @@ interface Project {
 
 const root = new URL('../..', import.meta.url).pathname
 const projects = config.test?.projects as unknown as readonly Project[]
-const named = /^[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.(?:test|spec)\.c?ts$|^[\w-]+\.test\.cjs$/
+/** Vitest, Jest, Playwright: of these only Vitest has files of their own process and nightly ones. */
+const named = [
+  /^(?:test|examples)\/.*\/[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.test\.ts$/,
+  /^test\/jest\/[\w-]+\.test\.cjs$/,
+  /^test\/playwright\/[\w-]+(?:\.full)?\.spec\.ts$/,
+  /^test\/site\/[\w-]+\.full\.spec\.ts$/,
+]
+const isNamed = (file: string): boolean => named.some((pattern) => pattern.test(file))
 const files = globSync(['test/**/*.{test,spec}.{ts,cjs}', 'examples/**/*.{test,spec}.ts'], {
   cwd: root,
   // Projects of their own, which tests install, run and compare.
@@ -27,7 +34,7 @@ function projectsOf(file: string): string[] {
 
 describe('a test file', () => {
   test('has a name that says its tier, and whether it needs a process of its own', () => {
-    expect(files.filter((file) => !named.test(file.split('/').at(-1)!))).toEqual([])
+    expect(files.filter((file) => !isNamed(file))).toEqual([])
   })
 
   test('belongs to exactly one project of Vitest', () => {
@@ -42,20 +49,26 @@ describe('a test file', () => {
     ['test/store/hash.alone.full.test.ts', 'full-alone'],
     ['test/store/hash.nightly.test.ts', 'nightly'],
     ['test/store/hash.alone.nightly.test.ts', 'nightly-alone'],
-    ['test/package/entries.full.test.ts', 'package'],
-    ['test/twin/hash.test.ts', 'twin'],
+    ['test/package/entries.test.ts', 'package-quick'],
+    ['test/package/entries.full.test.ts', 'package-full'],
+    ['test/twin/hash.test.ts', 'twin-quick'],
+    ['test/twin/hash.full.test.ts', 'twin-full'],
   ])('called %s is in the project %s', (file, project) => {
     expect(projectsOf(file)).toEqual([project])
   })
 
-  test.each(['hash.ful.test.ts', 'hash.full.alone.test.ts', 'hash.slow.test.ts'])('may not be called %s', (name) => {
-    expect(name).not.toMatch(named)
+  test.each([
+    'test/store/hash.ful.test.ts',
+    'test/store/hash.full.alone.test.ts',
+    'test/store/hash.test.cjs',
+    'test/site/reading.spec.ts',
+    'test/package/entries.nightly.test.ts',
+    'test/twin/hash.alone.test.ts',
+  ])('may not be called %s', (file) => {
+    expect(isNamed(file) && projectsOf(file).length !== 0).toBe(false)
   })
 })
 
-test.each(['quick', 'quick-alone', 'full', 'full-alone', 'nightly', 'nightly-alone', 'package', 'twin'])(
-  'the project %s has files',
-  (project) => {
-    expect(files.filter((file) => projectsOf(file).includes(project))).not.toEqual([])
-  },
-)
+test.each(projects.map(({ test }) => test.name))('the project %s has files', (project) => {
+  expect(files.filter((file) => projectsOf(file).includes(project))).not.toEqual([])
+})

@@ -91,7 +91,7 @@ describe('UTF-8', () => {
       fc.property(fc.oneof(anyBytes, mostlyBroken), (bytes) => {
         expect(text(fromArray(bytes))).toBe(slow(bytes))
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 

@@ -61,7 +61,7 @@ describe('a test of fields', () => {
         // A second look says the same, whatever flags an expression has.
         expect(fits(one)).toBe(misses.length === 0)
       }),
-      { numRuns: runs(400, 2000, 20_000), seed: seedOr(7) },
+      { numRuns: runs(2000, 2000, 20_000), seed: seedOr(7) },
     )
   })
 
@@ -87,7 +87,7 @@ describe('a test of fields', () => {
         expect(nearest).toHaveLength(Math.min(3, missed))
         if (missed > 0) expect(distanceOf(nearest[0]!.compared)).toBeCloseTo(best, 10)
       }),
-      { numRuns: runs(170, 500, 5000), seed: seedOr(7) },
+      { numRuns: runs(500, 500, 5000), seed: seedOr(7) },
     )
   })
 

@@ -51,7 +51,7 @@ describe('the nearest message is the one that was asked for', () => {
           expect(first).toContain(sandbox.traffic.of('published')[wanted]!.messageId.slice(0, 7))
         },
       ),
-      { numRuns: runs(20, 40, 400) },
+      { numRuns: runs(40, 40, 400) },
     )
   })
 })

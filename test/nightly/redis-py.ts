@@ -1,4 +1,4 @@
-// A program in Python with redis-py against `serve --redis-port`: `npm run test:nightly` runs it, after a build. The client is
+// A program in Python with redis-py against `serve --redis-port`: `npm run test:nightly -- build redis-py` runs it. The client is
 // Debian's package, unpacked and not installed. Runs on Node's type stripping, so its syntax is erasable.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from 'stuntdouble/server'
+import { notRun } from '../support/effort.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-redis-py-'))
 const program = new URL('redis-py.py', import.meta.url).pathname
@@ -14,8 +15,10 @@ const python = '/usr/bin/python3'
 const env: NodeJS.ProcessEnv = { ...process.env, PYTHONPATH: join(place, 'usr/lib/python3/dist-packages') }
 
 try {
-  if (!isThere()) console.log('redis-py: not run, because apt-get could not download it for this Python.')
-  else process.exitCode = (await run()) ? 0 : 1
+  if (!isThere()) {
+    console.log('redis-py: not run, because apt-get could not download it for this Python.')
+    process.exitCode = notRun
+  } else process.exitCode = (await run()) ? 0 : 1
 } finally {
   rmSync(place, { recursive: true, force: true })
 }

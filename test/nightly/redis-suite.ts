@@ -1,11 +1,12 @@
-// The tests that come with the source of redis-server, run against the store's native protocol: `npm run test:nightly` does,
-// and so does `node test/nightly/redis-suite.ts [unit…]`. The source is Debian's, obtained through apt and never kept. What
+// The tests that come with the source of redis-server, run against the store's native protocol: `npm run test:nightly -- build redis-suite`
+// does, and so does `node test/nightly/redis-suite.ts [unit…]`. The source is Debian's, obtained through apt and never kept. What
 // is left out, and why, is told in `redis-suite-skips.ts`. Runs on Node's type stripping, so its syntax is erasable.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { notRun } from '../support/effort.ts'
 import { deniedTags, skips, units } from './redis-suite-skips.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -17,8 +18,10 @@ const env: NodeJS.ProcessEnv = { ...process.env, TERM: 'dumb' }
 
 try {
   const missing = obtained()
-  if (missing !== undefined) console.log(`Tests of redis-server: not run, because ${missing}.`)
-  else process.exitCode = (await run(process.argv.slice(2))) ? 0 : 1
+  if (missing !== undefined) {
+    console.log(`Tests of redis-server: not run, because ${missing}.`)
+    process.exitCode = notRun
+  } else process.exitCode = (await run(process.argv.slice(2))) ? 0 : 1
 } finally {
   rmSync(place, { recursive: true, force: true })
 }

@@ -105,7 +105,7 @@ describe('several clients of the store', () => {
         }
         expect(served.store.dump()).toEqual(direct.store.dump())
       }),
-      { numRuns: runs(70, 200, 2000), seed },
+      { numRuns: runs(200, 200, 2000), seed },
     )
   })
 
@@ -117,7 +117,7 @@ describe('several clients of the store', () => {
         expect(answers).toHaveLength(turns.length)
         sandbox.check()
       }),
-      { numRuns: runs(30, 100, 1000), seed },
+      { numRuns: runs(100, 100, 1000), seed },
     )
   })
 

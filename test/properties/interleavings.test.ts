@@ -5,7 +5,7 @@ import type { Sandbox } from 'stuntdouble'
 import { type Client, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import '../../matchers/vitest.js'
-import { runs, seedOr } from '../support/effort.js'
+import { isReplay, runs, seedOr } from '../support/effort.js'
 
 // Time of the host has no say in these tests.
 const within = '1h' as const
@@ -238,7 +238,7 @@ describe('orders are left out only where nobody can tell', () => {
       }),
       { numRuns: runs(15, 15, 150), seed: seedOr(17) },
     )
-    expect(saved).toBeGreaterThan(30)
+    if (!isReplay) expect(saved).toBeGreaterThan(30)
   })
 
   /** What each client saw. */

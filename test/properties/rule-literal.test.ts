@@ -9,7 +9,7 @@ import { runs, seedOr } from '../support/effort.js'
 const pasted = (text: string): unknown => new Function(`return ${text}`)()
 
 test('rules as text are the rules again when they are pasted', () => {
-  for (const rules of fc.sample(faultRules(), { numRuns: runs(100, 300, 3000), seed: seedOr(1) }))
+  for (const rules of fc.sample(faultRules(), { numRuns: runs(300, 300, 3000), seed: seedOr(1) }))
     expect(pasted(rulesLiteral(rules))).toEqual(rules)
 })
 

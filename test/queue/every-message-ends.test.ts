@@ -79,7 +79,7 @@ describe('every message ends', () => {
           expect(clock.running()).toEqual([])
         },
       ),
-      { numRuns: runs(30, 100, 1000) },
+      { numRuns: runs(100, 100, 1000) },
     )
   }, 240_000)
 })

@@ -23,6 +23,6 @@ test('behaves like an array that is pushed to and shifted from', () => {
         expect(line.all()).toEqual(model)
       }
     }),
-    { numRuns: runs(25, 50, 500) },
+    { numRuns: runs(50, 50, 500) },
   )
 })

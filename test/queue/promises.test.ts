@@ -214,7 +214,7 @@ describe('promises', () => {
           promises(await run(commands, outcomes))
         },
       ),
-      { numRuns: runs(100, 300, 3000) },
+      { numRuns: runs(300, 300, 3000) },
     )
   })
 

@@ -75,7 +75,7 @@ describe('records', () => {
           expect(records.first()?.seq).toBe(list[0]?.seq)
         }
       }),
-      { numRuns: runs(70, 200, 2000) },
+      { numRuns: runs(200, 200, 2000) },
     )
   })
 })

@@ -386,7 +386,7 @@ describe('two regions are two sandboxes with one clock', () => {
         expect(both.examine().breaches).toEqual([])
         for (const sandbox of single) sandbox.dispose()
       }),
-      { numRuns: runs(30, 60, 600), seed: seedOr(17) },
+      { numRuns: runs(60, 60, 600), seed: seedOr(17) },
     )
   })
 

@@ -67,7 +67,7 @@ describe('now() is the time of the host', () => {
         }
         for (const world of worlds) world.dispose()
       }),
-      { numRuns: runs(25, 50, 500) },
+      { numRuns: runs(50, 50, 500) },
     )
   })
 

@@ -91,7 +91,7 @@ describe('imports', () => {
         expect(readScenario(stringify(plain, { version: '1.2' }), 'a.yaml')).toEqual(plain)
         await playScenario(plain)
       }),
-      { seed: seedOr(7), numRuns: runs(100, 300, 3000) },
+      { seed: seedOr(7), numRuns: runs(300, 300, 3000) },
     )
   }, 60_000)
 })
@@ -109,10 +109,10 @@ describe('files', () => {
   test('of any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), refusedOrRead), {
       seed: seedOr(7),
-      numRuns: runs(200, 1000, 10_000),
+      numRuns: runs(1000, 1000, 10_000),
     })
     const marks = fc.string({ unit: fc.constantFrom(...'{}[]:,-#&*!|>\'"%@` \n\tab0?<~'), maxLength: 60 })
-    fc.assert(fc.property(marks, refusedOrRead), { seed: seedOr(7), numRuns: runs(600, 3000, 30_000) })
+    fc.assert(fc.property(marks, refusedOrRead), { seed: seedOr(7), numRuns: runs(3000, 3000, 30_000) })
   })
 
   test('of any JSON in any place of a scenario', () => {
@@ -139,7 +139,7 @@ describe('files', () => {
           refusedOrRead(stringify(copy, { version: '1.2' }))
         },
       ),
-      { seed: seedOr(7), numRuns: runs(50, 150, 1500) },
+      { seed: seedOr(7), numRuns: runs(150, 150, 1500) },
     )
   }, 60_000)
 

@@ -93,7 +93,7 @@ function reveals(shown: string, ...values: readonly string[]): boolean {
 test('the second way finds what is planted', () => {
   fc.assert(
     fc.property(planted, ([given, value]) => reveals(given, value)),
-    { numRuns: runs(100, 300, 3000) },
+    { numRuns: runs(300, 300, 3000) },
   )
 })
 
@@ -106,7 +106,7 @@ describe('a secret at any depth', () => {
         // What was hidden stays as it is.
         expect(standardRedaction.text(shown)).toBe(shown)
       }),
-      { numRuns: runs(300, 1500, 15_000) },
+      { numRuns: runs(1500, 1500, 15_000) },
     )
   })
 
@@ -116,7 +116,7 @@ describe('a secret at any depth', () => {
         const shown = standardRedaction.body((junk + utf8(given) + junk) as Bytes)
         expect(reveals(shown, value)).toBe(false)
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 
@@ -128,7 +128,7 @@ describe('a secret at any depth', () => {
         const given = around.reduce((inner, layer) => layer(inner), `said ${own} aloud`)
         expect(reveals(redaction.text(given), own)).toBe(false)
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 })
@@ -145,7 +145,7 @@ describe('what is no secret', () => {
         const whole = around.reduce((inner, layer) => layer(inner), JSON.stringify(given))
         expect(standardRedaction.text(whole)).toBe(whole)
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 
@@ -252,6 +252,6 @@ test('no rendering of a world shows what was planted in it', async () => {
         expect([name, reveals(rendering, one, two, three)]).toEqual([name, false])
       sandbox.dispose()
     }),
-    { numRuns: runs(5, 12, 100) },
+    { numRuns: runs(12, 12, 100) },
   )
 })

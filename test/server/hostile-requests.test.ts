@@ -192,7 +192,7 @@ describe('who has no token', () => {
           expect(server.tenants).toEqual([])
         },
       ),
-      { numRuns: runs(100, 300, 3000) },
+      { numRuns: runs(300, 300, 3000) },
     )
   }, 60_000)
 

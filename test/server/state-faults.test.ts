@@ -165,7 +165,7 @@ describe('a file system that fails', () => {
         expect(written === undefined || written.startsWith('{"format":"stuntdouble-state"')).toBe(true)
         if (isKept) expect(written).toContain('"value":"5"')
       }),
-      { numRuns: runs(30, 60, 600) },
+      { numRuns: runs(60, 60, 600) },
     )
   })
 })

@@ -109,6 +109,6 @@ test('the series are the entries of the log by state and minute', { timeout: 60_
       expect(report.daily_used).toEqual(walked.daily_used)
       sandbox.dispose()
     }),
-    { numRuns: runs(20, 40, 400) },
+    { numRuns: runs(40, 40, 400) },
   )
 })

@@ -101,7 +101,7 @@ test('a story is the sum of its minutes', () => {
       const first = Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth())
       expect(report.monthly_query_count).toBe(walked('queries', first, now))
     }),
-    { numRuns: runs(20, 40, 400) },
+    { numRuns: runs(40, 40, 400) },
   )
 }, 30_000)
 
@@ -136,7 +136,7 @@ test('whatever the jitter: nothing negative, all whole, every period tells of th
       }
       expect(report.daily_query_requests.at(-1)!.y).toBe(report.daily_query_count)
     }),
-    { numRuns: runs(20, 40, 400) },
+    { numRuns: runs(40, 40, 400) },
   )
 }, 30_000)
 
@@ -159,6 +159,6 @@ test('what is past stays as it was told', () => {
         }
       }
     }),
-    { numRuns: runs(20, 40, 400) },
+    { numRuns: runs(40, 40, 400) },
   )
 }, 30_000)

@@ -58,7 +58,7 @@ it('keys that are there throughout a scan are seen once, and the same again in a
         if (times !== 1) expect.fail(`${JSON.stringify(key)} was seen ${times} times\n${showRows(first.history)}`)
       }
     }),
-    { numRuns: runs(30, 100, 1000) },
+    { numRuns: runs(100, 100, 1000) },
   )
 })
 

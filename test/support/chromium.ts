@@ -7,7 +7,7 @@ const places = [
   '/usr/bin/google-chrome-stable',
 ]
 
-export const noChromium = 'there is no Chromium on this machine (give its path in CHROMIUM_PATH).'
+export const noChromium = 'there is no Chromium on this machine (give its path in CHROMIUM_PATH)'
 
 /** Path of a Chromium for tests that open real pages: `CHROMIUM_PATH`, or where Linux distributions put it. */
 export function findChromium(): string | undefined {

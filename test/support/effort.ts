@@ -2,6 +2,9 @@
 
 export type Effort = 'quick' | 'full' | 'nightly'
 
+/** Exit code of a program of the nightly tier that could not run on this machine, and said why. */
+export const notRun = 77
+
 const efforts: readonly Effort[] = ['quick', 'full', 'nightly']
 
 /** Set by `EFFORT`, and by the script of each tier: `npm test`, `npm run test:full`, `npm run test:nightly`. */
@@ -20,6 +23,9 @@ export function amount(quick: number, full: number, nightly: number): number {
   return { quick, full, nightly }[effort]
 }
 
+/** Whether `RUNS` replays a failure: a bound on how often something occurs says nothing about a few runs. */
+export const isReplay: boolean = process.env.RUNS !== undefined
+
 /** Seed of a property or of a random program: `SEED` where it is set, to replay a failure with another seed. */
 export function seedOr(usual: number): number {
   return numberFrom('SEED') ?? usual
@@ -29,6 +35,7 @@ function numberFrom(name: string): number | undefined {
   const text = process.env[name]
   if (text === undefined || text === '') return undefined
   const value = Number(text)
-  if (!Number.isInteger(value)) throw new TypeError(`${name} must be an integer (got "${text}").`)
+  if (!Number.isInteger(value) || (name === 'RUNS' && value < 1))
+    throw new TypeError(`${name} must be ${name === 'RUNS' ? 'a positive' : 'an'} integer (got "${text}").`)
   return value
 }

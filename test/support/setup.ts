@@ -6,7 +6,7 @@ import { runs, seedOr } from './effort.js'
 // The runs of a property that names none, and the seed of a replay.
 fc.configureGlobal({
   numRuns: runs(30, 100, 1000),
-  ...(process.env.SEED !== undefined && { seed: seedOr(0) }),
+  ...(process.env.SEED && { seed: seedOr(0) }),
 })
 
 // Files share a process. Each one leaves the environment as it found it, so that their order does not matter.

@@ -114,7 +114,7 @@ const state = (keys: readonly string[]): Row[] =>
     ].map(([name, ...rest]) => ({ argv: [name!, key, ...rest] })),
   )
 
-it('1,000 sequences of 50 commands on average leave the same behind', { timeout: 120_000 }, async () => {
+it('sequences of 50 commands on average leave the same behind', { timeout: 120_000 }, async () => {
   const sequences = fc.array(rowsOf({ only: comparableOnly, mistakes: true }).filter(isComparable), {
     minLength: 1,
     maxLength: 99,

@@ -87,7 +87,7 @@ test.each(['service', 'upstash'] as const)('all in the words of %s: byte for byt
       const strict = await played(sandboxOf(words), requests, () => words)
       expect(auto).toEqual(strict)
     }),
-    { seed: seedOr(18), numRuns: runs(20, 40, 400) },
+    { seed: seedOr(18), numRuns: runs(40, 40, 400) },
   )
 })
 
@@ -106,6 +106,6 @@ test('mixed: what becomes of each message is what becomes of it in its own words
         expect(JSON.stringify(attempt)).toBe(JSON.stringify(other))
       }
     }),
-    { seed: seedOr(18), numRuns: runs(20, 40, 400) },
+    { seed: seedOr(18), numRuns: runs(40, 40, 400) },
   )
 })

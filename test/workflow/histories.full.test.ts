@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type History, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
-import { runs, seedOr } from '../support/effort.js'
+import { isReplay, runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
 import { type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -103,6 +103,6 @@ test('of any workflow a history that is taken while it lasts raises no alarm, wh
     }),
     { numRuns: runs(40, 40, 400), seed: seedOr(2) },
   )
-  expect(taken).toBeGreaterThan(60)
-  expect([...open]).toContain('Wait')
+  if (!isReplay) expect(taken).toBeGreaterThan(60)
+  if (!isReplay) expect([...open]).toContain('Wait')
 }, 300_000)

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type History, HistoryError, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
-import { runs, seedOr } from '../support/effort.js'
+import { isReplay, runs, seedOr } from '../support/effort.js'
 import type { Loose } from './world.js'
 
 // What a history lacks must not look like a change of the code. The route looks at every value, and goes on otherwise
@@ -354,6 +354,6 @@ describe('what is given', () => {
       }),
       { numRuns: runs(600, 600, 6000), seed: seedOr(16) },
     )
-    expect(histories).toBeGreaterThan(100)
+    if (!isReplay) expect(histories).toBeGreaterThan(100)
   }, 120_000)
 })

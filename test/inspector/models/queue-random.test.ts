@@ -105,7 +105,7 @@ describe('the queue at any instant', () => {
           }
         },
       ),
-      { numRuns: runs(50, 150, 1500) },
+      { numRuns: runs(150, 150, 1500) },
     )
   }, 120_000)
 

@@ -99,7 +99,7 @@ describe('the labels', () => {
           expect([overlaps(times, width), overlaps(dates, width)]).toEqual([false, false])
         },
       ),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 

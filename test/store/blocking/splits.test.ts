@@ -97,6 +97,6 @@ test('a move of time in parts is the same move', async () => {
     fc.asyncProperty(world, fc.array(fc.integer({ min: 0, max: span }), { maxLength: 8 }), async (given, steps) => {
       expect(await history(given, steps)).toEqual(await history(given, []))
     }),
-    { numRuns: runs(25, 60, 600) },
+    { numRuns: runs(60, 60, 600) },
   )
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { toldChanges } from '../../../src/report/told-changes.js'
 import type { DumpedKey, StoreDump } from '../../../src/store/dump/snapshot.js'
 import { appliedTo } from '../../../src/store/history/stored-change.js'
-import { runs } from '../../support/effort.js'
+import { amount, runs, seedOr } from '../../support/effort.js'
 import { rows } from '../../support/random-rows.js'
 
 /** In any order of keys: what expires may have stood between others. */
@@ -21,7 +21,7 @@ const random = [
   ['SET', 'key:1'],
 ]
 
-test.each(Array.from({ length: runs(25, 60, 600) }, (_, seed) => seed + 1))(
+test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + index))(
   'the store of random program %i is at each instant what it was',
   async (seed) => {
     using sandbox = createSandbox({ seed, warn: () => {} })
@@ -29,7 +29,7 @@ test.each(Array.from({ length: runs(25, 60, 600) }, (_, seed) => seed + 1))(
     if (seed % 3 === 0) sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: errorReply('ERR struck') })
     if (seed % 4 === 0) sandbox.faults.add({ on: 'store.request', chance: [1, 5], fault: lostAck() })
     const program = fc
-      .sample(rows({}), { numRuns: runs(40, 80, 800), seed })
+      .sample(rows({}), { numRuns: amount(80, 80, 160), seed })
       .flatMap((row, index) => (index % 9 === 8 ? [row, { argv: random[(index + seed) % random.length]! }] : [row]))
     const moments: { seq: number; at: number; keys: readonly DumpedKey[] }[] = []
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }

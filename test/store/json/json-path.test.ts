@@ -13,7 +13,7 @@ import {
 } from '../../../src/store/values/json-path.js'
 import { JsonPathError, readPath } from '../../../src/store/values/json-path-syntax.js'
 import { formatJson, parseJson } from '../../../src/store/values/json-text.js'
-import { runs, seedOr } from '../../support/effort.js'
+import { isReplay, runs, seedOr } from '../../support/effort.js'
 
 /** As much work as the tests of meaning need; those of budgets have their own. */
 const work = (units = 20_000_000): Work => new Work(units, () => new JsonPathBudgetError())
@@ -365,7 +365,7 @@ describe('against json-p3', () => {
       }),
       { numRuns: runs(1500, 1500, 15_000), seed: seedOr(20) },
     )
-    expect(compared).toBeGreaterThan(3000)
+    if (!isReplay) expect(compared).toBeGreaterThan(3000)
   })
 })
 
@@ -443,10 +443,10 @@ describe('any 10,000 paths', () => {
           outcomes[outcome(any)]++
         },
       ),
-      { numRuns: runs(2000, 10_000, 100_000) },
+      { numRuns: runs(10_000, 10_000, 100_000) },
     )
-    expect(outcomes.result).toBeGreaterThan(500)
-    expect(outcomes.error).toBeGreaterThan(500)
+    if (!isReplay) expect(outcomes.result).toBeGreaterThan(500)
+    if (!isReplay) expect(outcomes.error).toBeGreaterThan(500)
   })
 
   it('stop when they would multiply without end', () => {

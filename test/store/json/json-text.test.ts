@@ -127,7 +127,7 @@ describe('reading and writing JSON', () => {
         // A lone surrogate cannot be written in UTF-8: it becomes U+FFFD in ours.
         expect(plain(parseJson(utf8(source)))).toEqual(wellFormed(JSON.parse(source)))
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 
@@ -138,7 +138,7 @@ describe('reading and writing JSON', () => {
         const source = pieces.join('')
         expect(accepted(() => parseJson(utf8(source)))).toBe(accepted(() => JSON.parse(source)))
       }),
-      { numRuns: runs(600, 3000, 30_000) },
+      { numRuns: runs(3000, 3000, 30_000) },
     )
   })
 
@@ -151,7 +151,7 @@ describe('reading and writing JSON', () => {
         const layout = { indent: latin1(indent), newline: latin1('\n'), space: latin1(' ') }
         expect(text(formatJson(ours, layout))).toBe(JSON.stringify(value, null, indent))
       }),
-      { numRuns: runs(100, 300, 3000) },
+      { numRuns: runs(300, 300, 3000) },
     )
   })
 

@@ -241,7 +241,7 @@ describe('any commands', () => {
           expect(reply(store, ['JSON.GET', 'copy'])).toBe(after)
         }
       }),
-      { numRuns: runs(300, 1500, 15_000) },
+      { numRuns: runs(1500, 1500, 15_000) },
     )
   })
 
@@ -265,7 +265,7 @@ describe('any commands', () => {
           expect(reply(store, ['JSON.GET', 'k'])).toBe(JSON.stringify(model))
         }
       }),
-      { numRuns: runs(170, 500, 5000) },
+      { numRuns: runs(500, 500, 5000) },
     )
   })
 })

@@ -128,7 +128,7 @@ it('metrics are what their definitions say', () => {
         })
       },
     ),
-    { numRuns: runs(30, 100, 1000) },
+    { numRuns: runs(100, 100, 1000) },
   )
 })
 
@@ -267,7 +267,7 @@ it('buckets are what their definitions say', () => {
       }
       expect(given.days!.buckets.reduce((sum, { docCount }) => sum + (docCount as number), 0)).toBe(of('d').length)
     }),
-    { numRuns: runs(30, 100, 1000) },
+    { numRuns: runs(100, 100, 1000) },
   )
 })
 
@@ -308,7 +308,7 @@ it('facets are counted level by level, documents once each', () => {
         expect(a).toEqual({ path, sumOtherDocCount: 0, children: children(path, depth) })
       },
     ),
-    { numRuns: runs(30, 60, 600) },
+    { numRuns: runs(60, 60, 600) },
   )
 })
 

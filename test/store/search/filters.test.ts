@@ -209,6 +209,6 @@ it.each(['JSON', 'STRING'])('a filter finds what somebody finds who looks at eve
         }
       },
     ),
-    { numRuns: runs(100, 300, 3000) },
+    { numRuns: runs(300, 300, 3000) },
   )
 })

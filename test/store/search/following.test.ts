@@ -112,7 +112,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
       expect(other.store.dump()).toEqual(sandbox.store.dump())
       for (const one of [sandbox, other]) await one.dispose()
     }),
-    { numRuns: runs(50, 150, 1500) },
+    { numRuns: runs(150, 150, 1500) },
   )
 })
 

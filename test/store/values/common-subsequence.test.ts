@@ -24,7 +24,7 @@ describe('the longest common subsequence', () => {
         expect(lengthOfCommon(a, b)).toBe(textbook(a, b))
         expect(lengthOfCommon(b, a)).toBe(textbook(a, b))
       }),
-      { numRuns: runs(100, 300, 3000) },
+      { numRuns: runs(300, 300, 3000) },
     )
   })
 
@@ -48,7 +48,7 @@ describe('the longest common subsequence', () => {
         }
         expect(ranges.reduce((sum, { length }) => sum + length, 0)).toBe(textbook(a, b))
       }),
-      { numRuns: runs(100, 300, 3000) },
+      { numRuns: runs(300, 300, 3000) },
     )
   })
 })

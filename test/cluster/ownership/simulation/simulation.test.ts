@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../support/effort.js'
 import { simulate } from './simulation.js'
 
-const seeds = runs(8, 20, 1000)
+const seeds = runs(20, 20, 1000)
 
 test(`${seeds} seeds of trouble, each twice`, { timeout: 3_600_000 }, async () => {
   for (let seed = 1; seed <= seeds; seed++) {
