@@ -27,7 +27,7 @@ test('imports every entry, with the same names in both formats', () => {
   const names = entries.filter(({ name }) => !needsRunner.test(name)).map(({ name }) => name)
   const both = entries.filter(({ name, target }) => names.includes(name) && target.require).map(({ name }) => name)
   expect(both.length).toBeGreaterThan(10)
-  const keys = 'Object.keys(entry).filter((key) => key !== "default" && key !== "module.exports").sort()'
+  const keys = 'Object.keys(entry).filter((key) => key !== "module.exports").sort()'
   const imported = run(
     'module',
     `const found = {}
@@ -41,7 +41,9 @@ test('imports every entry, with the same names in both formats', () => {
     console.log(JSON.stringify(found))`,
   )
   expect(Object.entries(imported).filter(([, exported]) => exported.length === 0)).toEqual([])
-  expect(required).toEqual(Object.fromEntries(both.map((name) => [name, imported[name]])))
+  // A CommonJS module seen from an import has a default export as well.
+  const named = (name: string): string[] => imported[name]!.filter((key) => key !== 'default')
+  expect(required).toEqual(Object.fromEntries(both.map((name) => [name, named(name)])))
 })
 
 test.each(['module', 'commonjs'] as const)('gives a class one identity across entries, as %s', (format) => {
