@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createSandbox, type TrafficView } from '../../src/index.js'
 import { differenceText, loadTrace, traceDifference } from '../../src/report/index.js'
+import { place, run as runCommand } from '../server/command-line.js'
 import { askQueue, orders, orderWorld } from './worlds.js'
 
 const read = (traffic: TrafficView) => loadTrace(JSON.stringify(traffic))
@@ -139,35 +137,13 @@ describe('two traces', () => {
 })
 
 describe('stuntdouble diff', () => {
-  const place = mkdtempSync(join(tmpdir(), 'stuntdouble-diff-'))
-  const root = new URL('../..', import.meta.url).pathname
   const file = (name: string) => join(place, name)
   beforeAll(async () => {
-    symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
-    await build({
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-      logLevel: 'silent',
-      entryPoints: [join(root, 'src/server/programs/cli.ts')],
-      outfile: file('cli.mjs'),
-    })
     writeFileSync(file('a.json'), JSON.stringify(await world()))
     writeFileSync(file('b.json'), JSON.stringify(await world({ status: 503 })))
-    writeFileSync(file('bad.json'), '{"format":"something else"}')
-  }, 60_000)
-  afterAll(() => rmSync(place, { recursive: true, force: true }))
-
-  const run = (...args: string[]) =>
-    new Promise<{ code: number; out: string; err: string }>((resolve) => {
-      execFile(
-        process.execPath,
-        [file('cli.mjs'), 'diff', ...args],
-        { env: { ...process.env, NO_COLOR: '1' } },
-        (error, out, err) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-      )
-    })
+    writeFileSync(file('other.json'), '{"format":"something else"}')
+  })
+  const run = (...args: string[]) => runCommand('diff', ...args)
 
   test('ends with 0 when they are equal, with 1 and the changes when not', async () => {
     expect(await run(file('a.json'), file('a.json'))).toEqual({ code: 0, out: 'The traces are equal.\n', err: '' })
@@ -190,10 +166,10 @@ describe('stuntdouble diff', () => {
   })
 
   test('ends with 2 and a sentence when a file is no trace or not there', async () => {
-    expect(await run(file('a.json'), file('bad.json'))).toMatchObject({
+    expect(await run(file('a.json'), file('other.json'))).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^stuntdouble: .*bad\.json: This is not a trace/),
+      err: expect.stringMatching(/^stuntdouble: .*other\.json: This is not a trace/),
     })
     expect(await run(file('a.json'), file('none.json'))).toMatchObject({
       code: 2,

@@ -93,7 +93,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const prompt = console.getByRole('textbox', { name: 'Command' })
     await prompt.fill('lran')
     await prompt.press('Tab')
-    expect(await prompt.inputValue()).toBe('LRANGE ')
+    await expect.poll(() => prompt.inputValue()).toBe('LRANGE ')
     await console.getByText(/LRANGE key/).waitFor()
     await prompt.fill('LRANGE cart:1 0 -1')
     await prompt.press('Enter')
