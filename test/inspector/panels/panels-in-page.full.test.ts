@@ -99,7 +99,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await prompt.press('Enter')
     await console.getByText('1) "apple"\n2) "pear"').waitFor()
     await prompt.press('ArrowUp')
-    expect(await prompt.inputValue()).toBe('LRANGE cart:1 0 -1')
+    await expect.poll(() => prompt.inputValue()).toBe('LRANGE cart:1 0 -1')
     await prompt.fill('INCR cart:1')
     await prompt.press('Enter')
     await console.getByText(/\(error\) WRONGTYPE/).waitFor()
