@@ -24,7 +24,7 @@ export function amount(quick: number, full: number, nightly: number): number {
 }
 
 /** Whether `RUNS` replays a failure: a bound on how often something occurs says nothing about a few runs. */
-export const isReplay: boolean = process.env.RUNS !== undefined
+export const isReplay: boolean = Boolean(process.env.RUNS)
 
 /** Seed of a property or of a random program: `SEED` where it is set, to replay a failure with another seed. */
 export function seedOr(usual: number): number {
