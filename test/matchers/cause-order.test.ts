@@ -16,8 +16,7 @@ async function troubled(): Promise<Sandbox> {
   const { calls, clock, destinations, faults, queue } = sandbox
   faults.add({ on: 'stats.request', fault: status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
-  calls.takes('POST', bank)
-  calls.reaches('bank.invalid', true)
+  calls.leaves('POST', bank)()
   destinations.on(orders, async () => {
     await sandbox.fetch(`${sandbox.addresses.store}/incr/charged`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -31,7 +30,7 @@ async function troubled(): Promise<Sandbox> {
 }
 
 /** What each cause says, in the order in which all of them have to come. */
-const refused = ['eu1-real.upstash.io', `POST ${bank}`] as const
+const refused = ['eu1-real.upstash.io', `sent POST ${bank}`] as const
 const undelivered = `Nobody answers at ${nowhere}`
 const threw = `The handler of ${orders} threw in 2 attempts: TypeError: no such user`
 const unused = 'stats.request'
