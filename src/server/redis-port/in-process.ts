@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { hostTurn } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
 import { Store } from '../../store/store.js'
@@ -42,7 +43,8 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
     async connect(): Promise<Duplex> {
       const [near, far] = streamPair()
       this.#stream = near
-      const wire = serveStream(far, porterOf(sandbox), ownAddress)
+      // Thrown here, it would reach the client within its call of `write()`.
+      const wire = serveStream(far, porterOf(sandbox), ownAddress, (error) => void Promise.reject(error))
       wire.welcome(homeOf(sandbox), user)
       const forget = sandbox.onDispose(() => wire.shut())
       far.once('close', forget)
@@ -116,7 +118,7 @@ function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: strin
 
 /** Two ends of one connection, with the methods of a socket that clients call. */
 function streamPair(): [Duplex, Duplex] {
-  const near = new End()
+  const near = new ClientEnd()
   const far = new End()
   near.other = far
   far.other = near
@@ -126,6 +128,8 @@ function streamPair(): [Duplex, Duplex] {
 class End extends Duplex {
   other!: End
   readonly connecting = false
+  /** Bytes that were sent and have not come yet. */
+  #coming = 0
   #taken: (() => void) | undefined
 
   constructor() {
@@ -141,20 +145,39 @@ class End extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     const { other } = this
-    if (other.destroyed || other.readableEnded) done()
-    else if (other.push(chunk)) done()
+    other.#coming += chunk.length
+    other.whenReady(() => other.#take(chunk))
+    if (other.#hasRoom) done()
     else other.#taken = done
   }
 
   override _final(done: () => void): void {
-    if (!this.other.destroyed) this.other.push(null)
+    const { other } = this
+    other.whenReady(() => {
+      if (!other.destroyed) other.push(null)
+    })
     done()
+  }
+
+  get #hasRoom(): boolean {
+    return this.destroyed || this.readableEnded || this.#coming + this.readableLength < this.readableHighWaterMark
+  }
+
+  #take(chunk: Buffer): void {
+    this.#coming -= chunk.length
+    if (!this.destroyed && !this.readableEnded) this.push(chunk)
+    if (this.#hasRoom) this._read()
+  }
+
+  /** Runs what brings something to this end. */
+  protected whenReady(bring: () => void): void {
+    bring()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this
     // As a socket: the other end hears of it later, and what was sent before has come.
-    setImmediate(() => {
+    void hostTurn().then(() => {
       if (!other.destroyed && !other.readableEnded) other.destroy()
     })
     done(error)
@@ -178,5 +201,15 @@ class End extends Duplex {
 
   unref(): this {
     return this
+  }
+}
+
+/**
+ * The end of the client. A socket brings nothing within a call of `write()`: until that returns, ioredis does not know
+ * which command a reply belongs to. Commands go the other way at once: they are there before a test moves the clock.
+ */
+class ClientEnd extends End {
+  protected override whenReady(bring: () => void): void {
+    void Promise.resolve().then(bring)
   }
 }
