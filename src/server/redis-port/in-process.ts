@@ -7,6 +7,7 @@ import { Duplex } from 'node:stream'
 import { hostTurn } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import type { Wire } from '../../store/native/wire.js'
 import { Store } from '../../store/store.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
@@ -46,7 +47,7 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
       // Thrown here, it would reach the client within its call of `write()`.
       const wire = serveStream(far, porterOf(sandbox), ownAddress, (error) => void Promise.reject(error))
       wire.welcome(homeOf(sandbox), user)
-      const forget = sandbox.onDispose(() => wire.shut())
+      const forget = sandbox.onDispose(() => wire.abandon())
       far.once('close', forget)
       return near
     }
@@ -68,8 +69,8 @@ export interface RedisSocket extends AsyncDisposable {
 }
 
 /**
- * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It is
- * closed with the sandbox.
+ * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It
+ * takes connections until it is closed or the sandbox is disposed of.
  * @throws TypeError for a user that the data store does not have
  * @example
  * const { path } = await redisSocket(sandbox)
@@ -77,11 +78,12 @@ export interface RedisSocket extends AsyncDisposable {
  */
 export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'redisSocket()')
-  const open = new Set<Socket>()
+  const open = new Map<Socket, Wire>()
   const server = createServer((socket) => {
-    open.add(socket)
+    const wire = serveStream(socket, porterOf(sandbox), ownAddress)
+    open.set(socket, wire)
     socket.on('close', () => open.delete(socket))
-    serveStream(socket, porterOf(sandbox), ownAddress).welcome(homeOf(sandbox), user)
+    wire.welcome(homeOf(sandbox), user)
   })
   const isWindows = process.platform === 'win32'
   const folder = isWindows ? undefined : await mkdtemp(join(tmpdir(), 'stuntdouble-'))
@@ -90,16 +92,24 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
   // A socket that nobody uses any more keeps no process alive.
   server.unref()
-  let closing: Promise<void> | undefined
-  const close = (): Promise<void> => {
-    forget()
-    closing ??= new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      for (const socket of open) socket.destroy()
-    }).then(() => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true })))
-    return closing
+  let closing: Promise<unknown> | undefined
+  const stop = (): void => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    closing = Promise.all([closed, folder && rm(folder, { recursive: true, force: true })])
   }
-  const forget = sandbox.onDispose(() => void close())
+  const close = async (): Promise<void> => {
+    forget()
+    if (closing === undefined) stop()
+    for (const socket of open.keys()) socket.destroy()
+    await closing
+  }
+  const forget = sandbox.onDispose(() => {
+    stop()
+    for (const [socket, wire] of open) {
+      wire.abandon()
+      socket.unref()
+    }
+  })
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
