@@ -1,3 +1,4 @@
+import type { Entry } from '../../src/kernel/traffic.js'
 import { type Evidence, evidenceOf } from '../received.js'
 import { Chain, type Subject } from './chain.js'
 import { circumstances } from './circumstances.js'
@@ -66,13 +67,14 @@ function textOf(failure: Failure): string {
 /**
  * What a world has to say about a test that fails for any other reason: what handlers threw, what was prepared in vain,
  * that nothing asked it; then how to run the test again, and the story.
+ * @param isAsked something is known to have come that is not in the log yet
  */
-export function worldText(received: object, place: Place | undefined, told: string): string {
+export function worldText(received: object, place: Place | undefined, told: string, isAsked = false): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
   const thrown = thrownIn(evidence, chain)
   const unused = worldOf(evidence).unused.map((sentence) => evidence.redaction.text(fromHere(sentence)))
-  const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const asked = isAsked || told.includes('asked this sandbox') ? [] : unasked(evidence)
   const notes = [...thrown.lines, ...unused, ...asked].filter((note) => !told.includes(note))
   const above = [...notes.slice(0, mostNotes), ...(notes.length > 0 ? [''] : [])]
   const replay = replayLine(evidence, undefined, place)
@@ -81,16 +83,22 @@ export function worldText(received: object, place: Place | undefined, told: stri
 }
 
 /** Whether the code under test did anything here, told when it did not. */
-function unasked({ entries }: Evidence): string[] {
-  if (entries.some(({ type }) => !preparing.has(type))) return []
+function unasked({ entries, received }: Evidence): string[] {
+  const { policy } = received as { readonly policy?: { readonly trafficLimit?: number } }
+  // Without a log nobody knows.
+  if (policy?.trafficLimit === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
   return [
     `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,
   ]
 }
 
-/** What a test does to prepare. */
-const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting', 'dropped'])
+/** Whether the test did it to prepare. A command over a connection is a request of the app, and so may be what was dropped. */
+function isPreparing(entry: Entry): boolean {
+  return preparing.has(entry.type) && (entry.type !== 'command' || entry.via === 'direct')
+}
+
+const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting'])
 
 /** Whole parts as long as there is room; of the first one at least its beginning. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {

@@ -121,7 +121,8 @@ interface Inside {
   accompany(clock: VirtualClock, company: Company): void
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
-  mindForgottenAdvance(clock: VirtualClock, what: string): void
+  mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void
+  forgottenAdvance(clock: VirtualClock, commands: readonly WaitingCommand[]): string | undefined
   stop(clock: VirtualClock): void
   rewind(clock: VirtualClock): Rewind
   timersOf(clock: VirtualClock): number
@@ -147,9 +148,26 @@ export function letOutsideContinue(clock: VirtualClock): void {
   inside.letOutsideContinue(clock)
 }
 
-/** Warns when a real second passes, and whoever waits in virtual time is left waiting. @param what such as `a request` */
-export function mindForgottenAdvance(clock: VirtualClock, what: string): void {
-  inside.mindForgottenAdvance(clock, what)
+/**
+ * Warns when a real second passes, and whoever waits in virtual time is left waiting.
+ * @param what such as `a request`
+ * @param isWaiting whether that has not ended
+ */
+export function mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void {
+  inside.mindForgottenAdvance(clock, what, isWaiting)
+}
+
+/** A command of a connection that waits. */
+export interface WaitingCommand {
+  /** `BLPOP jobs` */
+  readonly name: string
+  /** A timer ends the wait; otherwise only another command does. */
+  readonly hasTimer: boolean
+}
+
+/** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */
+export function forgottenAdvance(clock: VirtualClock, commands: readonly WaitingCommand[]): string | undefined {
+  return inside.forgottenAdvance(clock, commands)
 }
 
 /**
@@ -290,7 +308,8 @@ export class VirtualClock implements Clock {
       letOutsideContinue: (clock) => {
         clock.#outsideMayContinue = true
       },
-      mindForgottenAdvance: (clock, what) => clock.#watchForForgottenAdvance(what),
+      mindForgottenAdvance: (clock, what, isWaiting) => clock.#watchForForgottenAdvance(what, isWaiting),
+      forgottenAdvance: (clock, commands) => clock.#forgottenAdvance(commands),
       stop: (clock) => clock.#stop(),
       rewind: (clock) => clock.#rewind(),
       timersOf: (clock) => clock.#sequence,
@@ -545,7 +564,8 @@ export class VirtualClock implements Clock {
   }
 
   #fellAsleep(task: RunningTask): void {
-    if (task.label.startsWith('request ')) this.#watchForForgottenAdvance('a request')
+    const what = sentFromOutside(task)
+    if (what !== undefined) this.#watchForForgottenAdvance(what, () => !task.awake && !task.ended)
     if (!this.#busy()) this.#becameIdle()
   }
 
@@ -864,21 +884,45 @@ export class VirtualClock implements Clock {
     }
   }
 
-  #watchForForgottenAdvance(what: string): void {
+  #watchForForgottenAdvance(what: string, isWaiting: () => boolean): void {
     if (this.mode !== 'manual' || this.#warnedForgotten) return
     const before = this.#now
     unref(
       hostSetTimeout(() => {
         if (this.#warnedForgotten || this.#stopped || this.#now !== before || this.#driving !== undefined) return
+        const pending = isWaiting() ? this.#pendingText() : undefined
+        if (pending === undefined) return
         this.#warnedForgotten = true
-        const timers = this.pending().slice(0, 5)
-        if (timers.length === 0) return
-        const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
         this.#warn(
-          `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
-            this.#hints.advance(formatDuration(timers[0]!.at - this.#now)),
+          `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. ${pending}`,
         )
       }, patienceMilliseconds),
     )
   }
+
+  #forgottenAdvance(commands: readonly WaitingCommand[]): string | undefined {
+    if (this.mode !== 'manual' || this.#stopped || this.#driving !== undefined) return undefined
+    const asleep = [...this.#running].filter((task) => !task.awake).map(sentFromOutside)
+    const timed = commands.filter(({ hasTimer }) => hasTimer)
+    const what = asleep.find((each) => each !== undefined) ?? (timed[0] && `a command (${timed[0].name})`)
+    const endless = commands.filter((command) => !command.hasTimer).slice(0, 5)
+    const sentences = endless.map(({ name }) => `${name} waits without a time limit: only another command ends that.`)
+    const pending = what && this.#pendingText()
+    if (pending) sentences.unshift(`${what} waits in virtual time, and nothing moves the clock. ${pending}`)
+    return sentences.length === 0 ? undefined : sentences.join(' ')
+  }
+
+  /** The next timers, and how to get to the first; `undefined` where none waits. */
+  #pendingText(): string | undefined {
+    const timers = this.pending().slice(0, 5)
+    if (timers.length === 0) return undefined
+    const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
+    return `Pending: ${list}. ${this.#hints.advance(formatDuration(timers[0]!.at - this.#now))}`
+  }
+}
+
+/** What a client sent, whose work this is: a request, or a command over a connection. */
+function sentFromOutside({ label }: RunningTask): string | undefined {
+  if (label.startsWith('request ')) return 'a request'
+  return label.startsWith('command ') ? `a command (${label.slice('command '.length)})` : undefined
 }

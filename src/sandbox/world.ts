@@ -2,6 +2,7 @@ import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
 import {
   accompany,
+  forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
   standStill,
@@ -195,6 +196,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
+    waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
   const view = new TrafficView(traffic, context)
   const history = historyOf(plan, start, random, executions, clock.now())
@@ -281,7 +283,7 @@ function storeOf(
     policy,
     docs: vocabulary.docs,
     answered: () => letOutsideContinue(clock),
-    awaited: (command) => mindForgottenAdvance(clock, command),
+    awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
   })
   return new StoreJournal(engine, traffic, journal)
 }

@@ -39,7 +39,7 @@ export interface StoreOptions {
   /** Hears that code outside got the reply that it waited for … */
   readonly answered?: () => void
   /** … and that code of this process waits for one, until a time. */
-  readonly awaited?: (command: string) => void
+  readonly awaited?: (command: string, isWaiting: () => boolean) => void
 }
 
 export interface StoreClock {
