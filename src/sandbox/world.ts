@@ -20,7 +20,7 @@ import type { Policy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
 import { createGateway } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
-import { type Vocabulary, vocabulariesOf } from '../protocol/vocabulary.js'
+import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabulary.js'
 import { Destinations } from '../queue/destinations/destinations.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
@@ -282,6 +282,7 @@ function storeOf(
     access: new Access({ standard, readOnly }, draws.fork('acl')),
     policy,
     docs: vocabulary.docs,
+    nativeDocs: vendorOf(vocabulary).docs,
     answered: () => letOutsideContinue(clock),
     awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
   })

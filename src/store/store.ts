@@ -36,6 +36,8 @@ export interface StoreOptions {
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
+  /** The same for clients that have no words of their own: those of connections. Default: `docs`. */
+  readonly nativeDocs?: string
   /** Hears that code outside got the reply that it waited for … */
   readonly answered?: () => void
   /** … and that code of this process waits for one, until a time. */
@@ -219,12 +221,21 @@ export class Store {
   asOneRequest<T>(docs: string, run: () => T): T {
     this.#beginWork()
     this.#isRequest = true
+    try {
+      return this.inWordsOf(docs, run)
+    } finally {
+      this.#isRequest = false
+    }
+  }
+
+  /** Runs something whose error texts point to this address of the documentation. */
+  inWordsOf<T>(docs: string, run: () => T): T {
+    const outer = this.#docs
     this.#docs = docs
     try {
       return run()
     } finally {
-      this.#isRequest = false
-      this.#docs = this.options.docs
+      this.#docs = outer
     }
   }
 
@@ -242,6 +253,10 @@ export class Store {
   /** Where error texts point to: in the words of the request that runs. */
   get docs(): string {
     return this.#docs
+  }
+
+  get nativeDocs(): string {
+    return this.options.nativeDocs ?? this.options.docs
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
