@@ -1,12 +1,16 @@
 import type { Duplex } from 'node:stream'
-import { createSandbox, type Fault, quota, type SandboxOptions } from 'stuntdouble'
-import { connector } from 'stuntdouble/redis'
+import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { connector } from '../../src/server/redis-port/in-process.js'
 
 // Clients of the native protocol have no words of a vendor: the addresses in texts are the vendor's, as over REST with an SDK.
 
 /** What a connection answers to these lines, from the last of them on. */
-async function answered(options: SandboxOptions, lines: readonly string[], fault?: Fault): Promise<string> {
+async function answered(
+  options: SandboxOptions,
+  lines: readonly string[],
+  fault?: FaultRule['fault'],
+): Promise<string> {
   const sandbox = createSandbox(options)
   onTestFinished(() => sandbox.dispose())
   if (fault !== undefined) sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault })
@@ -20,19 +24,38 @@ async function answered(options: SandboxOptions, lines: readonly string[], fault
   return got
 }
 
-const cases: readonly (readonly [string, SandboxOptions, readonly string[], Fault?])[] = [
-  ['an unknown command', {}, ['NONSENSE']],
-  ['an unknown command within MULTI', {}, ['MULTI', 'NONSENSE']],
-  ['an unknown subcommand', {}, ['COMMAND NONSENSE']],
-  ['a command that is too large', { policy: { maxRequestSize: 50 } }, [`SET a ${'x'.repeat(100)}`]],
-  ['the limit of a day', { policy: { dailyRequestLimit: 1 } }, ['PING', 'PING']],
-  ['the limit of a day, by EXEC', { policy: { dailyRequestLimit: 1 } }, ['MULTI', 'PING', 'GET a', 'EXEC']],
-  ['the limit of a month', { policy: { monthlyRequestLimit: 1 } }, ['GET a', 'GET a']],
-  ['a full data store', { policy: { maxStorage: 10 } }, ['SET a 12345678901', 'SET b 12345678901']],
-  ['a fault', {}, ['GET a'], quota()],
+interface Case {
+  readonly what: string
+  readonly lines: readonly string[]
+  readonly options?: SandboxOptions
+  readonly fault?: FaultRule['fault']
+}
+
+const cases: readonly Case[] = [
+  { what: 'an unknown command', lines: ['NONSENSE'] },
+  { what: 'an unknown command within MULTI', lines: ['MULTI', 'NONSENSE'] },
+  { what: 'an unknown subcommand', lines: ['COMMAND NONSENSE'] },
+  {
+    what: 'a command that is too large',
+    options: { policy: { maxRequestSize: 50 } },
+    lines: [`SET a ${'x'.repeat(100)}`],
+  },
+  { what: 'the limit of a day', options: { policy: { dailyRequestLimit: 1 } }, lines: ['PING', 'PING'] },
+  {
+    what: 'the limit of a day, by EXEC',
+    options: { policy: { dailyRequestLimit: 1 } },
+    lines: ['MULTI', 'PING', 'GET a', 'EXEC'],
+  },
+  { what: 'the limit of a month', options: { policy: { monthlyRequestLimit: 1 } }, lines: ['GET a', 'GET a'] },
+  {
+    what: 'a full data store',
+    options: { policy: { maxStorage: 10 } },
+    lines: ['SET a 12345678901', 'SET b 12345678901'],
+  },
+  { what: 'a fault', lines: ['GET a'], fault: quota() },
 ]
 
-describe.each(cases)('%s', (_, options, lines, fault) => {
+describe.each(cases)('$what', ({ options, lines, fault }) => {
   test.each([
     ['auto', 'https://upstash.com/docs'],
     ['upstash', 'https://upstash.com/docs'],
