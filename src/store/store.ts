@@ -25,6 +25,7 @@ import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
+import { ScanCursors } from './keyspace/scan-cursors.js'
 import { Watches } from './keyspace/watches.js'
 import { Meter } from './meter.js'
 import { Scripts } from './scripting/scripts.js'
@@ -62,6 +63,8 @@ export interface StoreListener {
 /** The data store: a table of commands over one database. Everything it does is synchronous. */
 export class Store {
   readonly db: Database
+  /** What SCAN shows of where it is. */
+  readonly cursors: ScanCursors
   readonly options: StoreOptions
   /** What the request, or the command that stands alone, may still cost. */
   readonly work: Work
@@ -91,6 +94,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.cursors = new ScanCursors(options.random.fork('cursor'))
     this.commands = commandsUnder(options.policy.commands)
     this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
