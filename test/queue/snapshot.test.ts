@@ -254,7 +254,7 @@ describe('what is no dump is told, and changes nothing', () => {
     [
       'a bad cron',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], cron: '* *' }] }),
-      'of the dump cannot be loaded: invalid cron: expected exactly 5 fields, found 2.',
+      'of the dump cannot be loaded: Invalid cron expression: expected exactly 5 fields, found 2',
     ],
     [
       'a future',

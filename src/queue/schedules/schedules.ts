@@ -52,12 +52,13 @@ export class Schedule {
     readonly id: string,
     public createdAt: number,
     readonly draft: ScheduleDraft,
+    policy: Policy,
   ) {
     this.destination = draft.target.url ?? draft.target.group
     try {
-      this.cron = new CronExpression(draft.cron)
+      this.cron = new CronExpression(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
     } catch (error) {
-      if (error instanceof SyntaxError) throw refusals.invalid('cron', error.message)
+      if (error instanceof SyntaxError) throw refusals.invalidCron(error.message)
       throw error
     }
   }
@@ -125,6 +126,7 @@ export class Schedules {
       id,
       before !== undefined && replacedScheduleKeepsCreatedAt ? before.createdAt : now,
       draft,
+      this.#policy,
     )
     if (before !== undefined) {
       before.stop()
