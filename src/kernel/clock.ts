@@ -114,6 +114,11 @@ class ScheduledTimer implements Timer, Ranked {
     this.cancelled = true
     this.owner.forget(this)
   }
+
+  toJSON(): Pick<Timer, 'at' | 'label' | 'background'> {
+    const { at, label, background } = this
+    return { at, label, background }
+  }
 }
 
 /** What the rest of the house does with a clock, and nobody who has one. */

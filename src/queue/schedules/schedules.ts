@@ -3,6 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
 import { type ClockGap, CronExpression } from '../../kernel/cron.js'
 import { detachable } from '../../kernel/detachable.js'
+import { stated } from '../../kernel/portable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
@@ -27,6 +28,8 @@ export interface ScheduleDraft {
   /** `seq` of the request that asked for it. */
   readonly cause?: number | undefined
 }
+
+export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
 
 /** A message that a cron expression publishes again and again. [queue.md 7] */
 export class Schedule {
@@ -66,6 +69,11 @@ export class Schedule {
   stop(): void {
     this.timer?.cancel()
     for (const timer of this.gapTimers) timer.cancel()
+  }
+
+  toJSON(): ScheduleView {
+    const { id, createdAt, paused, lastTime, nextTime, error } = this
+    return stated({ id, createdAt, paused, lastTime, nextTime, error })
   }
 }
 
