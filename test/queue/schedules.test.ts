@@ -331,11 +331,12 @@ describe('firing [queue.md 7]', () => {
     await at.clock.advance('1m')
     expect(at.traffic.of('published')[0]!.maxRetries).toBe(7)
     expect([seen.last().header('x-a'), seen.last().header('x-b')]).toEqual(['own', 'group'])
-    await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Retries': 'many' } } })
+    // Publishes may bring the key; the schedule does not.
+    await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Flow-Control-Value': 'rate=1' } } })
     await at.clock.advance('1m')
     expect([seen.count, (await read(at, json.scheduleId)).error]).toEqual([
       1,
-      'invalid Service-Retries: "many" is not a non-negative integer',
+      'invalid Service-Flow-Control-Value: it needs a key',
     ])
   })
 
