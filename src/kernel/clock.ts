@@ -1,6 +1,7 @@
 import { detachable } from './detachable.js'
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { type Follower, Followers } from './followers.js'
+import { Gate } from './gate.js'
 import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
@@ -92,6 +93,8 @@ const untilDozing = 20
 const ownPatience = 60_000
 /** Pauses in a row in which nothing came of what timers of the host started: then it waits for time, or has ended. */
 const quietPauses = 10
+/** Responses to code outside for which time stands still, in one move: code that polls without a pause never stops by itself. */
+const mostResponses = 20_000
 
 interface TimerOwner {
   forget(timer: ScheduledTimer): void
@@ -124,6 +127,7 @@ class ScheduledTimer implements Timer, Ranked {
 /** What the rest of the house does with a clock, and nobody who has one. */
 interface Inside {
   accompany(clock: VirtualClock, company: Company): void
+  gateOf(clock: VirtualClock): Gate
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
   mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void
@@ -146,6 +150,11 @@ export function accompany(clock: VirtualClock, company: Company): void {
  */
 export function goOn(clock: VirtualClock, at?: number): void {
   inside.goOn(clock, at)
+}
+
+/** What everything that is awaited of the clock's sandbox passes, so that the host's timers run. */
+export function gateOf(clock: VirtualClock): Gate {
+  return inside.gateOf(clock)
 }
 
 /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
@@ -224,6 +233,10 @@ export class VirtualClock implements Clock {
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
+  readonly #gate = new Gate()
+  /** Of `#gate.responses`, where the move that is under way stops waiting for code outside. */
+  #patientUntil = 0
+  #warnedPolling = false
   #driving: Move | undefined
   #queue: Promise<unknown> = Promise.resolve()
   readonly #followers = new Followers()
@@ -304,6 +317,7 @@ export class VirtualClock implements Clock {
         const waiting = { ...clock.#company.waiting, ...company.waiting }
         clock.#company = { ...clock.#company, ...company, waiting }
       },
+      gateOf: (clock) => clock.#gate,
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
         clock.#now = Math.max(clock.#now, at)
@@ -439,26 +453,29 @@ export class VirtualClock implements Clock {
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
   advance(by: Duration, options: MoveOptions = {}): Promise<void> {
     const wait = milliseconds(by)
-    return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
+    const work = this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
+    return this.#gate.leaving(work)
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
   advanceTo(at: Instant, options: MoveOptions = {}): Promise<void> {
     const target = instant(at)
-    return this.#drive('advanceTo', options, (move) => {
+    const work = this.#drive('advanceTo', options, (move) => {
       if (target >= this.now()) return this.#runUntil(move, target)
       throw new RangeError(
         `The clock cannot go back: it is ${iso(this.now())}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
       )
     })
+    return this.#gate.leaving(work)
   }
 
   /** Runs until no timer is left but those that renew themselves for ever (schedules). */
   drain(options: MoveOptions = {}): Promise<void> {
-    return this.#drive('drain', options, (move) => {
+    const work = this.#drive('drain', options, (move) => {
       this.#promoteAll()
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
+    return this.#gate.leaving(work)
   }
 
   /**
@@ -524,7 +541,8 @@ export class VirtualClock implements Clock {
 
   /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
   settled(): Promise<void> {
-    return this.#settle()
+    this.#patientUntil = this.#gate.responses + mostResponses
+    return this.#gate.leaving(this.#settle())
   }
 
   async #settle(move?: Move): Promise<void> {
@@ -535,11 +553,26 @@ export class VirtualClock implements Clock {
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined
       if (this.#busy()) continue
-      if (this.#outsideMayContinue) {
+      const { pause } = this.#gate
+      if (pause !== undefined) {
+        await pause
+        if (this.#gate.responses > this.#patientUntil) return this.#tellOfPolling(move)
+        this.#outsideMayContinue = true
+      } else if (this.#outsideMayContinue) {
         this.#outsideMayContinue = false
         await hostTurn()
       } else return
     }
+  }
+
+  #tellOfPolling(move: Move | undefined): void {
+    if (this.#warnedPolling) return
+    this.#warnedPolling = true
+    const call = move === undefined ? 'settled' : move.call
+    this.#warn(
+      `stuntdouble: clock.${call}() has waited for ${mostResponses.toLocaleString('en-US')} responses at ${iso(this.now())}, and the app goes on sending requests. ` +
+        'Time moves on without it. Let the loop that polls wait between its requests.',
+    )
   }
 
   #stop(): void {
@@ -686,6 +719,7 @@ export class VirtualClock implements Clock {
     const move = new Move(name, budget, this.#heap.size + inLine, until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
+    this.#patientUntil = this.#gate.responses + mostResponses
     signal?.addEventListener('abort', abort, { once: true })
     journal?.note('moving', name)
     const ended = log?.moves(name)
@@ -705,7 +739,7 @@ export class VirtualClock implements Clock {
     const isDrain = target === Number.POSITIVE_INFINITY
     this.#stirred = true
     for (;;) {
-      if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
+      if (this.#running.size > 0 || this.#outsideMayContinue || this.#gate.pause !== undefined) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
       if (move.interruption !== undefined) throw move.interruption.reason
       if (move.until?.() === true) return
@@ -767,7 +801,7 @@ export class VirtualClock implements Clock {
     for (let quiet = 0; quiet < quietPauses; quiet++) {
       if (this.#stopped || move?.interruption !== undefined) return
       await hostPause()
-      if (!this.#busy() && !this.#outsideMayContinue) continue
+      if (!this.#busy() && !this.#outsideMayContinue && this.#gate.pause === undefined) continue
       await this.#settle(move)
       quiet = -1
     }
@@ -866,12 +900,13 @@ export class VirtualClock implements Clock {
   async #pump(): Promise<void> {
     this.#pumping = true
     this.#stirred = true
+    this.#patientUntil = this.#gate.responses + mostResponses
     let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined && this.#played === undefined) {
         // A turn lets the caller go on, but no socket is looked at before a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
-        await this.settled()
+        await this.#settle()
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
         if (timer === undefined || timer.at > endOfTime) break

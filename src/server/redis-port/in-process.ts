@@ -4,6 +4,8 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { gateOf } from '../../kernel/clock.js'
+import type { Gate } from '../../kernel/gate.js'
 import { hostTurn } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
@@ -42,7 +44,7 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
     #stream: Duplex | undefined
 
     async connect(): Promise<Duplex> {
-      const [near, far] = streamPair()
+      const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
       // Thrown here, it would reach the client within its call of `write()`.
       const wire = serveStream(far, porterOf(sandbox), ownAddress, (error) => void Promise.reject(error))
@@ -127,8 +129,8 @@ function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: strin
 }
 
 /** Two ends of one connection, with the methods of a socket that clients call. */
-function streamPair(): [Duplex, Duplex] {
-  const near = new ClientEnd()
+function streamPair(gate: () => Gate): [Duplex, Duplex] {
+  const near = new ClientEnd(gate)
   const far = new End()
   near.other = far
   far.other = near
@@ -219,7 +221,21 @@ class End extends Duplex {
  * which command a reply belongs to. Commands go the other way at once: they are there before a test moves the clock.
  */
 class ClientEnd extends End {
+  readonly #gate: () => Gate
+  /** Resolves when the latest of what comes may come. */
+  #ready: Promise<void> = Promise.resolve()
+
+  constructor(gate: () => Gate) {
+    super()
+    this.#gate = gate
+  }
+
   protected override whenReady(bring: () => void): void {
-    void Promise.resolve().then(bring)
+    const gate = this.#gate()
+    if (gate.closesAfterResponse()) {
+      const earlier = this.#ready
+      this.#ready = gate.turn().then(() => earlier)
+    }
+    void this.#ready.then(bring)
   }
 }
