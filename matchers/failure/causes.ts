@@ -18,6 +18,8 @@ export interface Failed {
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
   readonly message?: string | undefined
+  /** Who waits in virtual time while nothing moves it. */
+  readonly waits?: string | undefined
 }
 
 /** The causes of a failure, each as lines that are safe to print. */
@@ -64,6 +66,10 @@ const unused: Cause = ({ world, evidence, tellsUnused }) => {
   return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
 }
 
+/** Of a test that ended in another way than by its time-out, such a wait explains nothing. */
+const waiting: Cause = ({ waits, message = '' }) =>
+  waits !== undefined && /time(?:d )?out/i.test(message) ? [waits] : []
+
 const ofMatcher: Cause = ({ hints = [] }) => hints
 
 const ofLog: Cause = ({ evidence, chain, isMissing }) => {
@@ -77,7 +83,7 @@ const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence,
 /** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
 const causes = {
   proven: [unanswered, thrown, unused],
-  hints: [ofMatcher, ofLog, machineTime],
+  hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 
 /** The causes of a failure, in their order. */

@@ -1,3 +1,4 @@
+import type { Entry } from '../../src/kernel/traffic.js'
 import { type Evidence, evidenceOf } from '../received.js'
 import { causesOf } from './causes.js'
 import { Chain, type Subject } from './chain.js'
@@ -65,17 +66,18 @@ function textOf(failure: Failure): string {
  * What a world has to say about a test that fails for any other reason: its causes, that nothing asked it; then how to
  * run the test again, and the story.
  * @param told the text of the failure so far: what it says is not said again
+ * @param options.waits who waits in virtual time: something has come that may not be in the log yet
  */
 export function worldText(
   received: object,
   place: Place | undefined,
   told: string,
-  { withHints = false }: { readonly withHints?: boolean } = {},
+  { withHints = false, waits }: { readonly withHints?: boolean; readonly waits?: string | undefined } = {},
 ): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told })
-  const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told, waits })
+  const asked = waits !== undefined || told.includes('asked this sandbox') ? [] : unasked(evidence)
   const notes = [...proven, ...asked].filter((note) => !told.includes(note)).slice(0, mostNotes)
   const above = [notes, withHints ? hintLines(hints) : []].flatMap((lines) => (lines.length > 0 ? [...lines, ''] : []))
   const replay = replayLine(evidence, undefined, place)
@@ -84,16 +86,22 @@ export function worldText(
 }
 
 /** Whether the code under test did anything here, told when it did not. */
-function unasked({ entries }: Evidence): string[] {
-  if (entries.some(({ type }) => !preparing.has(type))) return []
+function unasked({ entries, received }: Evidence): string[] {
+  const { policy } = received as { readonly policy?: { readonly trafficLimit?: number } }
+  // Without a log nobody knows.
+  if (policy?.trafficLimit === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
   return [
     `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,
   ]
 }
 
-/** What a test does to prepare. */
-const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting', 'dropped'])
+/** Whether the test did it to prepare. A command over a connection is a request of the app, and so may be what was dropped. */
+function isPreparing(entry: Entry): boolean {
+  return preparing.has(entry.type) && (entry.type !== 'command' || entry.via === 'direct')
+}
+
+const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting'])
 
 /** Whole parts as long as there is room; of the first one at least its beginning. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {

@@ -1,6 +1,6 @@
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
@@ -271,10 +271,18 @@ export class Calls {
 
   /** The registered hosts as a `fetch` function. A property, so that it can be handed on. */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
-    fetchThrough((call) => this.#exchangeOnly(call), input, init)
+    this.#fetch(input, init)
 
-  #exchangeOnly(call: Call): Promise<Answer> {
-    if (this.takes(call.method, call.url)) return this.exchange(call)
+  #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
+    const { clock, callers } = this.#options
+    // Now: a request that waits at the gate is served later.
+    const caller = callers.caller(false)
+    return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
+  }
+
+  #exchangeOnly(call: Call, caller: Caller): Promise<Answer> {
+    if (this.takes(call.method, call.url)) return this.exchange(call, { caller })
+    letOutsideContinue(this.#options.clock)
     throw new Error(
       this.wrongWith(call.method, call.url) ??
         `${shownUrl(call.url)} is not registered. ${this.#hints.call(shownPattern(call.url))}.`,
@@ -317,14 +325,17 @@ export class Calls {
     }
     if (gone !== undefined) giveUp()
     signal?.addEventListener('abort', abort, { once: true })
-    try {
-      const answer = await meetRules(scene)
+    const finish = (answer: Answer): Answer => {
       const { status, headers, body } = answer
       end({ status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined })
       return call.method === 'HEAD' ? { ...answer, body: null } : answer
-    } catch (error) {
+    }
+    const fail = (error: unknown): never => {
       if (error instanceof ConnectionBroken || error instanceof WorldOver) end(noAnswer(error.message))
       throw error instanceof WorldOver ? new ConnectionBroken('ECONNRESET', error.message) : error
+    }
+    try {
+      return await gateOf(clock).after(meetRules(scene), finish, fail)
     } finally {
       signal?.removeEventListener('abort', abort)
     }

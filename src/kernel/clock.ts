@@ -1,6 +1,7 @@
 import { detachable } from './detachable.js'
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { type Follower, Followers } from './followers.js'
+import { Gate } from './gate.js'
 import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
@@ -92,6 +93,8 @@ const untilDozing = 20
 const ownPatience = 60_000
 /** Pauses in a row in which nothing came of what timers of the host started: then it waits for time, or has ended. */
 const quietPauses = 10
+/** Responses to code outside for which time stands still, in one move: code that polls without a pause never stops by itself. */
+const mostResponses = 20_000
 
 interface TimerOwner {
   forget(timer: ScheduledTimer): void
@@ -114,14 +117,21 @@ class ScheduledTimer implements Timer, Ranked {
     this.cancelled = true
     this.owner.forget(this)
   }
+
+  toJSON(): Pick<Timer, 'at' | 'label' | 'background'> {
+    const { at, label, background } = this
+    return { at, label, background }
+  }
 }
 
 /** What the rest of the house does with a clock, and nobody who has one. */
 interface Inside {
   accompany(clock: VirtualClock, company: Company): void
+  gateOf(clock: VirtualClock): Gate
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
-  mindForgottenAdvance(clock: VirtualClock, what: string): void
+  mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void
+  forgottenAdvance(clock: VirtualClock, commands: readonly WaitingCommand[]): string | undefined
   stop(clock: VirtualClock): void
   rewind(clock: VirtualClock): Rewind
   timersOf(clock: VirtualClock): number
@@ -142,14 +152,36 @@ export function goOn(clock: VirtualClock, at?: number): void {
   inside.goOn(clock, at)
 }
 
+/** What everything that is awaited of the clock's sandbox passes, so that the host's timers run. */
+export function gateOf(clock: VirtualClock): Gate {
+  return inside.gateOf(clock)
+}
+
 /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
 export function letOutsideContinue(clock: VirtualClock): void {
   inside.letOutsideContinue(clock)
 }
 
-/** Warns when a real second passes, and whoever waits in virtual time is left waiting. @param what such as `a request` */
-export function mindForgottenAdvance(clock: VirtualClock, what: string): void {
-  inside.mindForgottenAdvance(clock, what)
+/**
+ * Warns when a real second passes, and whoever waits in virtual time is left waiting.
+ * @param what such as `a request`
+ * @param isWaiting whether that has not ended
+ */
+export function mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void {
+  inside.mindForgottenAdvance(clock, what, isWaiting)
+}
+
+/** A command of a connection that waits. */
+export interface WaitingCommand {
+  /** `BLPOP jobs` */
+  readonly name: string
+  /** A timer ends the wait; otherwise only another command does. */
+  readonly hasTimer: boolean
+}
+
+/** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */
+export function forgottenAdvance(clock: VirtualClock, commands: readonly WaitingCommand[]): string | undefined {
+  return inside.forgottenAdvance(clock, commands)
 }
 
 /**
@@ -201,6 +233,10 @@ export class VirtualClock implements Clock {
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
+  readonly #gate = new Gate()
+  /** Of `#gate.responses`, where the move that is under way stops waiting for code outside. */
+  #patientUntil = 0
+  #warnedPolling = false
   #driving: Move | undefined
   #queue: Promise<unknown> = Promise.resolve()
   readonly #followers = new Followers()
@@ -281,6 +317,7 @@ export class VirtualClock implements Clock {
         const waiting = { ...clock.#company.waiting, ...company.waiting }
         clock.#company = { ...clock.#company, ...company, waiting }
       },
+      gateOf: (clock) => clock.#gate,
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
         clock.#now = Math.max(clock.#now, at)
@@ -290,7 +327,8 @@ export class VirtualClock implements Clock {
       letOutsideContinue: (clock) => {
         clock.#outsideMayContinue = true
       },
-      mindForgottenAdvance: (clock, what) => clock.#watchForForgottenAdvance(what),
+      mindForgottenAdvance: (clock, what, isWaiting) => clock.#watchForForgottenAdvance(what, isWaiting),
+      forgottenAdvance: (clock, commands) => clock.#forgottenAdvance(commands),
       stop: (clock) => clock.#stop(),
       rewind: (clock) => clock.#rewind(),
       timersOf: (clock) => clock.#sequence,
@@ -415,26 +453,29 @@ export class VirtualClock implements Clock {
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
   advance(by: Duration, options: MoveOptions = {}): Promise<void> {
     const wait = milliseconds(by)
-    return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
+    const work = this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
+    return this.#gate.leaving(work)
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
   advanceTo(at: Instant, options: MoveOptions = {}): Promise<void> {
     const target = instant(at)
-    return this.#drive('advanceTo', options, (move) => {
+    const work = this.#drive('advanceTo', options, (move) => {
       if (target >= this.now()) return this.#runUntil(move, target)
       throw new RangeError(
         `The clock cannot go back: it is ${iso(this.now())}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
       )
     })
+    return this.#gate.leaving(work)
   }
 
   /** Runs until no timer is left but those that renew themselves for ever (schedules). */
   drain(options: MoveOptions = {}): Promise<void> {
-    return this.#drive('drain', options, (move) => {
+    const work = this.#drive('drain', options, (move) => {
       this.#promoteAll()
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
+    return this.#gate.leaving(work)
   }
 
   /**
@@ -500,7 +541,8 @@ export class VirtualClock implements Clock {
 
   /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
   settled(): Promise<void> {
-    return this.#settle()
+    this.#patientUntil = this.#gate.responses + mostResponses
+    return this.#gate.leaving(this.#settle())
   }
 
   async #settle(move?: Move): Promise<void> {
@@ -511,11 +553,26 @@ export class VirtualClock implements Clock {
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined
       if (this.#busy()) continue
-      if (this.#outsideMayContinue) {
+      const { pause } = this.#gate
+      if (pause !== undefined) {
+        await pause
+        if (this.#gate.responses > this.#patientUntil) return this.#tellOfPolling(move)
+        this.#outsideMayContinue = true
+      } else if (this.#outsideMayContinue) {
         this.#outsideMayContinue = false
         await hostTurn()
       } else return
     }
+  }
+
+  #tellOfPolling(move: Move | undefined): void {
+    if (this.#warnedPolling) return
+    this.#warnedPolling = true
+    const call = move === undefined ? 'settled' : move.call
+    this.#warn(
+      `stuntdouble: clock.${call}() has waited for ${mostResponses.toLocaleString('en-US')} responses at ${iso(this.now())}, and the app goes on sending requests. ` +
+        'Time moves on without it. Let the loop that polls wait between its requests.',
+    )
   }
 
   #stop(): void {
@@ -545,7 +602,8 @@ export class VirtualClock implements Clock {
   }
 
   #fellAsleep(task: RunningTask): void {
-    if (task.label.startsWith('request ')) this.#watchForForgottenAdvance('a request')
+    const what = sentFromOutside(task)
+    if (what !== undefined) this.#watchForForgottenAdvance(what, () => !task.awake && !task.ended)
     if (!this.#busy()) this.#becameIdle()
   }
 
@@ -661,6 +719,7 @@ export class VirtualClock implements Clock {
     const move = new Move(name, budget, this.#heap.size + inLine, until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
+    this.#patientUntil = this.#gate.responses + mostResponses
     signal?.addEventListener('abort', abort, { once: true })
     journal?.note('moving', name)
     const ended = log?.moves(name)
@@ -680,7 +739,7 @@ export class VirtualClock implements Clock {
     const isDrain = target === Number.POSITIVE_INFINITY
     this.#stirred = true
     for (;;) {
-      if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
+      if (this.#running.size > 0 || this.#outsideMayContinue || this.#gate.pause !== undefined) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
       if (move.interruption !== undefined) throw move.interruption.reason
       if (move.until?.() === true) return
@@ -742,7 +801,7 @@ export class VirtualClock implements Clock {
     for (let quiet = 0; quiet < quietPauses; quiet++) {
       if (this.#stopped || move?.interruption !== undefined) return
       await hostPause()
-      if (!this.#busy() && !this.#outsideMayContinue) continue
+      if (!this.#busy() && !this.#outsideMayContinue && this.#gate.pause === undefined) continue
       await this.#settle(move)
       quiet = -1
     }
@@ -841,12 +900,13 @@ export class VirtualClock implements Clock {
   async #pump(): Promise<void> {
     this.#pumping = true
     this.#stirred = true
+    this.#patientUntil = this.#gate.responses + mostResponses
     let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined && this.#played === undefined) {
         // A turn lets the caller go on, but no socket is looked at before a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
-        await this.settled()
+        await this.#settle()
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
         if (timer === undefined || timer.at > endOfTime) break
@@ -864,21 +924,45 @@ export class VirtualClock implements Clock {
     }
   }
 
-  #watchForForgottenAdvance(what: string): void {
+  #watchForForgottenAdvance(what: string, isWaiting: () => boolean): void {
     if (this.mode !== 'manual' || this.#warnedForgotten) return
     const before = this.#now
     unref(
       hostSetTimeout(() => {
         if (this.#warnedForgotten || this.#stopped || this.#now !== before || this.#driving !== undefined) return
+        const pending = isWaiting() ? this.#pendingText() : undefined
+        if (pending === undefined) return
         this.#warnedForgotten = true
-        const timers = this.pending().slice(0, 5)
-        if (timers.length === 0) return
-        const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
         this.#warn(
-          `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
-            this.#hints.advance(formatDuration(timers[0]!.at - this.#now)),
+          `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. ${pending}`,
         )
       }, patienceMilliseconds),
     )
   }
+
+  #forgottenAdvance(commands: readonly WaitingCommand[]): string | undefined {
+    if (this.mode !== 'manual' || this.#stopped || this.#driving !== undefined) return undefined
+    const asleep = [...this.#running].filter((task) => !task.awake).map(sentFromOutside)
+    const timed = commands.filter(({ hasTimer }) => hasTimer)
+    const what = asleep.find((each) => each !== undefined) ?? (timed[0] && `a command (${timed[0].name})`)
+    const endless = commands.filter((command) => !command.hasTimer).slice(0, 5)
+    const sentences = endless.map(({ name }) => `${name} waits without a time limit: only another command ends that.`)
+    const pending = what && this.#pendingText()
+    if (pending) sentences.unshift(`${what} waits in virtual time, and nothing moves the clock. ${pending}`)
+    return sentences.length === 0 ? undefined : sentences.join(' ')
+  }
+
+  /** The next timers, and how to get to the first; `undefined` where none waits. */
+  #pendingText(): string | undefined {
+    const timers = this.pending().slice(0, 5)
+    if (timers.length === 0) return undefined
+    const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
+    return `Pending: ${list}. ${this.#hints.advance(formatDuration(timers[0]!.at - this.#now))}`
+  }
+}
+
+/** What a client sent, whose work this is: a request, or a command over a connection. */
+function sentFromOutside({ label }: RunningTask): string | undefined {
+  if (label.startsWith('request ')) return 'a request'
+  return label.startsWith('command ') ? `a command (${label.slice('command '.length)})` : undefined
 }

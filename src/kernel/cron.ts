@@ -10,38 +10,50 @@ export interface ClockGap {
   readonly to: string
 }
 
-/** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */
+/** What the sources disagree about. Without a choice both readings are taken. */
+export interface CronDialect {
+  /** Whether 7 is a Sunday, too, as in a crontab, and `5/15` is no range. The Go library has both the other way round. */
+  readonly reads?: 'go' | 'crontab' | undefined
+  /** Whether `@every 90s` is taken. */
+  readonly every?: boolean | undefined
+}
+
+/**
+ * When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix, as the Go library robfig/cron reads
+ * them; reasons are in its words. [queue.md 7]
+ */
 export class CronExpression {
   readonly #fields: string
   readonly #cron: Cron
   readonly #zone: Zone | undefined
   readonly #everyHour: boolean
+  /** Milliseconds between the slots of `@every`. */
+  readonly #interval: number | undefined
 
-  /** @throws SyntaxError with the reason, made for `invalid cron: <reason>` */
-  constructor(text: string) {
+  /** @throws SyntaxError with the reason, made for `Invalid cron expression: <reason>` */
+  constructor(text: string, dialect: CronDialect = {}) {
     const trimmed = text.trim()
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
-    const fields = trimmed.slice(prefix.length).trimStart()
-    checkFields(fields)
-    this.#fields = fields
-    this.#everyHour = namesNoHour.test(fields)
+    const given = trimmed.slice(prefix.length).trimStart()
+    if (given === '') throw new SyntaxError('empty spec string')
     this.#zone = zone === undefined ? undefined : new Zone(zone)
-    try {
-      this.#cron =
-        this.#zone === undefined
-          ? new Cron(fields, { mode: '5-part', utcOffset: 0, paused: true })
-          : new Cron(fields, { mode: '5-part', timezone: this.#zone.name, paused: true })
-    } catch (error) {
-      throw new SyntaxError((error as Error).message.replace(/^CronPattern: /, ''))
-    }
+    this.#interval = dialect.every ? intervalOf(given) : undefined
+    const fields = this.#interval === undefined ? (given.startsWith('@') ? descriptor(given) : given) : '* * * * *'
+    this.#everyHour = namesNoHour.test(fields)
+    this.#fields = valuesOf(fields, dialect)
+    const options = this.#zone === undefined ? { utcOffset: 0 } : { timezone: this.#zone.name }
+    this.#cron = new Cron(this.#fields, { mode: '5-part', ...options, paused: true })
   }
 
   /**
    * The first slot after an instant, `undefined` when there are no more. A local time that does not exist is
    * skipped. One that occurs twice counts once, at its first occurrence, when the expression names its hour; one that
-   * names no hour means an interval and continues through the repeated hour, as cron does.
+   * names no hour means an interval and continues through the repeated hour, as cron does. The slots of `@every` are the
+   * multiples of its interval since 1970, so that they can be told at any time.
    */
   next(after: number): number | undefined {
+    const interval = this.#interval
+    if (interval !== undefined) return (Math.floor(after / interval) + 1) * interval
     let at = after
     // Skipped candidates lie within one change of the clocks; the bound only guards against the unforeseen.
     for (let tries = 0; tries < 1000; tries++) {
@@ -78,6 +90,7 @@ class Zone {
   readonly #format: Intl.DateTimeFormat
 
   constructor(readonly name: string) {
+    if (!isIanaName(name)) throw unknownZone(name)
     try {
       this.#format = new Intl.DateTimeFormat('en-US', {
         timeZone: name,
@@ -90,8 +103,11 @@ class Zone {
         second: 'numeric',
       })
     } catch {
-      throw new SyntaxError(`unknown time zone ${JSON.stringify(name)}`)
+      throw unknownZone(name)
     }
+    // Names are case-sensitive for the service; the host corrects the case of those that are no links to others.
+    const { timeZone } = this.#format.resolvedOptions()
+    if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) throw unknownZone(name)
   }
 
   /** Whether the same local time occurred once before, until the clocks were set back. */
@@ -140,27 +156,131 @@ const week = 604_800_000
 /** Clocks are set back by half an hour to two hours. */
 const longestSetBack = 7_200_000
 
+/** Zones that the host knows beside those of IANA: offsets and old abbreviations. */
+const hostZones =
+  /^(?:[+-].*|ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/
+
+function isIanaName(name: string): boolean {
+  return /^[A-Z]/.test(name) && !hostZones.test(name)
+}
+
+function unknownZone(name: string): SyntaxError {
+  return new SyntaxError(`provided bad location ${name}: unknown time zone ${name}`)
+}
+
 /** An hour field of `*`, with or without a step, or the whole day. */
-const namesNoHour = /^(?:\S+\s+(?:\*|0-23)(?:\/\d+)?\s|@hourly$)/i
+const namesNoHour = /^\S+\s+(?:[*?]|0-23)(?:\/\d+)?\s/
 
-const aliases = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/i
+const descriptors: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
 
-/** Standard crontab only: the library knows more than the service. */
-function checkFields(fields: string): void {
-  if (fields.startsWith('@')) {
-    if (aliases.test(fields)) return
-    throw new SyntaxError(`${JSON.stringify(fields)} is not supported`)
-  }
+function descriptor(given: string): string {
+  const fields = Object.hasOwn(descriptors, given) ? descriptors[given] : undefined
+  if (fields === undefined) throw new SyntaxError(`unrecognized descriptor: ${given}`)
+  return fields
+}
+
+const durationUnits: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+/** Milliseconds of `@every <duration>`: whole seconds, at least one, as in the library. */
+function intervalOf(given: string): number | undefined {
+  const [, duration] = /^@every (.*)$/.exec(given) ?? []
+  if (duration === undefined) return undefined
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|[uµμm]s|[smh]))+$/.test(duration))
+    throw new SyntaxError(`failed to parse duration ${given}: time: invalid duration ${JSON.stringify(duration)}`)
+  let sum = 0
+  for (const [, count, unit] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|[uµμm]s|[smh])/g))
+    sum += Number(count) * durationUnits[unit!]!
+  return Math.max(1, Math.floor(sum / 1000)) * 1000
+}
+
+interface Field {
+  readonly min: number
+  readonly max: number
+  readonly names?: readonly string[]
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const dayOfWeek: Field = { min: 0, max: 6, names: weekdays }
+const cronFields: readonly Field[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: months },
+  dayOfWeek,
+]
+
+/** The fields with their values spelled out, `*` for any: what every dialect understands alike. */
+function valuesOf(fields: string, dialect: CronDialect): string {
   const parts = fields.split(/\s+/)
-  if (fields === '' || parts.length !== 5)
-    throw new SyntaxError(`expected exactly 5 fields, found ${fields === '' ? 0 : parts.length}`)
-  for (const part of parts) {
-    const plain = part.replace(
-      /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)\b/gi,
-      '1',
-    )
-    if (!/^[\d*?,/-]+$/.test(plain)) throw new SyntaxError(`unexpected ${JSON.stringify(part)}`)
+  if (parts.length !== cronFields.length)
+    throw new SyntaxError(`expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`)
+  return parts.map((part, index) => fieldValues(part, cronFields[index]!, dialect)).join(' ')
+}
+
+function fieldValues(text: string, field: Field, dialect: CronDialect): string {
+  const values = new Set<number>()
+  let isAny = false
+  // The library skips what is empty.
+  const ranges = text.split(',').filter((range) => range !== '' || dialect.reads === 'crontab')
+  if (ranges.length === 0) throw new SyntaxError(`no value in ${text}`)
+  for (const range of ranges) {
+    const { start, end, step, any } = rangeOf(range, field, dialect)
+    isAny ||= any
+    for (let value = start; value <= end; value += step) values.add(field === dayOfWeek ? value % 7 : value)
   }
+  return isAny ? '*' : [...values].sort((one, other) => one - other).join(',')
+}
+
+/** `any` for all values, which is not the same as each of them: days are either of two fields only where neither is any. */
+function rangeOf(text: string, field: Field, { reads }: CronDialect) {
+  const refuse = (reason: string): SyntaxError => new SyntaxError(`${reason}: ${text}`)
+  const max = field === dayOfWeek && reads !== 'go' ? 7 : field.max
+  const [range = '', stepText, ...slashes] = text.split('/')
+  const [low = '', high, ...hyphens] = range.split('-')
+  const isStar = low === '*' || low === '?'
+  if (hyphens.length > 0) throw refuse('too many hyphens')
+  if (slashes.length > 0) throw refuse('too many slashes')
+  const step = stepText === undefined ? 1 : integerOf(stepText)
+  const start = isStar ? field.min : fieldValue(low, field)
+  if (high === undefined && stepText !== undefined && !isStar && reads === 'crontab')
+    throw refuse('a step needs a range')
+  const end = isStar || (high === undefined && stepText !== undefined) ? field.max : fieldValue(high ?? low, field)
+  if (start < field.min) throw refuse(`beginning of range (${start}) below minimum (${field.min})`)
+  if (end > max) throw refuse(`end of range (${end}) above maximum (${max})`)
+  if (start > end) throw refuse(`beginning of range (${start}) beyond end of range (${end})`)
+  if (step === 0) throw refuse('step of range should be a positive number')
+  return { start, end, step, any: isStar && step === 1 }
+}
+
+function fieldValue(text: string, { min, names = [] }: Field): number {
+  const named = names.indexOf(text.toLowerCase())
+  return named < 0 ? integerOf(text) : named + min
+}
+
+function integerOf(text: string): number {
+  if (/^-\d+$/.test(text)) throw new SyntaxError(`negative number (${text}) not allowed: ${text}`)
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new SyntaxError(
+    `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
+  )
 }
 
 /** Days from 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last. */

@@ -92,7 +92,22 @@ type ContextClass = new <T>() => HostContext<T>
 
 /** An asynchronous context of the host's own; `undefined` where there is none, as in browsers. */
 export function hostContext<T>(): HostContext<T> | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
-  const hooks = process?.getBuiltinModule?.('async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
+  const hooks = builtin('async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
   return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
+}
+
+/** Where parts of the host report what they do, by the name of a channel. */
+export interface HostChannels {
+  subscribe(channel: string, hear: (message: unknown) => void): void
+  unsubscribe(channel: string, hear: (message: unknown) => void): void
+}
+
+/** `undefined` where there are none, as in browsers. */
+export function hostChannels(): HostChannels | undefined {
+  return builtin('diagnostics_channel') as HostChannels | undefined
+}
+
+function builtin(name: string): unknown {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  return process?.getBuiltinModule?.(name)
 }

@@ -7,6 +7,11 @@ export function portableString(bytes: Bytes): PortableString {
   return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
 }
 
+/** Facts as JSON has them: what is not known is left out. */
+export function stated<Facts extends object>(facts: Facts): Facts {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Facts
+}
+
 /** Throws TypeError for what is neither. */
 export function bytesOf(portable: PortableString): Bytes {
   if (typeof portable === 'string') return utf8(portable)

@@ -166,6 +166,13 @@ export interface Policy {
   notifyOrder: 'oldest' | 'newest'
   /** Who leaves the wait list of a flow-control key: who came first, or anybody, as the service hands on. [workflow.md 0] */
   waitList: 'fifo' | 'shuffled'
+  /**
+   * How the fields of a cron expression are read: as the Go library robfig/cron does, with `5/15` and without `7`, or as a
+   * crontab, the other way round. [queue.md 7: standard crontab]
+   */
+  cronDialect: 'go' | 'crontab'
+  /** Whether `@every 90s` is a cron expression, as for the Go library, although schedules have a resolution of a minute. [queue.md 7, choice] */
+  cronEvery: 'refuse' | 'accept'
   /** Whether a replaced schedule stays paused. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
   /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
@@ -235,6 +242,8 @@ export const defaultPolicy: Policy = {
   twoPhaseTrigger: 'unknown-url',
   notifyOrder: 'oldest',
   waitList: 'fifo',
+  cronDialect: 'go',
+  cronEvery: 'refuse',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
 }

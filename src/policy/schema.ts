@@ -89,6 +89,8 @@ const policies: Schemas<Policy> = {
   twoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
   notifyOrder: v.picklist(['oldest', 'newest']),
   waitList: v.picklist(['fifo', 'shuffled']),
+  cronDialect: v.picklist(['go', 'crontab']),
+  cronEvery: v.picklist(['refuse', 'accept']),
   replacedScheduleStaysPaused: v.boolean(),
   replacedScheduleKeepsCreatedAt: v.boolean(),
 }

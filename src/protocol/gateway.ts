@@ -1,7 +1,7 @@
 import { findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList } from '../kernel/http.js'
 import type { Journal } from '../kernel/journal.js'
@@ -94,13 +94,14 @@ export function createGateway(options: GatewayOptions): Exchange {
       }
       throw error
     }
+    const later = (served: Promise<Answer>): Promise<Answer> => gateOf(clock).after(served, finish, fail)
     const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
     target.route(routed)
     const { faults } = options
     const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
     if (struck !== undefined) {
       const serve = (): Answer | Promise<Answer> => target.serve(routed)
-      return waiting((task) => serveStruck({ ...struck, call: routed, task, clock, serve }).then(finish, fail))
+      return waiting((task) => later(serveStruck({ ...struck, call: routed, task, clock, serve })))
     }
     let served: Answer | Promise<Answer>
     try {
@@ -108,7 +109,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     } catch (error) {
       return fail(error)
     }
-    return served instanceof Promise ? waiting(() => served.then(finish, fail)) : finish(served)
+    return served instanceof Promise ? waiting(() => later(served)) : finish(served)
   }
 
   /** Of the queue that is not among the services. */

@@ -168,6 +168,11 @@ export function vocabulariesOf(vocabulary: Vocabulary): readonly Vocabulary[] {
   return vocabulary.both ?? [vocabulary]
 }
 
+/** The vendor's words where both count: for clients that have no words, such as those of the native protocol. */
+export function vendorOf(vocabulary: Vocabulary): Vocabulary {
+  return vocabulary.both?.[1] ?? vocabulary
+}
+
 /** Known vocabularies whose words mean nothing in this one. */
 export function foreignTo(vocabulary: Vocabulary): readonly Vocabulary[] {
   const own = vocabulariesOf(vocabulary)

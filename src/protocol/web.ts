@@ -1,4 +1,5 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
+import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Answer, Call, Exchange } from './service.js'
 
@@ -54,18 +55,25 @@ export function responseOf(answer: Answer): Response {
 
 /** `fetch` over an exchange: same rejections for an aborted signal, same response objects. */
 export async function fetchThrough(
+  gate: Gate,
   exchange: Exchange,
   input: Request | string | URL,
   init?: RequestInit,
 ): Promise<Response> {
   const call = callOf(input, init)
   call.signal?.throwIfAborted()
+  while (!gate.isOpen) await gate.turn()
+  let waits = true
   try {
     const answered = exchange(call)
     if (!(answered instanceof Promise)) return responseOf(answered)
+    // What takes time passes the gate where it is logged.
+    waits = false
     return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
   } catch (error) {
     throw error instanceof ConnectionBroken ? new TypeError('fetch failed', { cause: error }) : error
+  } finally {
+    if (waits && gate.closesAfterResponse()) await gate.turn()
   }
 }
 

@@ -28,6 +28,8 @@ export interface TrafficContext {
   readonly store?: ComparableStore
   /** Whether the host's timers, and with them its `Date`, have followed the clock. */
   readonly followed?: () => boolean
+  /** A sentence that names who waits in virtual time now while nothing moves it. */
+  readonly waits?: () => string | undefined
   /** What the data store has billed so far: each mark remembers it. */
   readonly spend?: () => StoreCosts
 }

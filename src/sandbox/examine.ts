@@ -63,6 +63,6 @@ export function storyOf({ traffic }: Sandbox, entries: readonly Entry[]): string
 const entriesTold = 24
 
 function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
-  const cron = new CronExpression(expression)
+  const cron = new CronExpression(expression, { every: true })
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
 }

@@ -1,6 +1,6 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
-import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { gateOf, goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
@@ -295,7 +295,7 @@ export class Sandbox {
    * A property, so that it can be handed on: `new Client({ fetch: sandbox.fetch })`.
    */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
-    fetchThrough((call) => this.exchange(call), input, init)
+    fetchThrough(gateOf(this.#world.clock), (call) => this.exchange(call), input, init)
 
   /**
    * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`

@@ -2,6 +2,7 @@ import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
 import {
   accompany,
+  forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
   standStill,
@@ -19,7 +20,7 @@ import type { Policy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
 import { createGateway } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
-import { type Vocabulary, vocabulariesOf } from '../protocol/vocabulary.js'
+import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabulary.js'
 import { Destinations } from '../queue/destinations/destinations.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
@@ -203,6 +204,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
+    waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
   const view = new TrafficView(traffic, context)
   const history = historyOf(plan, start, random, executions, clock.now())
@@ -288,8 +290,9 @@ function storeOf(
     access: new Access({ standard, readOnly }, draws.fork('acl')),
     policy,
     docs: vocabulary.docs,
+    nativeDocs: vendorOf(vocabulary).docs,
     answered: () => letOutsideContinue(clock),
-    awaited: (command) => mindForgottenAdvance(clock, command),
+    awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
   })
   return new StoreJournal(engine, traffic, journal)
 }

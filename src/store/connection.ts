@@ -85,7 +85,6 @@ export class DirectConnection {
   #await(blocked: Blocked, answer: (reply: Reply) => void, reject: (error: unknown) => void): void {
     this.#blocked = blocked
     this.#isBusy = true
-    if (blocked.want.timeout > 0) this.#journal.store.options.awaited?.(`a command (${blocked.argv[0]!.toUpperCase()})`)
     blocked.onEnd((end) => {
       // As whatever sleeps in a world that is over: a worker that nobody awaits must not fail the test behind its back.
       if ('error' in end && end.error instanceof WorldOver) return

@@ -25,6 +25,7 @@ import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
+import { ScanCursors } from './keyspace/scan-cursors.js'
 import { Watches } from './keyspace/watches.js'
 import { Meter } from './meter.js'
 import { Scripts } from './scripting/scripts.js'
@@ -36,10 +37,12 @@ export interface StoreOptions {
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
+  /** The same for clients that have no words of their own: those of connections. Default: `docs`. */
+  readonly nativeDocs?: string
   /** Hears that code outside got the reply that it waited for … */
   readonly answered?: () => void
   /** … and that code of this process waits for one, until a time. */
-  readonly awaited?: (command: string) => void
+  readonly awaited?: (command: string, isWaiting: () => boolean) => void
 }
 
 export interface StoreClock {
@@ -60,6 +63,8 @@ export interface StoreListener {
 /** The data store: a table of commands over one database. Everything it does is synchronous. */
 export class Store {
   readonly db: Database
+  /** What SCAN shows of where it is. */
+  readonly cursors: ScanCursors
   readonly options: StoreOptions
   /** What the request, or the command that stands alone, may still cost. */
   readonly work: Work
@@ -89,6 +94,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.cursors = new ScanCursors(options.random.fork('cursor'))
     this.commands = commandsUnder(options.policy.commands)
     this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
@@ -219,12 +225,21 @@ export class Store {
   asOneRequest<T>(docs: string, run: () => T): T {
     this.#beginWork()
     this.#isRequest = true
+    try {
+      return this.inWordsOf(docs, run)
+    } finally {
+      this.#isRequest = false
+    }
+  }
+
+  /** Runs something whose error texts point to this address of the documentation. */
+  inWordsOf<T>(docs: string, run: () => T): T {
+    const outer = this.#docs
     this.#docs = docs
     try {
       return run()
     } finally {
-      this.#isRequest = false
-      this.#docs = this.options.docs
+      this.#docs = outer
     }
   }
 
@@ -242,6 +257,10 @@ export class Store {
   /** Where error texts point to: in the words of the request that runs. */
   get docs(): string {
     return this.#docs
+  }
+
+  get nativeDocs(): string {
+    return this.options.nativeDocs ?? this.options.docs
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */

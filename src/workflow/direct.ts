@@ -1,6 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
+import { stated } from '../kernel/portable.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
@@ -195,6 +196,9 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
+/** What is said about a run of a workflow, here and by a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
+export type RunView = Pick<WorkflowRun, 'id' | 'url' | 'state' | 'createdAt' | 'completedAt' | 'result'>
+
 /** One run, as it stands whenever it is asked. */
 export class WorkflowRun {
   static {
@@ -242,6 +246,11 @@ export class WorkflowRun {
     } catch {
       return text(result)
     }
+  }
+
+  toJSON(): RunView {
+    const { id, url, state, createdAt, completedAt, result } = this
+    return stated({ id, url, state, createdAt, completedAt, result })
   }
 
   /** Why it is where it is, in sentences: what each of its open steps waits for. */

@@ -4,7 +4,7 @@ import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
+import { gateOf, letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
@@ -29,7 +29,7 @@ function slowWorld() {
     addresses,
     vocabulary: serviceVocabulary,
     owns: (url: string) => url.startsWith(addresses.store),
-    fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(exchange, input, init),
+    fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
     onDispose: () => () => {},
   }
 }

@@ -1,4 +1,5 @@
 import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
+import { Gate } from '../../src/kernel/gate.js'
 import { ConnectionBroken } from '../../src/kernel/http.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
@@ -41,7 +42,7 @@ export class EchoWorld {
   }
 
   readonly fetch = (input: Request | string | URL, init?: RequestInit): Promise<Response> =>
-    fetchThrough(this.exchange, input, init)
+    fetchThrough(new Gate(), this.exchange, input, init)
 
   onDispose(end: () => void): () => void {
     this.#ends.push(end)

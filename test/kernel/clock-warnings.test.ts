@@ -30,6 +30,30 @@ test('a request that sleeps while nobody moves the clock is warned about, once, 
   ])
 })
 
+test('a command of a connection that sleeps is warned about, by its name', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  void clock.track('command INCR', (task) => task.sleep('3s'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([expect.stringMatching(/INCR\) waits .* \(due in 3s\)/)])
+})
+
+test('a request that did not have to wait so long is none, whatever else is pending', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  const gone = new AbortController()
+  void clock.track('request GET /get/a', (task) => task.sleep('1m', gone.signal))
+  clock.schedule(start + 60_000, 'schedule nightly', () => {})
+  await vi.advanceTimersByTimeAsync(500)
+  gone.abort()
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([])
+  // It has not said anything yet.
+  void clock.track('request GET /get/b', (task) => task.sleep('2m'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toHaveLength(1)
+})
+
 test('moving the clock in time keeps it quiet', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))

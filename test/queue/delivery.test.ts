@@ -213,6 +213,24 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     await loop.clock.drain()
     expect(loop.traffic.of('attempt')[0]!.outcome).toMatchObject({ status: 0, error: 'stopped after 10 redirects' })
   })
+
+  test('attempts are numbered one after the other, wherever they are redirected to', async () => {
+    const at = world({ policy: { followRedirects: true } })
+    const other = at.destinations.record('https://shop.test/other', 503)
+    at.destinations.answer(shop, { status: 307, headers: { location: '/other' } })
+    const told: number[] = []
+    at.destinations.answer('https://shop.test/told', ({ number }) => {
+      told.push(number)
+      return { status: 302, headers: { location: '/other' } }
+    })
+    for (const to of [shop, 'https://shop.test/told']) at.queue.publish({ to, body: 'b', retries: 2 })
+    await at.clock.drain()
+    expect(attempts(at).map(({ number, retried }) => [number, retried])).toEqual(
+      [0, 0, 1, 1, 2, 2].map((n) => [n + 1, n]),
+    )
+    expect(other.requests.map(({ number }) => number)).toEqual([1, 1, 2, 2, 3, 3])
+    expect(told).toEqual([1, 2, 3])
+  })
 })
 
 describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { shop, world } from './world.js'
 
@@ -41,6 +43,33 @@ describe('a header that comes several times', () => {
     expect(seen.last().header('x-a')).toBe('1, 2, 3')
     expect(called.last().header('x-c')).toBe('4, 5')
     expect(JSON.parse(called.last().text()).sourceHeader).toMatchObject({ 'X-A': ['1', '2, 3'] })
+  })
+
+  test('in the answer of a destination stays a list in its callback, the dead letter and the log', async () => {
+    const lines = ['X-A', '1', 'X-A', '2, 3', 'x-a', '4', 'X-B', '5, 6', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']
+    const server = createServer((_, response) => response.writeHead(503, lines).end('no'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const several = { 'X-A': ['1', '2, 3', '4'], 'X-B': ['5, 6'], 'Set-Cookie': ['a=1', 'b=2'] }
+    try {
+      const at = world({ fetch: globalThis.fetch })
+      const called = at.destinations.record(done)
+      at.destinations.answer(shop, { status: 503, headers: { 'x-a': ['1', '2, 3', '4'], 'x-b': '5, 6' } })
+      for (const to of [`http://127.0.0.1:${port}/1`, `http://127.0.0.1:${port}/2`, shop])
+        at.queue.publish({ to, callback: done, retries: 0 })
+      await at.clock.drain()
+      const bodies = called.requests.map((request) => request.json() as { url: string; header: object })
+      expect(bodies.map(({ url }) => url.replace(/.*(?=\/)/, '')).toSorted()).toEqual(['/1', '/2', '/orders'])
+      for (const { url, header } of bodies)
+        expect(header).toMatchObject(url === shop ? { 'X-A': several['X-A'], 'X-B': several['X-B'] } : several)
+      const { messages } = (await at.send('GET', '/v2/dlq')).json
+      expect(messages).toHaveLength(3)
+      for (const { responseHeader } of messages) expect(responseHeader).toMatchObject({ 'X-A': several['X-A'] })
+      const { events } = (await at.send('GET', '/v2/events?state=ERROR')).json
+      for (const { responseHeaders } of events) expect(responseHeaders).toMatchObject({ 'X-A': several['X-A'] })
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
   })
 
   test('in another source replaces it', async () => {

@@ -152,6 +152,21 @@ describe('a queue as JSON', () => {
     expect(second.queue.dump().messages[0]).toMatchObject({ state: 'DELIVERED', retried: 0 })
   })
 
+  test('the attempts of a loaded message are numbered from where they were', async () => {
+    const at = world()
+    at.destinations.answer(shop, 500)
+    at.queue.publish({ to: shop, retries: 2 })
+    await at.clock.advance('1s')
+    const { sandbox: to } = world()
+    to.load(at.sandbox.dump())
+    to.destinations.answer(shop, 500)
+    await to.clock.drain()
+    expect(to.traffic.of('attempt').map(({ number, retried }) => [number, retried])).toEqual([
+      [2, 1],
+      [3, 2],
+    ])
+  })
+
   test('a message that a fault made vanish is not there', () => {
     const { queue, sandbox, clock } = world()
     sandbox.faults.add({ on: 'queue.delivery', fault: { kind: 'drop' } })
@@ -254,7 +269,7 @@ describe('what is no dump is told, and changes nothing', () => {
     [
       'a bad cron',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], cron: '* *' }] }),
-      'of the dump cannot be loaded: invalid cron: expected exactly 5 fields, found 2.',
+      'of the dump cannot be loaded: Invalid cron expression: expected exactly 5 fields, found 2',
     ],
     [
       'a future',

@@ -130,6 +130,51 @@ describe('url groups [queue.md 8, 1.8]', () => {
     expect((await patch({}, 'nobody')).status).toBe(404)
     expect((await patch({ 'Service-Retries': 5 })).status).toBe(400)
   })
+
+  const bad: Record<string, string>[] = [
+    { 'Service-Retries': 'many' },
+    { 'Service-Delay': 'soon' },
+    { 'Service-Callback': 'nowhere' },
+    { 'Service-Callback-Retries': 'many' },
+    { 'Service-Failure-Callback-Delay': 'soon' },
+    { 'Service-Callback-Failure-Callback-Timeout': 'soon' },
+    { 'Service-Flow-Control-Value': 'rate=none' },
+    { 'service-forward-bad name': 'x' },
+  ]
+  test.each(bad)(
+    'default headers that no publish could use are refused, and those before stay: %j',
+    async (headers) => {
+      const at = world()
+      await upsert(at, [{ url: a }])
+      const patch = (given: unknown) => at.send('PATCH', '/v2/topics/g', { body: { headers: given } })
+      await patch({ 'Service-Retries': '1' })
+      const refused = await patch(headers)
+      expect([refused.status, refused.json.error]).toEqual([400, expect.stringMatching(/^invalid /)])
+      expect((await read(at)).headers).toEqual({ 'Service-Retries': '1' })
+      expect((await at.send('POST', '/v2/publish/g')).status).toBe(200)
+    },
+  )
+
+  const partial: Record<string, string>[] = [
+    { 'Service-Flow-Control-Value': 'rate=1' },
+    { 'Service-Callback-Flow-Control-Value': 'rate=1' },
+    { 'Service-Callback-Retries': '1' },
+    { 'Service-Deduplication-Id': 'd' },
+    { 'Service-Header-Forward': 'TRUE' },
+    { 'Service-Feature-Set': 'LazyFetch' },
+    { 'X-Plain': 'many' },
+  ]
+  test.each(partial)('default headers may need what a publish brings: %j', async (headers) => {
+    const at = world()
+    await upsert(at, [{ url: a }])
+    expect((await at.send('PATCH', '/v2/topics/g', { body: { headers } })).status).toBe(200)
+    const brought = {
+      'Service-Flow-Control-Key': 'k',
+      'Service-Callback': 'https://shop.test/cb',
+      'Service-Callback-Flow-Control-Key': 'c',
+    }
+    expect((await at.send('POST', '/v2/publish/g', { headers: brought })).status).toBe(200)
+  })
 })
 
 describe('merging endpoints', () => {

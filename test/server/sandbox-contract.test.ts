@@ -7,6 +7,9 @@ import { asClient as ask, ended, kinds, shop } from './both-sandboxes.js'
 
 const noon = Date.parse('2030-01-01T12:00:00Z')
 
+/** As JSON has it. */
+const printed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
 // One suite for the sandbox in the process and for the one behind a server.
 describe.each(kinds)('a sandbox %s', (kind, open) => {
   let sandbox: Sandbox | RemoteSandbox
@@ -291,6 +294,86 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     })
   })
 
+  // [issue: what a sandbox hands out can be printed and put into snapshots, with the same fields in both places]
+  test('messages, dead letters, schedules, url groups and timers can be printed', async () => {
+    const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+    const { queue, clock } = sandbox
+    const nine = Date.parse('2030-01-01T09:00:00Z')
+    await sandbox.destinations.answer(shop, { status: 500, body: 'broken' })
+    await sandbox.destinations.answer('https://shop.test/down', { kind: 'reset' } as never)
+    const anId = expect.stringMatching(/^msg_\w+$/)
+    const said = { id: anId, kind: 'message', method: 'POST', body: 'b', time: nine, notBefore: nine, due: nine }
+    const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, ended: false }
+    expect(printed(await queue.publish({ to: shop, body: 'b', retries: 0 }))).toStrictEqual(first)
+    await queue.urlGroup('g', [{ url: 'https://shop.test/down', name: 'n' }, 'https://shop.test/down/2'])
+    await sandbox.destinations.answer('https://shop.test/down/2', 200)
+    expect(printed(await queue.publish({ to: 'g', body: 'b', retries: 0 }))).toStrictEqual([
+      { ...first, url: 'https://shop.test/down' },
+      { ...first, url: 'https://shop.test/down/2' },
+    ])
+    const later = nine + 3_600_000
+    await queue.publish({ to: shop, delay: '1h' })
+    const created = await send(`${sandbox.addresses.queue}/v2/schedules/${shop}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sandbox.tokens.queue}`,
+        'service-cron': '0 12 * * *',
+        'service-schedule-id': 'nightly',
+      },
+    })
+    expect(created.status).toBe(200)
+    await clock.advance('1s')
+
+    const waiting = { ...first, body: '', url: shop, notBefore: later, due: later, maxRetries: 3 }
+    expect(printed(await queue.messages)).toStrictEqual([waiting])
+    if ('fetch' in sandbox) {
+      const [message] = sandbox.queue.messages
+      expect(structuredClone(message!.toJSON())).toStrictEqual(waiting)
+    }
+    const failed = { ...first, state: 'FAILED', ended: true }
+    expect(printed(await queue.deadLetters)).toStrictEqual([
+      { id: `${nine}-0`, time: nine, message: failed, reply: { status: 500, body: 'broken' } },
+      {
+        id: `${nine}-1`,
+        time: nine,
+        message: { ...failed, url: 'https://shop.test/down' },
+        reply: { status: 0, error: expect.stringContaining('connection reset'), body: '' },
+      },
+    ])
+    const schedule = { id: 'nightly', createdAt: nine, paused: false, nextTime: noon }
+    expect(printed(await queue.schedules.list())).toStrictEqual([schedule])
+    expect(printed(await queue.urlGroups.list())).toStrictEqual([
+      {
+        name: 'g',
+        createdAt: nine,
+        updatedAt: nine,
+        endpoints: [{ url: 'https://shop.test/down', name: 'n' }, { url: 'https://shop.test/down/2' }],
+      },
+    ])
+    const delivery = { at: later, label: `delivery to ${shop}`, background: false }
+    const slot = { at: noon, label: 'schedule nightly', background: true }
+    expect(printed(await clock.pending())).toStrictEqual([delivery, slot])
+    // After it has fired it knows messages, which know more.
+    await clock.advanceTo(noon)
+    expect(printed(await queue.schedules.list())).toStrictEqual([
+      { ...schedule, lastTime: noon, nextTime: noon + 86_400_000 },
+    ])
+    expect(await clock.pending()).toMatchInlineSnapshot(`
+      [
+        {
+          "at": 1893499212000,
+          "background": false,
+          "label": "delivery to https://shop.test/orders",
+        },
+        {
+          "at": 1893585600000,
+          "background": true,
+          "label": "schedule nightly",
+        },
+      ]
+    `)
+  })
+
   describe('the runs of workflows', () => {
     /** A run that waits for an event: what an app would send, sent by hand. */
     const begun = async (): Promise<string> => {
@@ -323,6 +406,17 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       ])
       expect([await run.completedAt, await run.result]).toEqual([undefined, undefined])
       expect((await sandbox.snapshot()).workflow.run(id).state).toBe('RUN_STARTED')
+    })
+
+    test('can be printed', async () => {
+      const id = await begun()
+      const createdAt = Date.parse('2030-01-01T09:00:00Z')
+      const open = { id, url: shop, state: 'RUN_STARTED', createdAt }
+      expect(printed(await sandbox.workflow.runs)).toStrictEqual([open])
+      await sandbox.workflow.run(id).cancel()
+      const ended = { ...open, state: 'RUN_CANCELED', completedAt: createdAt + 60_000 }
+      expect(printed(await sandbox.workflow.runs)).toStrictEqual([ended])
+      if ('fetch' in sandbox) expect(printed(sandbox.workflow.run(id))).toStrictEqual(ended)
     })
 
     test('hear events, early ones and bytes too', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { runs } from '../support/effort.js'
 import { createEngine } from '../support/engine.js'
@@ -146,4 +146,111 @@ it.each(Object.entries(scans))('%s goes in pages of policy.scanPageSize', (scan,
   store.run(...fill(Array.from({ length: 25 }, (_, number) => `${'x'.repeat(65)}${number}`)))
   const [cursor, page] = store.run(scan, ...key, '0') as [string, string[]]
   expect([cursor !== '0', page.length / width]).toEqual([true, 10])
+})
+
+// The service's cursors of SCAN are opaque and "can be quite big", beyond what JSON's numbers hold; those of the scans of
+// one key are small. [upstash/redis-py#51; the page of SCAN: "The cursor is opaque."]
+
+describe('cursors of SCAN', () => {
+  const filled = (seed?: number) => {
+    const sandbox = createSandbox(seed === undefined ? {} : { seed })
+    sandbox.store.run('MSET', ...Array.from({ length: 300 }, (_, number) => [`user:${number}`, 'v']).flat())
+    return sandbox
+  }
+  type Reader = { run(...argv: (string | number)[]): unknown }
+  const page = (store: Reader, cursor: string, count = 10) =>
+    store.run('SCAN', cursor, 'COUNT', count) as [string, string[]]
+  /** All cursors that a scan returned, up to the "0" at its end, and all keys. */
+  function whole(store: Reader, sent: (cursor: string) => string = (cursor) => cursor, from = '0') {
+    const cursors: string[] = []
+    const keys: string[] = []
+    let cursor = from
+    do {
+      const [next, found] = page(store, cursor)
+      keys.push(...found)
+      cursors.push(next)
+      cursor = sent(next)
+    } while (cursor !== '0' && cursors.length < 100)
+    return { cursors, keys }
+  }
+
+  it('are unsigned 64-bit numbers of which hardly any is exact as a float', () => {
+    const { cursors, keys } = whole(filled().store)
+    expect([cursors.pop(), cursors.length, new Set(keys).size]).toEqual(['0', 29, 300])
+    expect(new Set(cursors).size).toBe(29)
+    for (const cursor of cursors) expect(cursor).toMatch(/^[1-9]\d{0,19}$/)
+    expect(cursors.every((cursor) => BigInt(cursor) < 2n ** 64n)).toBe(true)
+    expect(cursors.filter((cursor) => BigInt(cursor) > 2n ** 53n && String(Number(cursor)) !== cursor)).toEqual(cursors)
+    // Neither their order nor their last digits tell where the scan is.
+    expect(cursors).not.toEqual(cursors.toSorted((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1)))
+    expect(new Set(cursors.map((cursor) => BigInt(cursor) % 1024n)).size).toBeGreaterThan(20)
+  })
+
+  it('depend on the seed', () => {
+    expect(whole(filled(7).store)).toEqual(whole(filled(7).store))
+    expect(whole(filled(7).store).cursors).not.toEqual(whole(filled(8).store).cursors)
+  })
+
+  it.each([
+    ['JavaScript', (cursor: string) => String(Number(cursor))],
+    ['Python and Go', (cursor: string) => String(BigInt(Number(cursor)))],
+  ])('lead nowhere when they are rounded as in %s', (_, round) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { cursors, keys } = whole(filled(seed).store, round)
+      expect([cursors.length, new Set(keys).size]).toEqual([100, 10])
+    }
+  })
+
+  it('may be any other number, which ends the scan', () => {
+    const { store } = filled()
+    const [own] = page(store, '0')
+    const [ofAnother] = page(filled(8).store, '0')
+    const foreign = [
+      ofAnother,
+      String(BigInt(own) + 1n),
+      String(BigInt(own) - 1n),
+      '1',
+      '10',
+      '-1',
+      '+5',
+      String(2n ** 64n - 1n),
+    ]
+    expect(foreign.map((cursor) => page(store, cursor))).toEqual(foreign.map(() => ['0', []]))
+    for (const text of ['abc', '1.5', '1e3', String(Number(own) * 10), '0x10', '-', `${own} `]) {
+      expect(() => page(store, text)).toThrow('ERR invalid cursor')
+    }
+  })
+
+  it('stay valid in forks and in the past', async () => {
+    const sandbox = filled()
+    const [cursor] = page(sandbox.store, '0', 100)
+    const { seq } = sandbox.traffic.entries.at(-1)!
+    const rest = whole(sandbox.store, undefined, cursor)
+    expect(rest.keys).toHaveLength(200)
+    using fork = await sandbox.fork()
+    expect(whole(fork.store, undefined, cursor)).toEqual(rest)
+    expect(whole(sandbox.at({ seq }).store, undefined, cursor)).toEqual(rest)
+  })
+
+  it('are texts over REST, in scripts and on connections', async () => {
+    const sandbox = filled()
+    const [cursor] = page(sandbox.store, '0')
+    const response = await sandbox.fetch(`${sandbox.env.UPSTASH_REDIS_REST_URL}/scan/0/count/10`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    expect(((await response.json()) as { result: [unknown] }).result[0]).toBe(cursor)
+    expect(sandbox.store.run('EVAL', "return redis.call('SCAN', '0', 'COUNT', '10')[1]", 0)).toBe(cursor)
+    const connection = sandbox.store.connection()
+    expect(await connection.run('SCAN', '0', 'COUNT', '10')).toEqual([cursor, page(sandbox.store, '0')[1]])
+  })
+
+  it('are small only for the scans of one key', () => {
+    const { store } = createSandbox()
+    for (const [scan, { fill, key }] of Object.entries(scans)) {
+      store.run('FLUSHALL')
+      store.run(...fill(Array.from({ length: 25 }, (_, number) => `${'x'.repeat(65)}${number}`)))
+      const [cursor] = store.run(scan, ...key, '0', 'COUNT', 10) as [string]
+      expect([scan, cursor === '10']).toEqual([scan, scan !== 'SCAN'])
+    }
+  })
 })

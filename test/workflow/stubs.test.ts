@@ -533,6 +533,20 @@ describe('probes', () => {
     expect(await told(true)).toEqual(await told(false))
   })
 
+  test('do not count as attempts', async () => {
+    const { client, serve, workflow, traffic } = quiet()
+    const url = serve('/retried', async (context) => {
+      await context.run('a', () => 'A')
+      return context.run('b', () => 'B')
+    })
+    workflow.step('b').fails(new Error('not yet'), { times: 2 })
+    const run = workflow.run((await client.trigger({ url, workflowRunId: 'retried' })).workflowRunId)
+    await run.ends('success')
+    const attempts = traffic.of('attempt')
+    expect(attempts.some(({ retried }) => retried === 2)).toBe(true)
+    for (const { number, retried } of attempts) expect(number).toBe(retried + 1)
+  })
+
   test('the console hears nothing of them, and everything else', async () => {
     const { client, serve, workflow } = quiet()
     const told = vi.mocked(console.error)

@@ -161,6 +161,7 @@ export class Courier {
     const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this.#carrier)
     const wasRunning = isRunning(past)
     message.retried = past.retried
+    message.attempts = past.retried
     message.due = wasRunning ? now : past.due
     message.wait = past.wait
     message.cancelRequested = past.state === 'CANCEL_REQUESTED'

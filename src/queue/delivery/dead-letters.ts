@@ -1,7 +1,12 @@
 import { type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
 import type { WireReply } from '../destinations/wire.js'
 import { fieldsThrough } from '../message/log.js'
-import type { Message } from '../message/message.js'
+import type { Message, MessageView } from '../message/message.js'
+
+export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
+  readonly message: MessageView
+  readonly reply: Pick<DeadLetter['reply'], 'status' | 'error' | 'body'>
+}
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
 export class DeadLetter implements Filed {
@@ -15,6 +20,12 @@ export class DeadLetter implements Filed {
     readonly message: Message,
     readonly reply: WireReply,
   ) {}
+
+  toJSON(): DeadLetterView {
+    const { id, time, message, reply } = this
+    const { status, error, body } = reply
+    return { id, time, message: message.toJSON(), reply: { status, ...(error !== undefined && { error }), body } }
+  }
 }
 
 /** The dead-letter queue, oldest first, within its retention. */

@@ -61,10 +61,11 @@ export class Attempt implements AttemptEntry, EntryStamp {
   #error: string | undefined
   #headers: HeaderList | undefined
 
-  constructor(message: Message, key: string, writer: DeliveryWriter) {
+  /** @param number given for the same attempt in another form, which does not count again */
+  constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message
     this.retried = message.retried
-    this.number = ++message.attempts
+    this.number = number
     this.key = key
     this.#writer = writer
     if (message.wait !== undefined || message.releasedByHand || message.ticket !== undefined) {

@@ -11,6 +11,7 @@ import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
+import { parted, withLines } from './header-lines.js'
 import { arrives, type Encounter, perform, type Scene } from './perform.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
 import { type Recorder, RecorderList } from './recorder.js'
@@ -518,8 +519,10 @@ async function sendBy(
     const { method } = attempt
     const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
     const { url: address, headers } = addressed(url, attempt.headers)
-    const response = await send(address, { method, headers: [...headers], body, redirect: 'manual', signal })
-    return await replyOfResponse(response, url, longestBody)
+    const init: RequestInit = { method, headers: [...headers], body, redirect: 'manual', signal }
+    const { response, lines } = await withLines(() => send(address, init))
+    const reply = await replyOfResponse(response, url, longestBody)
+    return lines.length === 0 ? reply : { ...reply, headers: parted(reply.headers, lines) }
   } catch (error) {
     const known = knownFailure(error)
     return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))

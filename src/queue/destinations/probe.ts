@@ -9,7 +9,7 @@ export class ProbeAttempt extends Attempt {
   readonly #body: Bytes
 
   constructor(original: Attempt, body: Bytes) {
-    super(original.message, original.key, original.writer)
+    super(original.message, original.key, original.writer, original.number)
     if (original.signing !== undefined) this.signing = original.signing
     this.#original = original
     this.#body = body

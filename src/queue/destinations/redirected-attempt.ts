@@ -8,7 +8,7 @@ export class RedirectedAttempt extends Attempt {
   readonly #original: Attempt
 
   constructor(original: Attempt, url: string, method: string) {
-    super(original.message, original.key, { headers: () => original.headers })
+    super(original.message, original.key, { headers: () => original.headers }, original.number)
     if (original.signing !== undefined) this.signing = original.signing
     this.#original = original
     this.#url = url

@@ -69,6 +69,23 @@ export interface Carrier {
   due(message: Message, task: Task): Promise<void> | void
 }
 
+/** What is said about a message, here and by a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
+export type MessageView = Pick<
+  Message,
+  | 'id'
+  | 'kind'
+  | 'url'
+  | 'method'
+  | 'body'
+  | 'state'
+  | 'time'
+  | 'notBefore'
+  | 'due'
+  | 'retried'
+  | 'maxRetries'
+  | 'ended'
+>
+
 /** One message to one url, from its acceptance to its end. */
 export class Message implements Filed, TimerTarget {
   state: MessageState = 'CREATED'
@@ -162,5 +179,10 @@ export class Message implements Filed, TimerTarget {
   /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */
   get visible(): boolean {
     return !this.ended && !this.cancelRequested
+  }
+
+  toJSON(): MessageView {
+    const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = this
+    return { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended }
   }
 }

@@ -1,5 +1,6 @@
 import { detachable } from '../../kernel/detachable.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
+import { stated } from '../../kernel/portable.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from '../settings/refusals.js'
 import type { RawSettings } from '../settings/settings.js'
@@ -19,6 +20,8 @@ export interface GroupDefaults {
   readonly headers: HeaderList
 }
 
+export type UrlGroupView = Pick<UrlGroup, 'name' | 'createdAt' | 'updatedAt' | 'endpoints'>
+
 export class UrlGroup {
   endpoints: readonly GroupEndpoint[] = []
   /** As they were set, for reading back. */
@@ -34,6 +37,11 @@ export class UrlGroup {
     public createdAt: number,
   ) {
     this.updatedAt = createdAt
+  }
+
+  toJSON(): UrlGroupView {
+    const { name, createdAt, updatedAt, endpoints } = this
+    return { name, createdAt, updatedAt, endpoints: endpoints.map(stated) }
   }
 }
 

@@ -92,10 +92,21 @@ function schedule(queue: Queue, call: ServiceCall): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
+/** What a publish may still bring, without which other defaults would not be read or not be whole. */
+const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callback-', 'failure-callback-'].flatMap(
+  (prefix) => [
+    [`${prefix}callback`, 'https://callback.test'],
+    [`${prefix}failure-callback`, 'https://callback.test'],
+    [`${prefix}flow-control-key`, 'key'],
+  ],
+)
+
+/** @throws Refusal 400 for what no publish could use */
 function setDefaults(call: ServiceCall, api: QueueApi): Answer {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
   const list = headers.flatMap(([key, values]) => [values].flat().map((value): [string, string] => [key, value]))
-  const { settings, contentType } = readHeaderObject(list, call, api)
+  const { settings, contentType, words } = readHeaderObject(list, call, api)
+  api.queue.publisher.settings(new Map([...broughtByPublishes, ...settings]), words, { contentType })
   const plain = list.filter(
     ([key]) => !/^content-type$/i.test(key) && api.queue.words.ownName(key.toLowerCase()) === undefined,
   )

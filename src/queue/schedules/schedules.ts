@@ -3,6 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
 import { type ClockGap, CronExpression } from '../../kernel/cron.js'
 import { detachable } from '../../kernel/detachable.js'
+import { stated } from '../../kernel/portable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
@@ -28,6 +29,8 @@ export interface ScheduleDraft {
   readonly cause?: number | undefined
 }
 
+export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
+
 /** A message that a cron expression publishes again and again. [queue.md 7] */
 export class Schedule {
   paused = false
@@ -52,12 +55,13 @@ export class Schedule {
     readonly id: string,
     public createdAt: number,
     readonly draft: ScheduleDraft,
+    policy: Policy,
   ) {
     this.destination = draft.target.url ?? draft.target.group
     try {
-      this.cron = new CronExpression(draft.cron)
+      this.cron = new CronExpression(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
     } catch (error) {
-      if (error instanceof SyntaxError) throw refusals.invalid('cron', error.message)
+      if (error instanceof SyntaxError) throw refusals.invalidCron(error.message)
       throw error
     }
   }
@@ -65,6 +69,11 @@ export class Schedule {
   stop(): void {
     this.timer?.cancel()
     for (const timer of this.gapTimers) timer.cancel()
+  }
+
+  toJSON(): ScheduleView {
+    const { id, createdAt, paused, lastTime, nextTime, error } = this
+    return stated({ id, createdAt, paused, lastTime, nextTime, error })
   }
 }
 
@@ -125,6 +134,7 @@ export class Schedules {
       id,
       before !== undefined && replacedScheduleKeepsCreatedAt ? before.createdAt : now,
       draft,
+      this.#policy,
     )
     if (before !== undefined) {
       before.stop()

@@ -26,8 +26,8 @@ export interface Gathering {
   flowControlLimits: FlowControlLimits | undefined
 }
 
-/** Retries that the service refuses whatever the plan. [queue.md, last section] */
-const moreThanAnyPlan = 1_000_000
+/** More the service refuses whatever the plan. [queue.md, last section] */
+const mostRetries = 999_999
 
 /** One row of the table of publish options: the single source of headers, query names, defaults and documentation. */
 export interface PublishOption {
@@ -83,17 +83,16 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retries',
     grammar: 'integer ≥ 0',
     default: '3; for callbacks the retries of the message',
-    bounds: "the plan's maximum, when quotas are enforced; below 1,000,000 always",
+    bounds: "the plan's maximum, when quotas are enforced; 999,999 always",
     callbacks: true,
     about: 'Retries after the first attempt.',
     read(text, into, gathering) {
-      if (!/^\d{1,9}$/.test(text))
+      if (!/^\d+$/.test(text))
         throw invalid(gathering, 'retries', `${JSON.stringify(text)} is not a non-negative integer`)
       const { policy, limits } = gathering.context
       const retries = Number(text)
-      if (retries >= moreThanAnyPlan || (policy.enforceQuotas && retries > limits.maxRetries)) {
-        throw refusals.quota('maxRetries', limits.maxRetries, policy.quotaStatus)
-      }
+      const most = policy.enforceQuotas ? Math.min(limits.maxRetries, mostRetries) : mostRetries
+      if (retries > most) throw refusals.quota('maxRetries', most, policy.quotaStatus)
       into.retries = retries
     },
     write: ({ retries }) => String(retries),

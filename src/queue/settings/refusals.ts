@@ -38,6 +38,8 @@ export const refusals = {
     new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
+  /** How it begins is public. */
+  invalidCron: (reason: string): Refusal => new Refusal(400, `Invalid cron expression: ${reason}`),
   /** [workflow.md 1] */
   runNotFound: (id: string): Refusal => new Refusal(404, `workflowRun ${id} not found`),
   /** The status tells the SDK to end quietly; the text is not public. [workflow.md 5] */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { deadLetterView, messageView, scheduleView, urlGroupView } from '../../client/views.js'
+import { deadLetterView, messageView } from '../../client/views.js'
 import { wordOfWire } from '../../client/wire-value.js'
 import { iso } from '../../kernel/instant.js'
 import { HttpError } from '../../protocol/call.js'
@@ -207,7 +207,7 @@ export const queueOrders: readonly Order[] = regional([
     run: ({ queue }, _, asked) =>
       listed(queue.urlGroups.list(), asked, {
         of: 'url groups',
-        view: urlGroupView,
+        view: (group) => group.toJSON(),
         size: ({ endpoints }) => endpoints.length * 100,
       }),
   },
@@ -218,7 +218,7 @@ export const queueOrders: readonly Order[] = regional([
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
     run: ({ queue }, { endpoints }, { params }) =>
-      refusing(() => urlGroupView(queue.urlGroup(params.name ?? '', endpoints))),
+      refusing(() => queue.urlGroup(params.name ?? '', endpoints).toJSON()),
   }),
   {
     method: 'DELETE',
@@ -266,7 +266,8 @@ export const queueOrders: readonly Order[] = regional([
       next: 'schedule_slots for its calendar, explain with `schedule` for why one does not fire.',
       defaults: { limit: 20 },
     },
-    run: ({ queue }, _, asked) => listed(queue.schedules.list(), asked, { of: 'schedules', view: scheduleView }),
+    run: ({ queue }, _, asked) =>
+      listed(queue.schedules.list(), asked, { of: 'schedules', view: (schedule) => schedule.toJSON() }),
   },
   order({
     method: 'POST',

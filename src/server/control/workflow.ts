@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { runView } from '../../client/views.js'
 import { wordOfWire } from '../../client/wire-value.js'
 import { type Order, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
@@ -21,13 +20,13 @@ export const workflowOrders: readonly Order[] = regional([
       next: 'explain_run with the `id` of one.',
       defaults: { limit: 20 },
     },
-    run: ({ workflow }, _, asked) => listed(workflow.runs, asked, { of: 'runs', view: runView }),
+    run: ({ workflow }, _, asked) => listed(workflow.runs, asked, { of: 'runs', view: (run) => run.toJSON() }),
   },
   {
     method: 'GET',
     path: '/workflow/runs/:id',
     summary: 'One run: its state, times and result.',
-    run: ({ workflow }, _, { params }) => runView(workflow.run(params.id ?? '')),
+    run: ({ workflow }, _, { params }) => workflow.run(params.id ?? '').toJSON(),
   },
   {
     method: 'GET',

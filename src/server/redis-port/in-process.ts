@@ -4,8 +4,12 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { gateOf } from '../../kernel/clock.js'
+import type { Gate } from '../../kernel/gate.js'
+import { hostTurn } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import type { Wire } from '../../store/native/wire.js'
 import { Store } from '../../store/store.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
@@ -40,11 +44,12 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
     #stream: Duplex | undefined
 
     async connect(): Promise<Duplex> {
-      const [near, far] = streamPair()
+      const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
-      const wire = serveStream(far, porterOf(sandbox), ownAddress)
+      // Thrown here, it would reach the client within its call of `write()`.
+      const wire = serveStream(far, porterOf(sandbox), ownAddress, (error) => void Promise.reject(error))
       wire.welcome(homeOf(sandbox), user)
-      const forget = sandbox.onDispose(() => wire.shut())
+      const forget = sandbox.onDispose(() => wire.abandon())
       far.once('close', forget)
       return near
     }
@@ -66,8 +71,8 @@ export interface RedisSocket extends AsyncDisposable {
 }
 
 /**
- * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It is
- * closed with the sandbox.
+ * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It
+ * takes connections until it is closed or the sandbox is disposed of.
  * @throws TypeError for a user that the data store does not have
  * @example
  * const { path } = await redisSocket(sandbox)
@@ -75,11 +80,12 @@ export interface RedisSocket extends AsyncDisposable {
  */
 export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'redisSocket()')
-  const open = new Set<Socket>()
+  const open = new Map<Socket, Wire>()
   const server = createServer((socket) => {
-    open.add(socket)
+    const wire = serveStream(socket, porterOf(sandbox), ownAddress)
+    open.set(socket, wire)
     socket.on('close', () => open.delete(socket))
-    serveStream(socket, porterOf(sandbox), ownAddress).welcome(homeOf(sandbox), user)
+    wire.welcome(homeOf(sandbox), user)
   })
   const isWindows = process.platform === 'win32'
   const folder = isWindows ? undefined : await mkdtemp(join(tmpdir(), 'stuntdouble-'))
@@ -88,16 +94,24 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
   // A socket that nobody uses any more keeps no process alive.
   server.unref()
-  let closing: Promise<void> | undefined
-  const close = (): Promise<void> => {
-    forget()
-    closing ??= new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      for (const socket of open) socket.destroy()
-    }).then(() => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true })))
-    return closing
+  let closing: Promise<unknown> | undefined
+  const stop = (): void => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    closing = Promise.all([closed, folder && rm(folder, { recursive: true, force: true })])
   }
-  const forget = sandbox.onDispose(() => void close())
+  const close = async (): Promise<void> => {
+    forget()
+    if (closing === undefined) stop()
+    for (const socket of open.keys()) socket.destroy()
+    await closing
+  }
+  const forget = sandbox.onDispose(() => {
+    stop()
+    for (const [socket, wire] of open) {
+      wire.abandon()
+      socket.unref()
+    }
+  })
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
@@ -115,8 +129,8 @@ function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: strin
 }
 
 /** Two ends of one connection, with the methods of a socket that clients call. */
-function streamPair(): [Duplex, Duplex] {
-  const near = new End()
+function streamPair(gate: () => Gate): [Duplex, Duplex] {
+  const near = new ClientEnd(gate)
   const far = new End()
   near.other = far
   far.other = near
@@ -126,6 +140,8 @@ function streamPair(): [Duplex, Duplex] {
 class End extends Duplex {
   other!: End
   readonly connecting = false
+  /** Bytes that were sent and have not come yet. */
+  #coming = 0
   #taken: (() => void) | undefined
 
   constructor() {
@@ -141,20 +157,39 @@ class End extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     const { other } = this
-    if (other.destroyed || other.readableEnded) done()
-    else if (other.push(chunk)) done()
+    other.#coming += chunk.length
+    other.whenReady(() => other.#take(chunk))
+    if (other.#hasRoom) done()
     else other.#taken = done
   }
 
   override _final(done: () => void): void {
-    if (!this.other.destroyed) this.other.push(null)
+    const { other } = this
+    other.whenReady(() => {
+      if (!other.destroyed) other.push(null)
+    })
     done()
+  }
+
+  get #hasRoom(): boolean {
+    return this.destroyed || this.readableEnded || this.#coming + this.readableLength < this.readableHighWaterMark
+  }
+
+  #take(chunk: Buffer): void {
+    this.#coming -= chunk.length
+    if (!this.destroyed && !this.readableEnded) this.push(chunk)
+    if (this.#hasRoom) this._read()
+  }
+
+  /** Runs what brings something to this end. */
+  protected whenReady(bring: () => void): void {
+    bring()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this
     // As a socket: the other end hears of it later, and what was sent before has come.
-    setImmediate(() => {
+    void hostTurn().then(() => {
       if (!other.destroyed && !other.readableEnded) other.destroy()
     })
     done(error)
@@ -178,5 +213,29 @@ class End extends Duplex {
 
   unref(): this {
     return this
+  }
+}
+
+/**
+ * The end of the client. A socket brings nothing within a call of `write()`: until that returns, ioredis does not know
+ * which command a reply belongs to. Commands go the other way at once: they are there before a test moves the clock.
+ */
+class ClientEnd extends End {
+  readonly #gate: () => Gate
+  /** Resolves when the latest of what comes may come. */
+  #ready: Promise<void> = Promise.resolve()
+
+  constructor(gate: () => Gate) {
+    super()
+    this.#gate = gate
+  }
+
+  protected override whenReady(bring: () => void): void {
+    const gate = this.#gate()
+    if (gate.closesAfterResponse()) {
+      const earlier = this.#ready
+      this.#ready = gate.turn().then(() => earlier)
+    }
+    void this.#ready.then(bring)
   }
 }

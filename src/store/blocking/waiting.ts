@@ -50,6 +50,11 @@ export class Waiting {
     return [...this.#all.keys()]
   }
 
+  /** The same for people. */
+  get names(): readonly { readonly name: string; readonly hasTimer: boolean }[] {
+    return [...this.#all].map(([blocked, { alarm }]) => ({ name: nameOf(blocked), hasTimer: alarm !== undefined }))
+  }
+
   /** The command that took something in the place of the last one that began; `undefined` where that did it itself. */
   get took(): readonly Bytes[] | undefined {
     return this.#took
@@ -218,6 +223,9 @@ export class Waiting {
     this.#all.set(blocked, { alarm: this.#alarmOf(blocked), rouse: client.task?.fallAsleep?.() })
     this.size = this.#all.size
     if (want.group !== undefined && ++this.#inGroups === 1) this.#store.awaitExpiry(true)
+    if (want.timeout > 0) {
+      this.#store.options.awaited?.(`a command (${argv[0]!.toUpperCase()})`, () => blocked.end === undefined)
+    }
     return blocked
   }
 

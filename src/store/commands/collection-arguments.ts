@@ -83,14 +83,17 @@ export interface ScanOptions {
 }
 
 /** A cursor as C's `strtoul` reads it: a sign is allowed, and an empty word is 0. Checked before any option. */
-export const cursorArg: Arg<number> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
+export const wideCursorArg: Arg<bigint> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
 
-function toCursor(word: Bytes): number {
+/** The same for scans of one key, whose cursors are small. */
+export const cursorArg: Arg<number> = { ...wideCursorArg, read: (from) => Number(toCursor(from.next())) }
+
+function toCursor(word: Bytes): bigint {
   const digits = /^([+-]?)([0-9]*)$/.exec(word)
   if (!digits || (digits[1] !== '' && digits[2] === '')) throw replyError('invalidCursor')
   const value = BigInt(digits[2] || 0)
   if (value >= 2n ** 64n) throw replyError('invalidCursor')
-  return Number(digits[1] === '-' ? BigInt.asUintN(64, -value) : value)
+  return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
 /** Where all scans differ from redis-server. */

@@ -19,7 +19,7 @@ import type { Want } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { JsonDocument } from '../values/json.js'
 import type { ValueType } from '../values/value.js'
-import { cursorArg, wholePages, within } from './collection-arguments.js'
+import { wholePages, wideCursorArg, within } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
@@ -85,12 +85,12 @@ const scanOptions = options({
   withtype: flag,
 })
 
-function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db, store }: CommandContext): Reply {
+function scan(cursor: bigint, wanted: ReturnType<typeof scanOptions.read>, { db, store }: CommandContext): Reply {
   const { match = latin1('*'), count = store.options.policy.scanPageSize, type, withtype } = wanted
   if (count < 1) throw replyError('syntax')
   const matches = globMatcher(match, db.work)
   const wantedType = type?.toLowerCase()
-  const page = db.entries.scan(from, Math.min(count, scanLimit))
+  const page = db.entries.scan(store.cursors.position(cursor), Math.min(count, scanLimit))
   const items: Bytes[] = []
   for (const key of page.keys) {
     const found = db.type(key)
@@ -98,7 +98,7 @@ function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db, s
     items.push(key)
     if (withtype) items.push(latin1(found))
   }
-  return [latin1(String(page.cursor)), items]
+  return [latin1(store.cursors.of(page.cursor)), items]
 }
 
 // ---- the group --------------------------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most.`,
-    args: [cursorArg, scanOptions],
+    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float begins it anew.`,
+    args: [wideCursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),
 

@@ -103,7 +103,8 @@ export class Session implements Subscriber, EventOutlet, Client {
     }
     let reply: SessionReply | Blocked
     try {
-      reply = this.#serve(argv)
+      const { store } = this.#house.front
+      reply = store.inWordsOf(store.nativeDocs, () => this.#serve(argv))
     } catch (error) {
       const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
       if (!(refused instanceof ReplyError)) {
@@ -219,7 +220,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   #command(argv: readonly Bytes[], via: CommandEntry['via']): TypedReply | Blocked {
     const { front } = this.#house
     const { store, journal } = front
-    const reply = store.asOneRequest(store.options.docs, () => {
+    const reply = store.asOneRequest(store.nativeDocs, () => {
       const received = front.measured(argv)
       front.admit(argv, received)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
@@ -239,7 +240,7 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** What faults can know of where its commands come from. */
   get origin(): Origin {
-    return { vocabulary: { docs: this.#house.front.store.options.docs } }
+    return { vocabulary: { docs: this.#house.front.store.nativeDocs } }
   }
 
   get #isSilent(): boolean {

@@ -86,8 +86,8 @@ export class Sessions implements House {
 
   /** What is told of a command of so many bytes. */
   refusalOf(size: number): string {
-    const { policy, docs } = this.front.store.options
-    return requestTooLarge(policy.maxRequestSize, size, docs).message
+    const { options, nativeDocs } = this.front.store
+    return requestTooLarge(options.policy.maxRequestSize, size, nativeDocs).message
   }
 
   /** Somebody has signed in, or goes on after a reset. */

@@ -46,6 +46,9 @@ const enough = 1_048_576
 const inARow = 256
 
 const noAuth = wireOfError('NOAUTH Authentication required.')
+const abandoned = wireOfError(
+  'ERR The sandbox of this connection was disposed of. Close the client first, or connect it to another sandbox.',
+)
 const wrongPassword = 'WRONGPASS invalid username-password pair or user is disabled.'
 const helloWithoutAuth =
   'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time'
@@ -72,6 +75,10 @@ export class Wire {
   #isTooSlow = false
   /** It lets others go first. */
   #isResting = false
+  /** The reply to the command that runs or waits. */
+  #reply: 'due' | 'begun' | undefined
+  /** Its data store was disposed of. */
+  #isAbandoned = false
   #out = ''
   readonly #outlet: Outlet = {
     send: (bytes) => this.#tell(bytes),
@@ -79,7 +86,7 @@ export class Wire {
       this.#isEnding = true
       if (!this.#isWorking) this.#flush()
     },
-    break: () => this.#break(),
+    break: () => this.#breakOff(),
   }
 
   /** @param textOf a part of a chunk as a byte string */
@@ -166,7 +173,19 @@ export class Wire {
     this.#leave()
   }
 
-  /** This end is closed: the server is, or the data store. */
+  /**
+   * The data store was disposed of. Only the client closes the connection now: a test that failed has not come to that,
+   * and a client whose connection is closed fails the run once more. What runs or waits is not answered before the client
+   * sends something else, since nobody may be there to catch its error.
+   */
+  abandon(): void {
+    this.#isAbandoned = true
+    this.#isBusy = false
+    this.#leave()
+    if (this.#isPaused) this.work()
+  }
+
+  /** This end is closed, as the server is. */
   shut(): void {
     this.#isEnding = true
     this.#leave()
@@ -177,6 +196,7 @@ export class Wire {
     const name = argv[0]!.toUpperCase()
     // A page that makes a browser send a request here: its body would be read as commands.
     if (name === 'POST' || name === 'HOST:') this.#break()
+    else if (this.#isAbandoned) this.#sayAbandoned(name)
     else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
     else if (name === 'AUTH') this.#authenticate(argv)
     else if (name === 'HELLO') this.#hello(argv)
@@ -195,6 +215,7 @@ export class Wire {
       return
     }
     this.#isBusy = true
+    this.#reply = 'due'
     const goOn = (): void => {
       this.#isBusy = false
       if (this.#renewed() !== undefined) this.#serve(argv)
@@ -212,11 +233,16 @@ export class Wire {
       return
     }
     this.#isBusy = true
+    this.#reply = 'due'
     let isOver = false
     sessions.run(session, argv, {
-      send: (bytes) => this.#send(bytes),
+      send: (bytes) => {
+        this.#reply = 'begun'
+        this.#send(bytes)
+      },
       done: () => {
         isOver = true
+        this.#reply = undefined
         if (this.#isWorking && this.#isBusy && session === this.#session) {
           this.#isBusy = false
           return
@@ -227,7 +253,7 @@ export class Wire {
           this.work()
         })
       },
-      break: () => this.#break(),
+      break: () => this.#breakOff(),
     })
     // A command that waits has flushed nothing yet.
     if (!isOver) this.#flush()
@@ -310,11 +336,24 @@ export class Wire {
     this.#home = undefined
   }
 
+  #sayAbandoned(name?: string): void {
+    // There is no way to end a reply that has begun.
+    if (this.#reply === 'begun') {
+      this.#break()
+      return
+    }
+    if (this.#reply === 'due') this.#out += abandoned
+    this.#reply = undefined
+    this.#isEnding = name === 'QUIT'
+    this.#out += this.#isEnding ? '+OK\r\n' : abandoned
+  }
+
   // ---- bytes ------------------------------------------------------------------------------------------------------
 
   #refuse({ size }: OversizedCommand): void {
     const session = this.#renewed()
-    if (session === undefined) this.#out += noAuth
+    if (this.#isAbandoned) this.#sayAbandoned()
+    else if (session === undefined) this.#out += noAuth
     else this.#out += wireOfError(this.#home!.sessions.refusalOf(size))
   }
 
@@ -347,6 +386,11 @@ export class Wire {
     this.#isClosed = true
     this.#leave()
     this.#socket.end()
+  }
+
+  /** The data store breaks it, unless it was disposed of. */
+  #breakOff(): void {
+    if (!this.#isAbandoned) this.#break()
   }
 
   #break(): void {

@@ -41,6 +41,28 @@ describe('BullMQ', () => {
     await queue.close()
   })
 
+  test('closes while its worker waits, and says nothing of errors', async ({ sandbox }) => {
+    const errors: string[] = []
+    const done: string[] = []
+    const [first, second] = [0, 1].map(() => {
+      const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: null })
+      redis.on('error', ({ message }) => errors.push(message))
+      return redis
+    })
+    const queue = new Queue('mails', { connection: first! })
+    const worker = new Worker('mails', async ({ name }) => void done.push(name), { connection: second! })
+    worker.on('error', ({ message }) => errors.push(message))
+    await worker.waitUntilReady()
+    await queue.add('now', {})
+    await sandbox.clock.advance('1s')
+    await worker.close()
+    await queue.close()
+    // Connections that it was given belong to the app.
+    expect(await Promise.all([first!.quit(), second!.quit()])).toEqual(['OK', 'OK'])
+    expect(done).toEqual(['now'])
+    expect(errors).toEqual([])
+  })
+
   // Six hours and no month: while a job is delayed a worker asks every ten seconds whether there is another one.
   test('repeats an hourly job with retries', async ({ sandbox }) => {
     const runs: number[] = []

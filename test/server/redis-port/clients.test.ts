@@ -443,14 +443,6 @@ describe('the life of a connection', () => {
     expect(await raw(path, 'ACL DELUSER alice\r\nRESET\r\nACL WHOAMI\r\n', 'close')).toBe(':1\r\n')
   })
 
-  test('it ends with its sandbox', async () => {
-    const sandbox = createSandbox()
-    const redis = inProcess(sandbox, { retryStrategy: () => null })
-    await redis.ping()
-    sandbox.dispose()
-    await expect.poll(() => redis.status).toBe('end')
-  })
-
   test('every command is written down, passwords are not', async () => {
     const server = await served()
     const { traffic, env, tokens } = server.tenant('main')

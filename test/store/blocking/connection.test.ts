@@ -1,6 +1,8 @@
-import { createSandbox } from 'stuntdouble'
-import { describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
+import { connector } from '../../../src/server/redis-port/in-process.js'
 import type { Blocked } from '../../../src/store/blocking/blocked.js'
 import { nilArray } from '../../../src/store/command/reply.js'
 import { inside } from '../../../src/store/inside.js'
@@ -195,16 +197,30 @@ test('what a door does is played in a fork: transactions, and waits that it ends
   expect(fork.traffic.toTrace().entries).toEqual(sandbox.traffic.toTrace().entries)
 })
 
-test('time that nobody moves is told, for a wait that it would end', async () => {
-  const warnings: string[] = []
-  using sandbox = createSandbox({ warn: (sentence) => warnings.push(sentence) })
-  void sandbox.store.connection().run('BLPOP', 'jobs', 5)
-  await new Promise((resolve) => setTimeout(resolve, 1100))
-  expect(warnings).toEqual([
-    expect.stringMatching(
-      /a command \(BLPOP\) waits in virtual time .* Pending: BLPOP jobs waits until .* \(due in 5s\)/,
-    ),
-  ])
+test('time that nobody moves is told, for a wait that it would end, whatever the client is', async () => {
+  const warnings: string[][] = []
+  const world = (): Sandbox => {
+    const told: string[] = []
+    warnings.push(told)
+    const sandbox = createSandbox({ warn: (sentence) => told.push(sentence) })
+    onTestFinished(() => sandbox.dispose())
+    return sandbox
+  }
+  void world().store.connection().run('BLPOP', 'jobs', 5)
+  const redis = new Redis({ Connector: connector(world()) })
+  onTestFinished(() => redis.disconnect())
+  void redis.blpop('jobs', 5).catch(() => undefined)
+  // Nothing is said of one that only another command ends, and of one that was served.
+  void world().store.connection().run('BLPOP', 'jobs', 0)
+  const served = world()
+  void served.store.connection().run('BLPOP', 'jobs', 5)
+  served.store.run('RPUSH', 'jobs', 'a')
+  served.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+  const told = expect.stringMatching(
+    /a command \(BLPOP\) waits in virtual time .* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
+  )
+  expect(warnings).toEqual([[told], [told], [], []])
 })
 
 test('run(), transactions and scripts never wait', async () => {

@@ -1,0 +1,59 @@
+import { type HostContext, hostChannels, hostContext } from '../../kernel/host.js'
+import type { HeaderList } from '../../kernel/http.js'
+
+// `fetch` joins the lines of a header that came several times; the service keeps them apart. Node reports the lines.
+
+interface Heard {
+  lines: HeaderList
+}
+
+let context: HostContext<Heard> | undefined
+/** Calls under way: while there is none, nothing listens. */
+let calls = 0
+const byRequest = new WeakMap<object, Heard>()
+
+/** Makes one call. `lines` are the headers of its answer as they came, none where the host does not report them. */
+export async function withLines(
+  call: () => Promise<Response>,
+): Promise<{ readonly response: Response; readonly lines: HeaderList }> {
+  context ??= hostContext()
+  const channels = hostChannels()
+  if (context === undefined || channels === undefined) return { response: await call(), lines: [] }
+  const heard: Heard = { lines: [] }
+  if (calls++ === 0) {
+    channels.subscribe('undici:request:create', created)
+    channels.subscribe('undici:request:headers', answered)
+  }
+  try {
+    const response = await context.run(heard, call)
+    return { response, lines: heard.lines }
+  } finally {
+    if (--calls === 0) {
+      channels.unsubscribe('undici:request:create', created)
+      channels.unsubscribe('undici:request:headers', answered)
+    }
+  }
+}
+
+function created(message: unknown): void {
+  const heard = context?.getStore()
+  if (heard !== undefined) byRequest.set((message as { request: object }).request, heard)
+}
+
+/** Names and values in turns. The answer may come in the context of another call on the same connection. */
+function answered(message: unknown): void {
+  const { request, response } = message as { request: object; response: { headers: readonly Uint8Array[] } }
+  const heard = byRequest.get(request)
+  if (heard === undefined) return
+  const parts = response.headers.map((bytes) => String.fromCharCode(...bytes))
+  heard.lines = parts.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), parts[at + 1] ?? ''] as const] : []))
+}
+
+/** The headers of an answer with those apart that are the joined lines of one name. */
+export function parted(headers: HeaderList, lines: HeaderList): HeaderList {
+  return headers.flatMap(([name, value]) => {
+    const own = lines.filter(([other]) => other === name)
+    const isJoined = own.length > 1 && own.map(([, one]) => one).join(', ') === value
+    return isJoined ? own : [[name, value] as const]
+  })
+}

@@ -1,0 +1,81 @@
+import type { Duplex } from 'node:stream'
+import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { connector } from '../../src/server/redis-port/in-process.js'
+
+// Clients of the native protocol have no words of a vendor: the addresses in texts are the vendor's, as over REST with an SDK.
+
+/** What a connection answers to these lines, from the last of them on. */
+async function answered(
+  options: SandboxOptions,
+  lines: readonly string[],
+  fault?: FaultRule['fault'],
+): Promise<string> {
+  const sandbox = createSandbox(options)
+  onTestFinished(() => sandbox.dispose())
+  if (fault !== undefined) sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault })
+  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  let got = ''
+  stream.on('data', (chunk: Buffer) => {
+    got += chunk.toString('latin1')
+  })
+  stream.write(`${[...lines, 'QUIT'].join('\r\n')}\r\n`)
+  await new Promise((resolve) => stream.on('close', resolve))
+  return got
+}
+
+interface Case {
+  readonly what: string
+  readonly lines: readonly string[]
+  readonly options?: SandboxOptions
+  readonly fault?: FaultRule['fault']
+}
+
+const cases: readonly Case[] = [
+  { what: 'an unknown command', lines: ['NONSENSE'] },
+  { what: 'an unknown command within MULTI', lines: ['MULTI', 'NONSENSE'] },
+  { what: 'an unknown subcommand', lines: ['COMMAND NONSENSE'] },
+  {
+    what: 'a command that is too large',
+    options: { policy: { maxRequestSize: 50 } },
+    lines: [`SET a ${'x'.repeat(100)}`],
+  },
+  { what: 'the limit of a day', options: { policy: { dailyRequestLimit: 1 } }, lines: ['PING', 'PING'] },
+  {
+    what: 'the limit of a day, by EXEC',
+    options: { policy: { dailyRequestLimit: 1 } },
+    lines: ['MULTI', 'PING', 'GET a', 'EXEC'],
+  },
+  { what: 'the limit of a month', options: { policy: { monthlyRequestLimit: 1 } }, lines: ['GET a', 'GET a'] },
+  {
+    what: 'a full data store',
+    options: { policy: { maxStorage: 10 } },
+    lines: ['SET a 12345678901', 'SET b 12345678901'],
+  },
+  { what: 'a fault', lines: ['GET a'], fault: quota() },
+]
+
+describe.each(cases)('$what', ({ options, lines, fault }) => {
+  test.each([
+    ['auto', 'https://upstash.com/docs'],
+    ['upstash', 'https://upstash.com/docs'],
+    ['service', 'https://docs.service.test'],
+  ] as const)('with vocabulary %s points to %s', async (vocabulary, docs) => {
+    const got = await answered({ ...options, vocabulary }, lines, fault)
+    expect(got.match(/https:\/\/(?:[\w.-]+)(?:\/docs)?/g)).toEqual([docs])
+  })
+})
+
+test('a request over REST after it is answered in its own words', async () => {
+  const sandbox = createSandbox()
+  onTestFinished(() => sandbox.dispose())
+  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  onTestFinished(() => void stream.destroy())
+  const told = new Promise((resolve) => stream.once('data', resolve))
+  stream.write('NONSENSE\r\n')
+  expect(String(await told)).toContain('https://upstash.com/docs')
+  const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+  const answer = await sandbox.fetch(`${sandbox.addresses.store}/nonsense`, { headers })
+  expect(await answer.text()).toContain('https://docs.service.test')
+  expect(() => sandbox.store.run('NONSENSE')).toThrow('https://docs.service.test')
+})
