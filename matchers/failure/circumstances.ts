@@ -1,6 +1,7 @@
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { type Nesting, nestingOf } from '../../src/report/nesting.js'
 import type { Evidence } from '../received.js'
+import { swallowedAborts } from './aborts.js'
 import { failedForGood, guarded, skippedSlots } from './omissions.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
 
@@ -27,6 +28,7 @@ export interface Circumstance {
 
 /** In the order in which they are told. */
 const rows: readonly ((log: Log) => Circumstance[])[] = [
+  swallowedAborts,
   doneAgain,
   repeated,
   overtaken,

@@ -137,13 +137,13 @@ function hintLines({ evidence, hints = [], isMissing, tellsUnused }: Failure, ch
   const unused = first === undefined ? [] : [others.length === 0 ? first : `${first} ${others.length} more never did.`]
   const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
   const machineTime = machineTimeHint(evidence)
-  const told = [
+  const told = new Set([
     ...hints,
     ...(machineTime === undefined ? [] : [machineTime]),
     ...circumstances(evidence, isOwn, isMissing === true),
-  ]
+  ])
   // What was prepared in vain is always told.
-  return [...told.slice(0, mostHints - unused.length), ...unused].map((hint) => `Hint: ${hint}`)
+  return [...[...told].slice(0, mostHints - unused.length), ...unused].map((hint) => `Hint: ${hint}`)
 }
 
 /** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */
