@@ -70,7 +70,7 @@ function textOf(failure: Failure): string {
 export function worldText(received: object, place: Place | undefined, told: string): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const thrown = thrownIn(evidence, chain)
+  const thrown = thrownIn(evidence, chain, told)
   const unused = worldOf(evidence).unused.map((sentence) => evidence.redaction.text(fromHere(sentence)))
   const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
   const notes = [...thrown.lines, ...unused, ...asked].filter((note) => !told.includes(note))
@@ -78,6 +78,13 @@ export function worldText(received: object, place: Place | undefined, told: stri
   const replay = replayLine(evidence, undefined, place)
   if (chain.isEmpty) return [...above, replay].join('\n')
   return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, thrown.details)].join('\n')
+}
+
+/** That a handler threw what the test fails with, and how often: a matcher that failed there has told the rest. */
+export function thrownText(received: object, told: string): string[] {
+  const evidence = evidenceOf('story', received, 'sandbox')
+  const { lines } = thrownIn(evidence, new Chain(evidence, { focus: [] }), told)
+  return lines.filter((line) => line.includes(' threw this'))
 }
 
 /** Whether the code under test did anything here, told when it did not. */
