@@ -4,7 +4,7 @@ import { urlText } from '../src/report/describe.js'
 import { runText } from '../src/report/run-text.js'
 import { type RunStory, type RunStoryState, runsOf, type StepState, type StepStory } from '../src/report/runs.js'
 import { plainText } from '../src/report/safe-text.js'
-import { brokenCalls, causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './failure/run-hints.js'
+import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './failure/run-hints.js'
 import {
   addressField,
   anyField,
@@ -148,11 +148,7 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
       const [near] = nearest
       const isElsewhere = near?.compared.some(({ name, differences }) => name === 'state' && differences.length > 0)
       const cause = isElsewhere ? causeOf(near!.thing.run, evidence) : undefined
-      return [
-        ...brokenCalls(runs, evidence),
-        ...missingWorkflow(pattern.workflow, runs, evidence),
-        ...(cause === undefined ? [] : [`${cause}.`]),
-      ]
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...(cause === undefined ? [] : [`${cause}.`])]
     },
     story: (thing) => stories(evidence, thing?.run),
   })
@@ -183,11 +179,7 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
       const runs = runsOf(evidence.entries)
       if (runs.length === 0) return noRunHints(evidence)
       const names = things().map(({ step }) => step.name)
-      return [
-        ...brokenCalls(runs, evidence),
-        ...missingWorkflow(pattern.workflow, runs, evidence),
-        ...missingStep(name, runs, names, evidence),
-      ]
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...missingStep(name, runs, names, evidence)]
     },
     story: (thing) => stories(evidence, thing?.run, thing?.step.seq),
   })
@@ -224,11 +216,7 @@ export function hasWaitedFor(
       const runs = runsOf(evidence.entries)
       if (runs.length === 0) return noRunHints(evidence)
       const waits = things().map(({ step }) => step)
-      return [
-        ...brokenCalls(runs, evidence),
-        ...missingWorkflow(pattern.workflow, runs, evidence),
-        ...eventHints(event, waits, evidence),
-      ]
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...eventHints(event, waits, evidence)]
     },
     story: (thing) => stories(evidence, thing?.run, thing?.step.pointer.seq),
   })

@@ -5,7 +5,7 @@ import { answerText } from '../../src/report/run-text.js'
 import { excerpt, plainText } from '../../src/report/safe-text.js'
 import { literal } from '../literal.js'
 import type { Evidence } from '../received.js'
-import { type Circumstance, grouped, type Log } from './circumstances.js'
+import { grouped } from './circumstances.js'
 
 // The SDK ends a call of an endpoint by throwing WorkflowAbort as soon as it has submitted a step. A call that goes on
 // after that has caught what was thrown, or did not await the step. The log proves it: the call did something more.
@@ -19,11 +19,6 @@ interface Submission {
 
 type Call = EntryOf<'attempt'>
 
-/** What the log proves of a run. */
-interface Broken extends Circumstance {
-  readonly runId: string
-}
-
 const longestAnswer = 200
 const swallowed =
   'a try/catch around it (or finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
@@ -31,7 +26,7 @@ const swallowed =
 const unstarted = 'Failed to authenticate Workflow request'
 
 /** Calls of workflow endpoints that went on after they had submitted a step. */
-export function swallowedAborts({ evidence }: Pick<Log, 'evidence'>): Broken[] {
+export function swallowedAborts(evidence: Evidence): string[] {
   const ends = new Map(
     evidence.of('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
   )
@@ -41,7 +36,7 @@ export function swallowedAborts({ evidence }: Pick<Log, 'evidence'>): Broken[] {
     ...[...submissions].flatMap(([runId, own]) =>
       wentOn(own, loneCalls(calls.get(runId) ?? []), ends.get(runId), evidence),
     ),
-    ...[...ends.values()].flatMap((end) => submittedAfter(end, evidence)),
+    ...submittedAfter(ends, evidence),
     ...endedUnstarted(evidence),
   ]
 }
@@ -103,8 +98,8 @@ function wentOn(
   calls: Iterable<Call>,
   end: EntryOf<'workflow'> | undefined,
   evidence: Evidence,
-): Broken[] {
-  const told: Broken[] = []
+): string[] {
+  const told: string[] = []
   let at = 0
   for (const call of calls) {
     const isIn = (seq: number): boolean => seq > call.seq && seq <= endOf(call)
@@ -113,23 +108,16 @@ function wentOn(
       .slice(at, at + 2)
       .filter(({ request: { seq, cause = call.seq } }) => isIn(seq) && cause === call.seq)
     if (first === undefined) continue
-    const { name, request, runId } = first
-    const tell = (what: string, seqs: readonly number[]): void =>
-      void told.push({
-        sentence: `the call that submitted step ${quoted(name)} (#${request.seq}) ${what}.`,
-        runId,
-        seqs: [call.seq, request.seq, ...seqs],
-        explainsMissing: true,
-      })
+    const { name, request } = first
+    const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
     const thrown = errorOf(call, evidence)
-    if (second !== undefined) {
-      const other = second.request.seq
-      tell(`went on and submitted step ${quoted(second.name)} (#${other}): ${swallowed}`, [other])
-    } else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
-      // What was thrown comes after the answer.
+    if (second !== undefined)
+      told.push(`${lead} went on and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
+    else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
+      // WorkflowAbort is thrown when the answer has come.
       const why = endedBefore(request, end.cause!) ? swallowed : 'the step is not awaited'
-      tell(`also ended run ${plainText(end.runId)} (#${end.seq}): ${why}`, [end.seq])
-    } else if (thrown !== undefined) tell(`then failed with ${thrown}: ${swallowed}`, [])
+      told.push(`${lead} also ended run ${plainText(end.runId)} (#${end.seq}): ${why}.`)
+    } else if (thrown !== undefined) told.push(`${lead} then failed with ${thrown}: ${swallowed}.`)
   }
   return told
 }
@@ -150,34 +138,26 @@ function errorOf(call: Call, evidence: Evidence): string | undefined {
   return isFaulty ? undefined : excerpt(evidence.redaction.text(answerText(call)), longestAnswer)
 }
 
-/** A step that came when its run had succeeded already: the queue refused it. */
-function submittedAfter({ runId, seq, cause }: EntryOf<'workflow'>, evidence: Evidence): Broken[] {
-  if (!isRequest(cause, evidence)) return []
-  const known = new Set(evidence.of('step').flatMap((step) => (step.runId === runId ? step.stepId : [])))
+/** Steps that came when their run had succeeded already: the queue refused them. */
+function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: Evidence): string[] {
   return evidence.of('request').flatMap((request) => {
-    const { answer } = request
-    if (request.seq < seq || answer?.status !== 400 || !text(answer.body ?? request.body).includes(runId)) return []
-    const step = stepsIn(request).find(({ stepId }) => !known.has(stepId))
+    if (request.answer?.status !== 400) return []
+    const refusal = text(request.answer.body ?? ('' as never))
+    const end = [...ends.values()].find(({ runId, seq }) => request.seq > seq && refusal.includes(runId))
+    if (end === undefined || !isRequest(end.cause, evidence)) return []
+    const { runId, seq } = end
+    const known = evidence.of('step').flatMap((step) => (step.runId === runId ? step.stepId : []))
+    const step = stepsIn(request).find(({ stepId }) => !known.includes(stepId))
     if (step === undefined) return []
-    return {
-      sentence: `step ${quoted(step.stepName)} was submitted (#${request.seq}) after run ${plainText(runId)} had ended (#${seq}): the step is not awaited.`,
-      runId,
-      seqs: [request.seq, seq],
-      explainsMissing: true,
-    }
+    return `Step ${quoted(step.stepName)} was submitted (#${request.seq}) after run ${plainText(runId)} had ended (#${seq}): the step is not awaited.`
   })
 }
 
 /** Routes that met no step: the SDK refuses the call, whatever the reason was. */
-function endedUnstarted(evidence: Evidence): Broken[] {
+function endedUnstarted(evidence: Evidence): string[] {
   return evidence.of('attempt').flatMap(({ seq, outcome, workflowRunId: runId }) => {
     if (runId === undefined || outcome?.status !== 400 || !text(outcome.body).includes(unstarted)) return []
-    return {
-      sentence: `the route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 (#${seq}): it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`,
-      runId,
-      seqs: [seq],
-      explainsMissing: true,
-    }
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 (#${seq}): it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`
   })
 }
 

@@ -1,7 +1,6 @@
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { type Nesting, nestingOf } from '../../src/report/nesting.js'
 import type { Evidence } from '../received.js'
-import { swallowedAborts } from './aborts.js'
 import { failedForGood, guarded, skippedSlots } from './omissions.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
 
@@ -28,7 +27,6 @@ export interface Circumstance {
 
 /** In the order in which they are told. */
 const rows: readonly ((log: Log) => Circumstance[])[] = [
-  swallowedAborts,
   doneAgain,
   repeated,
   overtaken,

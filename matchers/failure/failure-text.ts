@@ -1,11 +1,8 @@
 import { type Evidence, evidenceOf } from '../received.js'
+import { causesOf } from './causes.js'
 import { Chain, type Subject } from './chain.js'
-import { circumstances } from './circumstances.js'
-import { machineTimeHint } from './machine-time.js'
 import { rememberNearest } from './nearest.js'
-import { fromHere, type Place, replayCommand } from './place.js'
-import { thrownIn } from './thrown.js'
-import { worldOf } from './world-facts.js'
+import { type Place, replayCommand } from './place.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const mostLines = 40
@@ -37,8 +34,9 @@ export interface Failure extends Subject {
 }
 
 /**
- * A failure as it is printed: at most 40 lines, of which 15 stand above the story. First what a handler threw, then what
- * was expected and what came instead, hints, the command that runs the test again, and the chain of what happened.
+ * A failure as it is printed: at most 40 lines, of which 15 stand above the story. First the causes that the log proves,
+ * then what was expected and what came instead, hints, the command that runs the test again, and the chain of what
+ * happened.
  */
 export function failureText(failure: Failure): string {
   const text = textOf(failure)
@@ -49,42 +47,40 @@ export function failureText(failure: Failure): string {
 function textOf(failure: Failure): string {
   const { evidence, call, expected, parts, place } = failure
   const chain = new Chain(evidence, failure)
-  const thrown = thrownIn(evidence, chain)
-  const hints = hintLines(failure, chain)
+  const { proven, hints, details } = causesOf(evidence, { ...failure, chain })
+  const told = hintLines(hints.filter((hint) => !proven.includes(hint)).slice(0, mostHints))
   const replay = replayLine(evidence, failure.focus[0], place)
-  const first = [...squeezed(call), '', ...thrown.lines, ...(thrown.lines.length > 0 ? [''] : []), expected]
-  const last = [...(hints.length > 0 ? ['', ...hints] : []), ...(replay === undefined ? [] : [replay])]
+  const first = [...squeezed(call), '', ...proven, ...(proven.length > 0 ? [''] : []), expected]
+  const last = [...(told.length > 0 ? ['', ...told] : []), ...(replay === undefined ? [] : [replay])]
   const above = [...first, ...fitting(parts, mostAbove - first.length - last.length - 1), ...last]
   if (replay === undefined) return above.join('\n')
   const lead = failure.lead === undefined ? [] : [failure.lead]
   const left = mostLines - above.length - 1 - lead.length
-  const story = failure.story === undefined ? chain.lines(left, thrown.details) : shortened(failure.story, left)
+  const story = failure.story === undefined ? chain.lines(left, details) : shortened(failure.story, left)
   const end = [...lead, ...story]
   return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
 }
 
 /**
- * What a world has to say about a test that fails for any other reason: what handlers threw, what was prepared in vain,
- * that nothing asked it; then how to run the test again, and the story.
+ * What a world has to say about a test that fails for any other reason: its causes, that nothing asked it; then how to
+ * run the test again, and the story.
+ * @param told the text of the failure so far: what it says is not said again
  */
-export function worldText(received: object, place: Place | undefined, told: string): string {
+export function worldText(
+  received: object,
+  place: Place | undefined,
+  told: string,
+  { withHints = false }: { readonly withHints?: boolean } = {},
+): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const thrown = thrownIn(evidence, chain, told)
-  const unused = worldOf(evidence).unused.map((sentence) => evidence.redaction.text(fromHere(sentence)))
+  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told })
   const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
-  const notes = [...thrown.lines, ...unused, ...asked].filter((note) => !told.includes(note))
-  const above = [...notes.slice(0, mostNotes), ...(notes.length > 0 ? [''] : [])]
+  const notes = [...proven, ...asked].filter((note) => !told.includes(note)).slice(0, mostNotes)
+  const above = [notes, withHints ? hintLines(hints) : []].flatMap((lines) => (lines.length > 0 ? [...lines, ''] : []))
   const replay = replayLine(evidence, undefined, place)
   if (chain.isEmpty) return [...above, replay].join('\n')
-  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, thrown.details)].join('\n')
-}
-
-/** That a handler threw what the test fails with, and how often: a matcher that failed there has told the rest. */
-export function thrownText(received: object, told: string): string[] {
-  const evidence = evidenceOf('story', received, 'sandbox')
-  const { lines } = thrownIn(evidence, new Chain(evidence, { focus: [] }), told)
-  return lines.filter((line) => line.includes(' threw this'))
+  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, details)].join('\n')
 }
 
 /** Whether the code under test did anything here, told when it did not. */
@@ -137,20 +133,8 @@ function shortened(story: string, most: number): string[] {
   ]
 }
 
-function hintLines({ evidence, hints = [], isMissing, tellsUnused }: Failure, chain: Chain): string[] {
-  const { redaction } = evidence
-  const never = tellsUnused === true ? [] : worldOf(evidence).unused
-  const [first, ...others] = never.map((sentence) => redaction.text(fromHere(sentence)))
-  const unused = first === undefined ? [] : [others.length === 0 ? first : `${first} ${others.length} more never did.`]
-  const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
-  const machineTime = machineTimeHint(evidence)
-  const told = new Set([
-    ...hints,
-    ...(machineTime === undefined ? [] : [machineTime]),
-    ...circumstances(evidence, isOwn, isMissing === true),
-  ])
-  // What was prepared in vain is always told.
-  return [...[...told].slice(0, mostHints - unused.length), ...unused].map((hint) => `Hint: ${hint}`)
+function hintLines(hints: readonly string[]): string[] {
+  return hints.map((hint) => `Hint: ${hint}`)
 }
 
 /** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */

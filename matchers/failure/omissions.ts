@@ -24,16 +24,18 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
   })
 }
 
-/** `SET … NX` of the code under test that found the key: what it guards was left out. */
-export function guarded({ evidence }: Log): Circumstance[] {
+/** `SET … NX` of the code under test that found the key, and did not get it later: what it guards was left out. */
+export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
   const written = new Map<string, EntryOf<'command'>>()
-  const refused = new Map<string, Circumstance>()
+  const refused = new Map<string, Circumstance & { readonly messageId: string | undefined }>()
   for (const entry of evidence.of('command')) {
     const key = guardKey(entry)
     if (key === undefined) continue
     const isRefused = entry.error === undefined && (entry.reply === null || entry.reply === 0)
+    const messageId = attemptOf(entry)?.messageId
     if (!isRefused) {
       written.set(key, entry)
+      if (refused.get(key)?.messageId === messageId) refused.delete(key)
       continue
     }
     const holder = written.get(key)
@@ -42,6 +44,7 @@ export function guarded({ evidence }: Log): Circumstance[] {
       sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} found the key there already${since}: what it guards was left out.`,
       seqs: [entry.seq],
       explainsMissing: true,
+      messageId,
     })
   }
   return [...refused.values()]

@@ -8,21 +8,18 @@ import { quoted } from '../../src/report/safe-text.js'
 import { timeOf } from '../../src/report/shown-times.js'
 import type { Evidence } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstances.js'
+import { keyEffects } from './key-effects.js'
 
 // What came more than once, or in another order: by delivery, by request, by publishing.
 
 /** The same was done in two attempts of one message: the first did its work and did not count. */
 export function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
   const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; first: Entry; seqs: number[] }>()
-  for (const entry of evidence.entries) {
-    const deed = deedOf(entry, evidence)
-    if (deed === undefined) continue
-    const attempt = attemptOf(entry)
-    if (attempt === undefined) continue
+  for (const { deed, attempt, entry, seqs } of deedsOf({ evidence, attemptOf })) {
     const name = `${attempt.messageId} ${deed}`
     const known = done.get(name) ?? { attempts: new Set(), deed, first: entry, seqs: [] }
     known.attempts.add(attempt)
-    known.seqs.push(entry.seq)
+    known.seqs.push(...seqs)
     done.set(name, known)
   }
   return [...done.values()]
@@ -37,12 +34,30 @@ export function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
     })
 }
 
-/** What an entry changed for others, as the end of a sentence that begins with who did it. */
+/** What a delivery changed for others. */
+interface Deed {
+  /** The end of a sentence that begins with who did it. */
+  readonly deed: string
+  readonly attempt: EntryOf<'attempt'>
+  readonly entry: Entry
+  readonly seqs: readonly number[]
+}
+
+/** In the order of the log. */
+function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
+  const { evidence, attemptOf } = log
+  const onKeys = keyEffects(log).map(({ key, ...effect }): Deed => {
+    return { ...effect, deed: `changed the key ${quoted(text(key), 60)}` }
+  })
+  const others = evidence.entries.flatMap((entry): Deed[] => {
+    const deed = deedOf(entry, evidence)
+    const attempt = deed === undefined ? undefined : attemptOf(entry)
+    return deed === undefined || attempt === undefined ? [] : [{ deed, attempt, entry, seqs: [entry.seq] }]
+  })
+  return [...onKeys, ...others].sort((one, other) => one.entry.seq - other.entry.seq)
+}
+
 function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
-  if (entry.type === 'keyspace') {
-    if (entry.event === 'expire' || entry.event === 'expired' || entry.event === 'evicted') return undefined
-    return `changed the key ${quoted(text(entry.key), 60)}`
-  }
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
     return `published to ${urlText(entry.url, redaction)}`
   }

@@ -11,12 +11,10 @@ import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
 import type { Evidence } from '../received.js'
-import { swallowedAborts } from './aborts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 
 const mostNames = 5
-const mostBroken = 2
 const longestAnswer = 320
 
 /** Why no run began at all. */
@@ -40,15 +38,6 @@ export function noRunHints(evidence: Evidence): string[] {
   return [
     'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
   ]
-}
-
-/** What is wrong with calls of the endpoints of runs, for certain. */
-export function brokenCalls(runs: readonly RunStory[], evidence: Evidence): string[] {
-  const ids = runs.map(({ id }) => id)
-  return swallowedAborts({ evidence })
-    .filter(({ runId }) => ids.includes(runId))
-    .map(({ sentence }) => evidence.redaction.text(sentence))
-    .slice(0, mostBroken)
 }
 
 const triggers = /\/v2\/(?:trigger|batch|publish|enqueue|schedules)(?:\/|\?|$)/

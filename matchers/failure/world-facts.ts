@@ -4,6 +4,10 @@ import type { Evidence } from '../received.js'
 
 /** What a world knows beside its log. */
 export interface WorldFacts {
+  /** A sentence for each request of the app that was refused, or that nobody answered, safe to print. */
+  readonly refused: readonly string[]
+  /** The same for deliveries. */
+  readonly undelivered: readonly string[]
   /** What handlers threw. */
   readonly errors: readonly unknown[]
   /** A sentence for each fault, script and verb that nothing met, safe to print. */
@@ -12,9 +16,15 @@ export interface WorldFacts {
 
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
 interface Loose {
-  readonly destinations?: { readonly errors?: unknown; readonly unplayed?: unknown }
+  readonly destinations?: { readonly errors?: unknown; readonly unplayed?: unknown; readonly unhandled?: unknown }
   readonly faults?: { readonly unused?: unknown }
-  readonly calls?: { readonly errors?: unknown; readonly unplayed?: unknown }
+  readonly calls?: {
+    readonly errors?: unknown
+    readonly unplayed?: unknown
+    readonly unhandled?: unknown
+    readonly unanswered?: unknown
+  }
+  readonly strays?: unknown
   /** Of both regions. */
   readonly workflows?: readonly { readonly unused?: unknown }[]
 }
@@ -24,7 +34,19 @@ export function worldOf({ received, context }: Evidence): WorldFacts {
   const given = (received ?? {}) as Loose
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as Loose) : given
   const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
-  return { errors, unused: unusedIn(world) }
+  const { strays, calls, destinations } = world
+  // A server forwards nothing: what is not registered there got no answer.
+  const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
+  return {
+    refused: [...listOf(strays, world), ...outbound].map(asLine),
+    undelivered: listOf(destinations?.unhandled, destinations).map(asLine),
+    errors,
+    unused: unusedIn(world),
+  }
+}
+
+function asLine(sentence: unknown): string {
+  return plainText(String(sentence))
 }
 
 /** What was prepared and never met, as sentences. */

@@ -29,6 +29,7 @@ import {
 import type { Caller, Callers } from './callers.js'
 import { ForeignCall } from './foreign-call.js'
 import { meetRules, meetStep, type Scene } from './meet.js'
+import { RefusedRequests, refusal } from './refused.js'
 import { type Route, Routes } from './routes.js'
 import { type CallStep, checkedSteps, shownStep } from './steps.js'
 
@@ -73,7 +74,9 @@ export class Calls {
   readonly #unhandled = new Map<string, string>()
   /** The latest call to each host that went elsewhere. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
-  readonly #unanswered = new Set<string>()
+  /** Near misses that got as far as the network. */
+  readonly #missed = new Set<string>()
+  readonly #refused = new RefusedRequests()
   readonly #listeners = new Set<(route: Route) => void>()
   #random: Random | undefined
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
@@ -182,7 +185,7 @@ export class Calls {
 
   /** A sentence for each call that nobody answered, neither here nor in front of the network, where that is watched. */
   get unanswered(): readonly string[] {
-    return [...this.#unanswered]
+    return [...new Set([...this.#refused.sentences, ...this.#missed])]
   }
 
   /**
@@ -191,11 +194,38 @@ export class Calls {
    * @returns a sentence with what to do; `undefined` when it does not count
    */
   reaches(hostname: string, refused: boolean): string | undefined {
-    const passed = this.#passed.get(hostname)
-    const sentence =
-      (passed && this.wrongWith(passed.method, passed.url)) ?? (refused ? unregistered(hostname, passed) : undefined)
-    if (sentence !== undefined && this.#unanswered.size < mostSentences) this.#unanswered.add(sentence)
-    return sentence
+    const request = this.#passed.get(hostname)
+    const near = request && this.wrongWith(request.method, request.url)
+    if (!refused) {
+      if (near !== undefined && this.#missed.size < mostSentences) this.#missed.add(near)
+      return near
+    }
+    // Which request it was is only certain for `fetch`: `leaves()` notes those.
+    this.#refused.add({ hostname, near }, this.#attempt())
+    return refusal({ hostname, request, near })
+  }
+
+  /**
+   * For fixtures: a request leaves for the network, unless another tool answers it.
+   * @returns what notes that it was refused there
+   * @internal
+   */
+  leaves(method: string, url: string): () => void {
+    const attempt = this.#attempt()
+    const near = this.wrongWith(method, url)
+    return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
+  }
+
+  /** For fixtures: from now on it is known who makes a call, although nothing is registered. @internal */
+  watch(): void {
+    this.#options.callers.watch()
+  }
+
+  /** The delivery whose handler is running. */
+  #attempt(): number | undefined {
+    const { callers, traffic } = this.#options
+    const { cause } = callers.caller(false)
+    return cause !== undefined && traffic.find(cause)?.type === 'attempt' ? cause : undefined
   }
 
   /** Whether a url is registered, for whatever method. */
@@ -361,15 +391,6 @@ export class Calls {
 
 const mostSentences = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
-
-function unregistered(hostname: string, passed: { readonly method: string; readonly url: string } | undefined): string {
-  const call = passed === undefined ? hostname : `${passed.method} ${shownUrl(passed.url)}`
-  const pattern = passed === undefined ? `https://${hostname}/*` : shownPattern(passed.url)
-  return (
-    `The app called ${call}, where nobody answers: the request was on its way to the network. ` +
-    `Register sandbox.calls.on('${pattern}', handler), or let it through with unhandledCalls: 'pass'.`
-  )
-}
 
 function called(verb: string, pattern: string | URL): string {
   return `calls.${verb}(${JSON.stringify(String(pattern))})`

@@ -488,7 +488,11 @@ export class Sandbox {
   #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
     const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere }, start)
+    const strays = (): readonly string[] => this.strays
+    return buildWorld(
+      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays },
+      start,
+    )
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

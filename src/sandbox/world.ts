@@ -96,6 +96,8 @@ export interface Plan {
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
   readonly elsewhere: Elsewhere | undefined
+  /** Requests to real hosts of the service that were refused, as sentences. */
+  readonly strays: () => readonly string[]
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -191,7 +193,13 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, executions, regions),
-    world: () => ({ destinations, calls, faults, workflows: regions.used.map(({ workflow }) => workflow) }),
+    world: () => ({
+      strays: plan.strays(),
+      destinations,
+      calls,
+      faults,
+      workflows: regions.used.map(({ workflow }) => workflow),
+    }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,

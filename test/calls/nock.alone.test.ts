@@ -89,7 +89,7 @@ describe('nock', () => {
     expect(leftBehind(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
     expect(leftBehind(sandbox, {})?.message).toContain(
-      'The app called POST https://mail.invalid/send, where nobody answers',
+      'The app sent POST https://mail.invalid/send. No handler is registered for it, so it was refused.',
     )
   })
 })

@@ -3,8 +3,11 @@ import https from 'node:https'
 import { http as mswHttp } from 'msw'
 import { setupServer } from 'msw/node'
 import { mswHandlers } from 'stuntdouble/msw'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { leftBehind, sandboxOf } from '../../fixtures/world.js'
+import { expect } from 'stuntdouble/vitest'
+import { describe, onTestFinished, test } from 'vitest'
+import { leftBehind, sandboxOf, withTrace } from '../../fixtures/world.js'
+import type { Sandbox } from '../../src/index.js'
+import { failureOf } from '../matchers/failure.js'
 import { bank, connected } from './world.js'
 
 // Hosts below `.invalid` have no address: a call that is let through fails without leaving this machine.
@@ -17,7 +20,7 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => String((error.cause as Error | undefined)?.message ?? error.message),
   )
 
-const refused = `The app called POST ${mail}, where nobody answers: the request was on its way to the network. Register sandbox.calls.on('${mail}', handler), or let it through with unhandledCalls: 'pass'.`
+const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.calls.answer('POST ${mail}', …)`
 
 describe("unhandledCalls: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
@@ -35,9 +38,7 @@ describe("unhandledCalls: 'error'", () => {
   test('a client over node:https is told its host', async () => {
     connected({ unhandledCalls: 'error' })
     const error = await new Promise<Error>((resolve) => https.get(mail).on('error', resolve))
-    expect(error.message).toContain(
-      "The app called mail.invalid, where nobody answers: the request was on its way to the network. Register sandbox.calls.on('https://mail.invalid/*', handler)",
-    )
+    expect(error.message).toMatch(/a request to mail\.invalid.*calls\.answer\('https:\/\/mail\.invalid\/\*', …\)/)
   })
 
   test('handlers of msw answer before it', async () => {
@@ -65,6 +66,108 @@ describe("unhandledCalls: 'error'", () => {
       expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe('here')
     expect(leftBehind(sandbox, {})).toBeUndefined()
   })
+})
+
+describe('a refused request, with an assertion that fails first', () => {
+  const shop = 'https://shop.test/orders'
+  const pay = 'https://pay.invalid/v1/charges'
+
+  /** An order is charged, and its message is delivered until its retries are used up. */
+  async function ordered(sandbox: Sandbox, charge: () => Promise<unknown>, retries = 3): Promise<void> {
+    sandbox.destinations.on(shop, async () => {
+      await charge()
+      return new Response()
+    })
+    sandbox.queue.publish({ to: shop, retries })
+    await sandbox.clock.drain()
+  }
+  const charge = (): Promise<unknown> => fetch(`${pay}?key=1`, { method: 'POST' })
+  const missing = (sandbox: Sandbox): string => failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
+
+  test('leads the failure, with its attempts and what to register', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    // Nothing else is registered, and nothing else is wrong.
+    await ordered(sandbox, charge)
+    const [first] = sandbox.traffic.of('attempt')
+    const sent = `The app sent POST ${pay}?key=1 in 4 attempts (first: #${first!.seq}). `
+    const advice = `sandbox.calls.answer('POST ${pay}', …)`
+    for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
+      expect(text.split('\n')[2]).toContain(sent)
+      expect(text.split('\n')[2]).toContain(advice)
+      expect(text.indexOf('threw in 4 attempts')).toBeGreaterThan(text.indexOf(sent))
+      expect(text.split(sent)).toHaveLength(2)
+    }
+    expect(leftBehind(sandbox, {})?.message.startsWith(sent)).toBe(true)
+  })
+
+  test('is one of several hosts, each with its own count', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    await ordered(
+      sandbox,
+      async () => {
+        await fetch(mail).catch(() => undefined)
+        await charge()
+      },
+      1,
+    )
+    await cause(fetch(mail))
+    const told = sandbox.calls.unanswered
+    expect(told).toHaveLength(2)
+    expect(told[0]).toContain(`GET ${mail} in 2 attempts (first: #`)
+    expect(told[1]).toContain(`POST ${pay}?key=1 in 2 attempts (first: #`)
+    const text = missing(sandbox)
+    for (const sentence of told) expect(text).toContain(sentence)
+  })
+
+  test('of the test itself has no attempt', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    await Promise.all([cause(charge()), cause(charge()), cause(fetch(mail))])
+    expect(sandbox.calls.unanswered).toEqual([
+      expect.stringContaining(`POST ${pay}?key=1 2 times. `),
+      expect.stringContaining(`GET ${mail}. `),
+    ])
+  })
+
+  test('of a client over node:https has its attempt, and the host alone', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    const get = (): Promise<unknown> =>
+      new Promise((resolve, reject) => https.get(pay).on('error', reject).on('response', resolve))
+    await ordered(sandbox, get, 1)
+    expect(missing(sandbox).split('\n')[2]).toMatch(
+      /The app sent a request to pay\.invalid in 2 attempts \(first: #\d+\)/,
+    )
+  })
+
+  test('is still known after a reset of the sandbox, and what was before it is not', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    await cause(fetch(mail))
+    sandbox.reset()
+    expect(missing(sandbox)).not.toContain(mail)
+    await ordered(sandbox, charge, 1)
+    expect(missing(sandbox).split('\n')[2]).toContain('in 2 attempts')
+  })
+
+  test.each(['pass', 'warn', undefined] as const)(
+    'is none with unhandledCalls: %j, which let it through',
+    async (unhandledCalls) => {
+      const sandbox = connected({ unhandledCalls, warn: () => {} })
+      await ordered(sandbox, charge, 0)
+      const text = missing(sandbox)
+      expect(text).not.toContain('refused')
+      expect(text).toContain('threw: TypeError: fetch failed')
+      expect(sandbox.calls.unanswered).toEqual([])
+    },
+  )
+
+  test.each(['pass', 'warn', 'error'] as const)(
+    'of another path than what is registered leads with %j, too',
+    async (unhandledCalls) => {
+      const sandbox = connected({ unhandledCalls, warn: () => {} })
+      sandbox.calls.answer(`POST ${pay}s`, 201)
+      await ordered(sandbox, charge, 0)
+      expect(missing(sandbox).split('\n')[2]).toContain(`registered is POST ${pay}s, of another path`)
+    },
+  )
 })
 
 describe('by default', () => {

@@ -75,6 +75,134 @@ describe('what was done in several attempts', () => {
   })
 })
 
+describe('keys are judged by their state at the end of each attempt', () => {
+  type Run = (...words: (string | number)[]) => Promise<unknown>
+
+  /** What is told of two attempts that do this; the first one fails after it. */
+  async function twice(work: (run: Run, attempt: number) => Promise<unknown>, seed?: (run: Run) => Promise<unknown>) {
+    using sandbox = world()
+    const run: Run = (...words) => command(sandbox, ...words)
+    await seed?.(run)
+    let attempts = 0
+    sandbox.destinations.on(url, async () => {
+      await work(run, ++attempts)
+      return new Response(null, { status: attempts === 1 ? 503 : 200 })
+    })
+    sandbox.queue.publish({ to: url })
+    await sandbox.clock.drain()
+    expect(attempts).toBe(2)
+    return told(sandbox).filter((sentence) => sentence.includes('in each of'))
+  }
+  const released = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
+
+  test.each<[string, (run: Run, attempt: number) => Promise<unknown>]>([
+    [
+      'a lock that is released',
+      async (run) => {
+        await run('SET', 'lock:charge:1', 't', 'NX', 'PX', 30_000)
+        await run('DEL', 'lock:charge:1')
+      },
+    ],
+    [
+      'a lock of any name that a script releases',
+      async (run, attempt) => {
+        await run('SET', 'charging', `t${attempt}`, 'PX', 30_000)
+        await run('EVAL', released, 1, 'charging', `t${attempt}`)
+      },
+    ],
+    ['a lock that expires before the next attempt', (run) => run('SET', 'lock:charge:1', 't', 'NX', 'PX', 1000)],
+    ['a lock of a script', (run) => run('EVAL', "return redis.call('set', KEYS[1], 1, 'PX', 1000)", 1, 'charge-lock')],
+    ['a mark that is free again', (run) => run('SET', 'seen:1', 't', 'NX', 'EX', 1)],
+    ['the same value again', (run) => run('SET', 'state:1', 'paid')],
+    ['the same value with a new time to live', (run) => run('SETEX', 'state:1', 60, 'paid')],
+    ['the same fields of a hash', (run) => run('HSET', 'order:1', 'state', 'paid', 'by', 'ada')],
+    ['the same document', (run) => run('JSON.SET', 'order:1', '$', '{"paid":true}')],
+    ['the same member', (run) => run('SADD', 'paid', 1)],
+    [
+      'a counter that is as before',
+      async (run) => {
+        await run('INCR', 'running')
+        await run('DECRBY', 'running', 1)
+      },
+    ],
+    [
+      'a counter of a script that may be as before',
+      async (run) => {
+        await run('EVAL', "return redis.call('incr', KEYS[1])", 1, 'running')
+        await run('EVAL', "return redis.call('decr', KEYS[1])", 1, 'running')
+      },
+    ],
+    [
+      'a member that leaves among others',
+      async (run, attempt) => {
+        await run('ZADD', 'running', attempt, `worker-${attempt}`)
+        await run('ZREM', 'running', `worker-${attempt}`)
+      },
+    ],
+    [
+      'a state that is set back',
+      async (run) => {
+        await run('SET', 'state:1', 'busy')
+        await run('SET', 'state:1', 'idle')
+      },
+    ],
+    ['only a time to live', (run) => run('EXPIRE', 'state:1', 60)],
+  ])('not told: %s', async (_, work) => {
+    const seed = async (run: Run): Promise<void> => {
+      await run('ZADD', 'running', 1, 'other')
+      await run('SET', 'state:1', 'idle')
+    }
+    expect(await twice(work, _.startsWith('a counter') ? undefined : seed)).toEqual([])
+  })
+
+  test.each<[string, string, (run: Run, attempt: number) => Promise<unknown>]>([
+    ['a counter', 'charged', (run) => run('INCRBY', 'charged', 5)],
+    [
+      'a counter that is not set back wholly',
+      'charged',
+      async (run) => {
+        await run('INCRBY', 'charged', 5)
+        await run('DECR', 'charged')
+      },
+    ],
+    ['another value', 'state:1', (run, attempt) => run('SET', 'state:1', `paid ${attempt}`)],
+    ['another field', 'order:1', (run, attempt) => run('HSET', 'order:1', `paid-${attempt}`, 1)],
+    ['a list that grows', 'outbox', (run) => run('RPUSH', 'outbox', 'mail')],
+    ['a stream', 'events', (run) => run('XADD', 'events', '*', 'paid', 1)],
+    ['a script that counts', 'charged', (run) => run('EVAL', "return redis.call('incr', KEYS[1])", 1, 'charged')],
+    ['a key whose name only contains the word', 'blocks:1', (run) => run('INCR', 'blocks:1')],
+  ])('told: %s', async (_, key, work) => {
+    const sentences = await twice(work)
+    expect(sentences).toHaveLength(1)
+    expect(sentences[0]).toContain(`changed the key ${key} in each of 2 attempts`)
+  })
+
+  test('the charge is told, and not the lock around it, whichever came first', async () => {
+    for (const isKept of [false, true]) {
+      const sentences = await twice(async (run) => {
+        await run('SET', 'lock:charge:1', 't', 'NX', 'PX', 1000)
+        await run('INCR', 'charged')
+        if (!isKept) await run('DEL', 'lock:charge:1')
+      })
+      expect(sentences).toEqual([expect.stringContaining('changed the key charged in each of 2 attempts')])
+    }
+  })
+
+  test('what others change meanwhile is not taken for it', async () => {
+    using sandbox = world()
+    const run: Run = (...words) => command(sandbox, ...words)
+    sandbox.destinations.on(url, async () => {
+      await run('INCR', 'running')
+      sandbox.store.run('INCR', 'running')
+      await run('DECR', 'running')
+      return new Response(null, { status: 503 })
+    })
+    sandbox.queue.publish({ to: url, retries: 1 })
+    await sandbox.clock.drain()
+    expect(told(sandbox).filter((sentence) => sentence.includes('in each of'))).toEqual([])
+  })
+})
+
 describe('what was taken for a duplicate', () => {
   test('names the id, the first, and that it had failed', async () => {
     using sandbox = world()
@@ -129,6 +257,22 @@ test('a guard that found its key', async () => {
     ),
   ])
   expect(told(sandbox, () => false, false)).toEqual([])
+})
+
+test('a lock that was taken and then free has kept nothing from being done', async () => {
+  using sandbox = world()
+  const lock = ['lock:1', 't', 'NX', 'PX', 1000] as const
+  let holder = true
+  sandbox.destinations.on(url, async (_, task) => {
+    if (holder) await command(sandbox, 'SET', 'lock:1', 'other', 'PX', 500)
+    holder = false
+    while ((await command(sandbox, 'SET', ...lock)) === null) await task.sleep(100)
+    return new Response()
+  })
+  sandbox.queue.publish({ to: url })
+  await sandbox.clock.drain()
+  expect(sandbox.traffic.of('command').filter(({ reply }) => reply === null).length).toBeGreaterThan(1)
+  expect(told(sandbox)).toEqual([])
 })
 
 test('callbacks that overtook each other', async () => {

@@ -1,0 +1,101 @@
+import { plainText } from '../../src/report/safe-text.js'
+import type { Evidence } from '../received.js'
+import { swallowedAborts } from './aborts.js'
+import type { Chain } from './chain.js'
+import { circumstances } from './circumstances.js'
+import { machineTimeHint } from './machine-time.js'
+import { fromHere } from './place.js'
+import { type Thrown, thrownIn } from './thrown.js'
+import { type WorldFacts, worldOf } from './world-facts.js'
+
+/** What is known about a failure when its causes are looked for. */
+export interface Failed {
+  readonly chain: Chain
+  /** Hints of the matcher that failed. */
+  readonly hints?: readonly string[] | undefined
+  /** Something that was expected is missing: anything in the log may have kept it from happening. */
+  readonly isMissing?: boolean | undefined
+  /** The failure itself lists what is unused. */
+  readonly tellsUnused?: boolean | undefined
+  /** The text of a failure that no matcher wrote. */
+  readonly message?: string | undefined
+}
+
+/** The causes of a failure, each as lines that are safe to print. */
+export interface Causes {
+  /** What the log proves. */
+  readonly proven: readonly string[]
+  /** What explains the failure, or is only likely, the most telling one first. */
+  readonly hints: readonly string[]
+  /** Errors of handlers that `proven` names, as the details of a timeline tell them. */
+  readonly details: readonly string[]
+}
+
+interface Looked extends Failed {
+  readonly evidence: Evidence
+  readonly world: WorldFacts
+  readonly thrown: Thrown
+}
+
+type Cause = (looked: Looked) => readonly string[]
+
+const mostUnanswered = 2
+const mostAborts = 2
+
+/** Requests of the app that were refused or that nobody answered, and deliveries. */
+const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
+  const failed = new Map(evidence.of('attempt').map((attempt) => [plainText(attempt.outcome?.note ?? ''), attempt]))
+  const concerns = (sentence: string): boolean => {
+    const attempt = failed.get(sentence)
+    return attempt !== undefined && (chain.has(attempt) || chain.isAt(attempt.url))
+  }
+  const own = world.undelivered.filter(concerns)
+  const others = isMissing === true ? world.undelivered.filter((sentence) => !own.includes(sentence)) : []
+  return [...world.refused, ...own, ...others]
+    .slice(0, mostUnanswered)
+    .map((sentence) => evidence.redaction.text(fromHere(sentence)))
+}
+
+const thrown: Cause = ({ thrown }) => thrown.lines
+
+/** Calls of workflow endpoints that went on after they had submitted a step. */
+const aborts: Cause = ({ evidence }) =>
+  swallowedAborts(evidence)
+    .slice(0, mostAborts)
+    .map((sentence) => evidence.redaction.text(sentence))
+
+/** Faults, scripts and stubs that nothing met. */
+const unused: Cause = ({ world, evidence, tellsUnused }) => {
+  const [first, ...others] = tellsUnused === true ? [] : world.unused
+  if (first === undefined) return []
+  const told = evidence.redaction.text(fromHere(first))
+  return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
+}
+
+const ofMatcher: Cause = ({ hints = [] }) => hints
+
+const ofLog: Cause = ({ evidence, chain, isMissing }) => {
+  const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
+  return circumstances(evidence, isOwn, isMissing === true)
+}
+
+/** An app that reads the clock of the machine: the log only suggests it. */
+const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence, message) ?? []].flat()
+
+/** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
+const causes = {
+  proven: [unanswered, thrown, aborts, unused],
+  hints: [ofMatcher, ofLog, machineTime],
+} as const satisfies Record<string, readonly Cause[]>
+
+/** The causes of a failure, in their order. */
+export function causesOf(evidence: Evidence, failed: Failed): Causes {
+  const looked = {
+    ...failed,
+    evidence,
+    world: worldOf(evidence),
+    thrown: thrownIn(evidence, failed.chain, failed.message),
+  }
+  const told = (some: readonly Cause[]): string[] => some.flatMap((cause) => cause(looked))
+  return { proven: told(causes.proven), hints: told(causes.hints), details: looked.thrown.details }
+}

@@ -1,0 +1,60 @@
+import { withoutQuery } from '../kernel/address-pattern.js'
+import { counted } from '../kernel/counted.js'
+import { shownPattern, shownUrl } from '../secrets/urls.js'
+
+/** A request of the app to a host that nobody answers for; of a client that only looked up the host, nothing else is known. */
+export interface Unregistered {
+  readonly hostname: string
+  readonly request?: { readonly method: string; readonly url: string } | undefined
+  /** What is registered there instead, as sentences. */
+  readonly near?: string | undefined
+}
+
+interface Refused extends Unregistered {
+  times: number
+  /** `seq` of the deliveries whose handlers sent it, where that is known. */
+  readonly attempts: Set<number>
+}
+
+/** Requests that are remembered apart. */
+const most = 1000
+
+/** Requests that were refused on their way to the network, each with how often and by which deliveries it was sent. */
+export class RefusedRequests {
+  readonly #byKey = new Map<string, Refused>()
+
+  add(given: Unregistered, attempt: number | undefined): void {
+    const { hostname, request } = given
+    const key = request === undefined ? hostname : `${request.method} ${withoutQuery(request.url)}`
+    const known = this.#byKey.get(key) ?? { ...given, times: 0, attempts: new Set() }
+    known.times++
+    if (attempt !== undefined) known.attempts.add(attempt)
+    if (this.#byKey.size < most) this.#byKey.set(key, known)
+  }
+
+  get sentences(): readonly string[] {
+    const all = [...this.#byKey.values()]
+    const exact = new Set(all.filter(({ request }) => request !== undefined).map(({ hostname }) => hostname))
+    return all
+      .filter(({ hostname, request }) => request !== undefined || !exact.has(hostname))
+      .map((one) => refusal(one, howOften(one)))
+  }
+}
+
+/** @param often how often it was sent, as the end of a clause */
+export function refusal({ hostname, request, near }: Unregistered, often = ''): string {
+  if (near !== undefined) return near
+  const what = request === undefined ? `a request to ${hostname}` : `${request.method} ${shownUrl(request.url)}`
+  const pattern =
+    request === undefined ? `https://${hostname}/*` : `${request.method} ${shownPattern(withoutQuery(request.url))}`
+  return (
+    `The app sent ${what}${often}. No handler is registered for it, so it was refused. ` +
+    `Register one: sandbox.calls.answer('${pattern}', …)`
+  )
+}
+
+function howOften({ times, attempts }: Refused): string {
+  const [first] = [...attempts].sort((one, other) => one - other)
+  if (first !== undefined) return ` in ${counted(attempts.size, 'attempt')} (first: #${first})`
+  return times === 1 ? '' : ` ${times} times`
+}

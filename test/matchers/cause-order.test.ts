@@ -1,0 +1,95 @@
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { expect } from 'stuntdouble/vitest'
+import { afterEach, beforeEach, describe, test } from 'vitest'
+import { leftBehind, withTrace } from '../../fixtures/world.js'
+import { failureOf } from './failure.js'
+
+const orders = 'https://shop.test/orders'
+const nowhere = 'http://localhost:3000/jobs'
+const bank = 'https://bank.invalid/v1/charges'
+
+/** Everything that can be a cause at once: two refused calls, a delivery to nobody, a handler that throws, a fault. */
+async function troubled(): Promise<Sandbox> {
+  const sandbox = createSandbox({ seed: 7 })
+  replaceFetch(sandbox)
+  const { calls, clock, destinations, faults, queue } = sandbox
+  faults.add({ on: 'stats.request', fault: status(503) })
+  await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
+  calls.leaves('POST', bank)()
+  destinations.on(orders, async () => {
+    await sandbox.fetch(`${sandbox.addresses.store}/incr/charged`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    throw new TypeError('no such user')
+  })
+  queue.publish({ to: nowhere, retries: 0 })
+  queue.publish({ to: orders, retries: 1 })
+  await clock.drain()
+  return sandbox
+}
+
+/** What each cause says, in the order in which all of them have to come. */
+const refused = ['eu1-real.upstash.io', `sent POST ${bank}`] as const
+const undelivered = `Nobody answers at ${nowhere}`
+const threw = `The handler of ${orders} threw in 2 attempts: TypeError: no such user`
+const unused = 'stats.request'
+const doneTwice = 'changed the key charged'
+
+function expectInOrder(text: string, parts: readonly string[]): void {
+  const places = parts.map((part) => text.indexOf(part))
+  expect(places, text).not.toContain(-1)
+  expect(places, text).toEqual(places.toSorted((one, other) => one - other))
+}
+
+let sandbox: Sandbox
+beforeEach(async () => {
+  sandbox = await troubled()
+})
+afterEach(() => sandbox.dispose())
+
+describe('causes that the log proves come before what was expected, and hints after it', () => {
+  // Two requests without an answer are enough.
+  const proven = [...refused, threw, unused]
+
+  test('in the failure of a matcher', () => {
+    for (const subject of [sandbox, sandbox.queue, sandbox.traffic]) {
+      const text = failureOf(() => expect(subject).toHaveDelivered({ to: orders }))
+      expectInOrder(text, [...proven, 'Expected a delivered message', doneTwice, 'Replay:'])
+    }
+  })
+
+  test('in a failure without a matcher', () => {
+    expectInOrder(withTrace('expected 1 to be 2', sandbox), ['expected 1', ...proven, doneTwice, 'Replay:'])
+  })
+
+  test('in that of a test that would pass', () => {
+    const text = leftBehind(sandbox, {})!.message
+    expectInOrder(text, [...refused, undelivered, threw, unused, 'Replay:'])
+    for (const cause of [...refused, threw, unused]) expect(text.split(cause), cause).toHaveLength(2)
+  })
+})
+
+describe('a delivery that nobody answered', () => {
+  beforeEach(() => {
+    sandbox.dispose()
+    sandbox = createSandbox({ seed: 7 })
+  })
+
+  test('leads the failure that is about it', async () => {
+    sandbox.queue.publish({ to: nowhere, retries: 0 })
+    await sandbox.clock.drain()
+    const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: nowhere }))
+    expect(text.split('\n')[2]).toContain(undelivered)
+  })
+
+  test('leads a failure about something that is missing, and is not in one about something else', async () => {
+    sandbox.destinations.answer(orders, 200)
+    sandbox.queue.publish({ to: nowhere, retries: 0 })
+    sandbox.queue.publish({ to: orders })
+    await sandbox.clock.drain()
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1')).split('\n')[2]).toContain(undelivered)
+    const found = failureOf(() => expect(sandbox.queue).not.toHaveDelivered({ to: orders }))
+    expect(found.slice(0, found.indexOf('Replay'))).not.toContain(nowhere)
+  })
+})
