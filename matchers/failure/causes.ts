@@ -42,16 +42,25 @@ type Cause = (looked: Looked) => readonly string[]
 const mostUnanswered = 2
 const mostAborts = 2
 
-/** Requests of the app that were refused or that nobody answered, and deliveries. */
+/** How the note of an attempt begins that met nobody. */
+const metNobody = /^(?:Nobody answers at |Delivery to )/
+
+/** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
 const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
-  const failed = new Map(evidence.of('attempt').map((attempt) => [plainText(attempt.outcome?.note ?? ''), attempt]))
-  const concerns = (sentence: string): boolean => {
-    const attempt = failed.get(sentence)
-    return attempt !== undefined && (chain.has(attempt) || chain.isAt(attempt.url))
+  const runs = evidence.entries.flatMap((one) =>
+    'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
+  )
+  const sentences = new Map<string, string>()
+  const own = new Set<string>()
+  for (const attempt of evidence.of('attempt')) {
+    const { url, outcome, workflowRunId = '' } = attempt
+    if (outcome?.note === undefined || !metNobody.test(outcome.note)) continue
+    const sentence = sentences.get(url) ?? plainText(outcome.note)
+    sentences.set(url, sentence)
+    if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
   }
-  const own = world.undelivered.filter(concerns)
-  const others = isMissing === true ? world.undelivered.filter((sentence) => !own.includes(sentence)) : []
-  return [...world.refused, ...own, ...others]
+  const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
+  return [...new Set([...world.refused, ...own, ...others])]
     .slice(0, mostUnanswered)
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
 }
