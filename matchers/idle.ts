@@ -4,6 +4,7 @@ import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { failureText } from './failure/failure-text.js'
 import { waitHint } from './failure/forecasts.js'
+import { fromHere } from './failure/place.js'
 import { listOf } from './failure/world-facts.js'
 import { literal } from './literal.js'
 import { type Evidence, evidenceOf } from './received.js'
@@ -35,7 +36,7 @@ interface Verbs {
   readonly unused?: unknown
 }
 
-/** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
+/** Nothing left to happen: no timer but schedules, nothing that runs, no unused fault or script step. */
 export function isIdle(received: unknown): Verdict {
   const matcher = 'toBeIdle'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -74,7 +75,7 @@ function leftovers(sandbox: Idle, evidence: Evidence): string[] {
   if (timers.length > mostLeft) lines.push(`… and ${timers.length - mostLeft} more timers`)
   if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
-  for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
+  for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(textOf(fault))
   for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
     for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
   }
@@ -100,6 +101,6 @@ function heldUp(evidence: Evidence, { queue, queues }: Idle): string[] {
 
 function textOf(fault: unknown): string {
   const sentence = (fault as { sentence?: unknown } | null)?.sentence
-  if (typeof sentence === 'string') return plainText(sentence)
+  if (typeof sentence === 'string') return fromHere(sentence)
   return typeof fault === 'string' ? plainText(fault) : literal(fault)
 }

@@ -174,7 +174,7 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
   toHold(): R
-  /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
+  /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */
   toBeIdle(): R
 }
 

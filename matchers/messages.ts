@@ -152,13 +152,13 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
-    hints: (nearest) => {
+    hints: (nearest, place) => {
       const waits = waitHints(evidence, stories.things(), nearest)
       return [
         ...hintsOf(evidence, pattern, nearest),
         ...refusalHints(evidence, nearest),
         ...retriesHints(pattern, nearest),
-        ...(waits.length > 0 ? waits : scheduleHints(evidence, { ...pattern })),
+        ...(waits.length > 0 ? waits : scheduleHints(evidence, { ...pattern }, nearest, place)),
       ]
     },
     shown: ofMessages,

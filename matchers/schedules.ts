@@ -1,9 +1,11 @@
 import { type Duration, formatDuration } from '../src/kernel/duration.js'
-import { iso } from '../src/kernel/instant.js'
+import { type Instant, instant, iso } from '../src/kernel/instant.js'
 import type { Schedule } from '../src/queue/schedules/schedules.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
+import type { Place } from './failure/place.js'
+import { firesAt, timeZoneHint } from './failure/time-zones.js'
 import {
   addressField,
   bodyField,
@@ -19,10 +21,12 @@ import {
   spanField,
   textField,
 } from './fields.js'
-import { type Candidate, testOf } from './near-misses.js'
+import { moment } from './kinds.js'
+import { isAsymmetric } from './literal.js'
+import { type Candidate, type Compared, type Judged, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf } from './received.js'
-import { ofMessages } from './stories.js'
+import { type MessageStory, ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
@@ -78,6 +82,14 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
     candidate: (schedule) => candidateOf(schedule, evidence.redaction),
     times: timesOf(matcher, options),
     noun: ['schedule', 'schedules'],
+    hints: (nearest, place) => {
+      const expected = momentOf(pattern.next)
+      return nearest.flatMap(({ thing, compared }) => {
+        if (expected === undefined || thing.nextTime === undefined || !isOnlyWrongIn('next', compared)) return []
+        const asked = { schedule: thing, expected, slot: thing.nextTime }
+        return timeZoneHint(evidence, asked, schedulesOf(matcher, received), place) ?? []
+      })
+    },
     shown: ofMessages,
   })
 }
@@ -100,24 +112,71 @@ function listsOf(received: unknown): readonly List[] {
   return owners.map((owner) => owner?.schedules as List)
 }
 
-/** Schedules that would publish what is missing, if time went on: `drain()` does not wait for them. */
-export function scheduleHints(evidence: Evidence, pattern: Readonly<Record<string, unknown>>): string[] {
+/**
+ * Schedules that would publish what is missing, if time went on, which `drain()` does not wait for; or that fire at
+ * another time than the pattern names.
+ */
+export function scheduleHints(
+  evidence: Evidence,
+  pattern: Readonly<Record<string, unknown>>,
+  nearest: readonly Judged<MessageStory>[],
+  place: Place | undefined,
+): string[] {
   if (evidence.role === 'traffic' || pattern.messageId !== undefined) return []
   const shared = ofBoth.filter((name) => pattern[name] !== undefined).map((name) => [name, pattern[name]])
   const test = testOf<Schedule>(fields, Object.fromEntries(shared))
   const now = evidence.context.now?.()
-  const fitting = listsOf(evidence.received)
-    .flatMap((schedules) => schedules?.list?.() ?? [])
+  const all = listsOf(evidence.received).flatMap((schedules) => schedules?.list?.() ?? [])
+  const { deliveredAt } = pattern
+  const expected = momentOf(deliveredAt)
+  return all
     .filter(test.fits)
-  return fitting.slice(0, mostSchedules).flatMap(({ id, paused, nextTime }) => {
-    const name = plainText(id)
-    if (paused) return [`schedule ${name} is paused.`]
-    if (nextTime === undefined || now === undefined || nextTime < now) return []
-    const wait = formatDuration(nextTime - now)
-    return [
-      `schedule ${name} fires in ${wait}, at ${timeSeenFrom(nextTime, now)}. Await sandbox.clock.advance('${wait}') first: clock.drain() does not wait for schedules, which never end.`,
-    ]
-  })
+    .slice(0, mostSchedules)
+    .flatMap((schedule) => {
+      const { paused, nextTime } = schedule
+      const name = plainText(schedule.id)
+      const slot = expected === undefined ? undefined : nearestSlot(evidence, schedule, expected)
+      const delay = schedule.draft.settings.delay ?? 0
+      if (expected !== undefined && slot !== undefined && !firesAt(schedule, expected - delay)) {
+        return delay > 0 ? [] : (timeZoneHint(evidence, { schedule, expected, slot }, all, place) ?? [])
+      }
+      // It has published what was expected, which then came to another end: the next slot does no better.
+      const isWrong = nearest.some(
+        ({ thing, compared }) => thing.published?.scheduleId === schedule.id && !isOnlyWrongIn('deliveredAt', compared),
+      )
+      if (isWrong) return []
+      if (paused) return [`schedule ${name} is paused.`]
+      if (nextTime === undefined || now === undefined || nextTime < now) return []
+      const until = expected ?? nextTime
+      // A move of time helps where the slot is still to come.
+      if (until <= now || (deliveredAt !== undefined && expected === undefined && !moment(deliveredAt).fits(nextTime)))
+        return []
+      const wait = formatDuration(until - now)
+      return [
+        `schedule ${name} fires in ${wait}, at ${timeSeenFrom(until, now)}. Await sandbox.clock.advance('${wait}') first: clock.drain() does not wait for schedules, which never end.`,
+      ]
+    })
+}
+
+/** The instant in a pattern; `undefined` for one that is described or that is none. */
+function momentOf(given: unknown): number | undefined {
+  return given === undefined || isAsymmetric(given) ? undefined : instant(given as Instant)
+}
+
+/** The slot of a schedule that comes nearest to an instant: of those that were, and the next one. */
+function nearestSlot(evidence: Evidence, { id, nextTime }: Schedule, to: number): number | undefined {
+  const slots = evidence
+    .of('published')
+    .flatMap(({ scheduleId, kind, at }) => (scheduleId === id && kind === 'message' ? at : []))
+  return [...slots, ...(nextTime === undefined ? [] : [nextTime])].reduce<number | undefined>(
+    (near, slot) => (near === undefined || Math.abs(slot - to) < Math.abs(near - to) ? slot : near),
+    undefined,
+  )
+}
+
+/** Whether everything else is as expected. */
+function isOnlyWrongIn(name: string, compared: readonly Compared[]): boolean {
+  return compared.every((one) => (one.name === name) === one.differences.length > 0)
 }
 
 const mostSchedules = 2

@@ -39,7 +39,7 @@ export interface Search<T> {
   /** `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
   /** Sentences for typical mistakes, given what nearly fitted. */
-  readonly hints?: (nearest: readonly Judged<T>[]) => readonly string[]
+  readonly hints?: (nearest: readonly Judged<T>[], place: Place | undefined) => readonly string[]
   /** Which entries the timeline shows; all by default. */
   readonly shown?: (entry: Entry) => boolean
   /** The end of a failure instead of a timeline. */
@@ -84,7 +84,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     place,
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
-    hints: isShort ? (given.hints?.(ranking.nearest) ?? []) : [],
+    hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
     // The story of a run tells of its failed messages.
     isMissing: isShort && given.story === undefined,
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),

@@ -4,7 +4,7 @@ import * as asItWas from './never-struck/as-it-was.ts'
 import * as mended from './never-struck/mended.ts'
 import { story } from './story.ts'
 
-const cause = /fault status on store\.request.*never struck/
+const cause = /Fault 'status' on store\.request \(.*never-struck\.test\.ts:14\) was never injected: no store request/
 
 story('never-struck', { asItWas, mended, cause }, (test, app) => {
   test('the page is there while the store is down', async ({ sandbox: { faults, store } }) => {

@@ -71,7 +71,7 @@ export class RemoteFaults {
     return (await this.#wire.list('/faults')) as readonly ListedFault[]
   }
 
-  /** Rules that never struck, each with the line that declared it. */
+  /** Rules that were never injected, each with the line that declared it. */
   async unused(): Promise<readonly UnusedFault[]> {
     return (await this.#wire.list('/faults/unused')) as readonly UnusedFault[]
   }

@@ -22,6 +22,11 @@ export class ArmedRule implements Indexed {
   /** How often the dice were rolled. */
   drawn = 0
   askedBefore = 0
+  /** How often it would have matched, if a rule before it had not answered. */
+  preceded = 0
+  takenDownBefore = 0
+  /** Its match, and what its fault asks for. */
+  readonly wanted: FaultMatch
   readonly #from: number | undefined
   readonly #cron: CronExpression | undefined
   readonly #tests: readonly Predicate[]
@@ -38,7 +43,8 @@ export class ArmedRule implements Indexed {
     this.points = [...new Set([rule.on].flat() as FaultPoint[])]
     this.definition = catalog[rule.fault.kind] as FaultDefinition
     this.match = rule.match ?? noMatch
-    this.#tests = predicatesOf({ ...this.match, ...this.definition.also?.(rule.fault as never) }, tenant)
+    this.wanted = { ...this.match, ...this.definition.also?.(rule.fault as never) }
+    this.#tests = predicatesOf(this.wanted, tenant)
     this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
@@ -57,10 +63,7 @@ export class ArmedRule implements Indexed {
   /** Decides, and counts. */
   strikesAt(facts: FaultFacts, now: number): boolean {
     const { skip = 0, times, every = 1, chance } = this.rule
-    if (this.#from !== undefined && now < this.#from) return false
-    if (this.until !== undefined && now >= this.until) return false
-    for (const test of this.#tests) if (!test(facts)) return false
-    if (this.#cron !== undefined && !namesMinute(this.#cron, now)) return false
+    if (!this.#fits(facts, now)) return false
     const turn = this.matched++ - skip
     if (turn < 0 || turn % every !== 0) return false
     if (times !== undefined && this.struck >= times) return false
@@ -70,6 +73,19 @@ export class ArmedRule implements Indexed {
     }
     this.struck++
     return true
+  }
+
+  /** A rule before it has answered. */
+  precede(facts: FaultFacts, now: number): void {
+    if (this.struck === 0 && this.#fits(facts, now)) this.preceded++
+  }
+
+  /** Everything but the counters. */
+  #fits(facts: FaultFacts, now: number): boolean {
+    if (this.#from !== undefined && now < this.#from) return false
+    if (this.until !== undefined && now >= this.until) return false
+    for (const test of this.#tests) if (!test(facts)) return false
+    return this.#cron === undefined || namesMinute(this.#cron, now)
   }
 
   draw(below: number): number {

@@ -2,13 +2,13 @@ import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } 
 import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { copied } from '../kernel/copied.js'
-import { counted } from '../kernel/counted.js'
 import { detachable } from '../kernel/detachable.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
+import { unusedSentence } from './unused-rule.js'
 
 export interface FaultsOptions {
   readonly now: () => number
@@ -36,11 +36,11 @@ export interface ListedFault {
   readonly line: string
 }
 
-/** A rule that never struck. */
+/** A rule that was never injected. */
 export interface UnusedFault {
   readonly rule: FaultRule
   readonly line: string
-  /** What is wrong and where, for people. */
+  /** Why, where it was added, and what to do. */
   readonly sentence: string
 }
 
@@ -74,6 +74,8 @@ export class Faults implements FaultSource {
   readonly #added = new Map<number, readonly ArmedRule[]>()
   #calls = 0
   #ordinal = 0
+  /** How often a service was taken down. */
+  #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
   static {
@@ -161,13 +163,17 @@ export class Faults implements FaultSource {
     }))
   }
 
-  /** Rules that never struck, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
+  /** Rules that were never injected, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
   unused(): readonly UnusedFault[] {
     return [...this.#rules]
       .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
       .map((armed) => {
         const line = lineOf(armed.place)
-        return { rule: armed.rule, line, sentence: unusedSentence(armed, line, this.#cameBy(armed)) }
+        const { rule, points, wanted, matched, preceded } = armed
+        const wasDown = this.#takenDown > armed.takenDownBefore
+        const reached = this.#cameBy(armed)
+        const sentence = unusedSentence({ rule, points, match: wanted, line, reached, matched, preceded, wasDown })
+        return { rule, line, sentence }
       })
   }
 
@@ -180,8 +186,8 @@ export class Faults implements FaultSource {
     const strikes: Strike[] = []
     const asked = new Set<ArmedRule>()
     for (const point of points) {
-      strikes.push(...(this.ask(point, facts, asked) ?? []))
-      if (strikes.at(-1)?.answers === true) break
+      if (strikes.at(-1)?.answers === true) this.#passOver(point, facts, asked)
+      else strikes.push(...(this.ask(point, facts, asked) ?? []))
     }
     return strikes.length === 0 ? undefined : strikes
   }
@@ -199,13 +205,30 @@ export class Faults implements FaultSource {
       if (!armed.strikesAt(facts, now)) continue
       strikes ??= []
       strikes.push(new Struck(armed, point, this.#options.traffic))
-      if (armed.definition.effect === 'answers') break
+      if (armed.definition.effect !== 'answers') continue
+      this.#precede(index.candidates(facts), facts, armed)
+      break
     }
     return strikes
   }
 
+  /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
+  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ArmedRule>): void {
+    const index = this.armed[point]
+    if (index === undefined) return
+    index.asked++
+    for (const armed of index.candidates(facts)) if (!asked.has(armed)) armed.precede(facts, this.#options.now())
+  }
+
+  /** The same at one point, for the rules after the one that has answered. */
+  #precede(candidates: readonly ArmedRule[], facts: FaultFacts, { ordinal }: ArmedRule): void {
+    const now = this.#options.now()
+    for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
+  }
+
   takeDown(service: FaultService, until: number): void {
     if (until <= this.#options.now()) return
+    this.#takenDown++
     this.down = { ...this.down, [service]: until }
     this.quiet = false
   }
@@ -214,6 +237,8 @@ export class Faults implements FaultSource {
     const { now, random } = this.#options
     const armed = new ArmedRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
     this.#rules.add(armed)
+    const isDown = Object.values(this.down ?? {}).some((until) => until > now())
+    armed.takenDownBefore = this.#takenDown - (isDown ? 1 : 0)
     for (const point of armed.points) {
       const index = this.armed[point] ?? new RuleIndex<ArmedRule>()
       index.add(armed)
@@ -257,15 +282,4 @@ export class Faults implements FaultSource {
 
 function lineOf(place: Error | string): string {
   return typeof place === 'string' ? place : callerLine(place)
-}
-
-function unusedSentence({ rule, points, matched }: ArmedRule, line: string, cameBy: number): string {
-  const name = rule.name === undefined ? '' : ` ${JSON.stringify(rule.name)}`
-  const declared = line === '' ? '' : `, declared at ${line},`
-  const what = `The fault ${rule.fault.kind}${name} on ${points.join(', ')}${declared} never struck`
-  if (matched > 0) return `${what}: it matched ${counted(matched, 'time')}, and its counters let all of them pass.`
-  const outOf = `of ${counted(cameBy, 'moment')} at which it could`
-  const window = [rule.from, rule.until, rule.cron].some((part) => part !== undefined) ? ' within its window' : ''
-  if (cameBy === 0) return `${what}: nothing reached that point.`
-  return `${what}: none ${outOf} matched ${JSON.stringify(rule.match ?? {})}${window}.`
 }

@@ -1,5 +1,16 @@
-import { createSandbox, type FaultRule, latency, lostAck, reset, type SandboxOptions, status } from 'stuntdouble'
+import {
+  createSandbox,
+  type FaultRule,
+  latency,
+  lostAck,
+  reset,
+  restart,
+  type SandboxOptions,
+  status,
+} from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { catalog } from '../../src/faults/catalog.js'
+import { faultPoints } from '../../src/faults/points.js'
 
 function world(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ warn: () => {}, ...options })
@@ -195,7 +206,7 @@ describe('the index', () => {
 })
 
 describe('unused()', () => {
-  test('names the line, the rule, and why it never struck', async () => {
+  test('names the line, the rule, and why it was never injected', async () => {
     const { faults, pings } = world()
     const declared = (): void => {
       faults.add(down({ match: { key: 'nobody' }, name: 'never' }))
@@ -209,13 +220,92 @@ describe('unused()', () => {
     const unused = faults.unused()
     expect(unused.map(({ rule }) => rule.name ?? rule.fault.kind)).toEqual(['never', 'status', 'lost-ack', 'status'])
     expect(unused[0]!.line).toMatch(/test\/faults\/rules\.test\.ts:\d+:\d+$/)
-    const sentences = unused.map(({ sentence, line }) => sentence.replace(`, declared at ${line},`, ''))
-    expect(sentences).toEqual([
-      'The fault status "never" on store.request never struck: none of 4 moments at which it could matched {"key":"nobody"}.',
-      'The fault status on store.request never struck: it matched 4 times, and its counters let all of them pass.',
-      'The fault lost-ack on queue.delivery never struck: nothing reached that point.',
-      'The fault status on store.request never struck: none of 4 moments at which it could matched {} within its window.',
+    for (const { sentence, line } of unused)
+      expect(sentence).toContain(` (${line.replace(/:\d+$/, '')}) was never injected: `)
+    const [never, skipped, delivery, late] = unused.map(({ sentence }) => sentence) as [string, string, string, string]
+    expect(never).toMatch(
+      /^Fault 'status' "never" on store\.request .*4 store requests were made .* \{"key":"nobody"\}/,
+    )
+    expect(skipped).toMatch(/matched 4 times.*\{"skip":10\}/)
+    expect(delivery).toMatch(/^Fault 'lost-ack' on queue\.delivery .*no delivery was attempted after it was added\./)
+    expect(late).toMatch(/4 store requests were made .* none came within its window/)
+    // The cure fits the cause.
+    for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule or remove it\.$/)
+    expect(delivery).toMatch(/nothing was published, or time has not moved.*or the rule isn't needed\.$/)
+  })
+
+  test('of a service that nobody asked says so, and does not take the rule for wrong', async () => {
+    const { faults, sandbox } = world()
+    // What the test itself does is no request.
+    sandbox.store.run('SET', 'page:home', 'Welcome!')
+    faults.add(down())
+    const [{ sentence }] = faults.unused() as [{ sentence: string }]
+    expect(sentence).toContain('no store request was made after it was added. ')
+    expect(sentence).toContain('Either the app skipped the store')
+  })
+
+  test('counts from the moment at which the rule was added', async () => {
+    const { faults, pings } = world()
+    faults.add({ ...down(), match: { key: 'k' } })
+    await pings(3)
+    faults.add(down({ match: { key: 'nobody' } }))
+    expect(faults.unused()[1]!.sentence).toContain('no store request was made')
+    await pings(1)
+    expect(faults.unused()[0]!.sentence).toContain('4 store requests were made')
+    expect(faults.unused()[1]!.sentence).toContain('1 store request was made')
+  })
+
+  test('of a rule behind one that answered does not say that nothing matched', async () => {
+    const { faults, pings } = world()
+    faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
+    await pings(2)
+    const told = faults.unused().map(({ sentence }) => sentence)
+    expect(told[0]).toMatch(/"second".*it matched 2 times, and each time a rule that was added before it answered/)
+    expect(told[1]).toMatch(/"third".*2 store requests were made .* none matched/)
+    await pings(1)
+    expect(faults.unused().map(({ rule }) => rule.name)).toEqual(['third'])
+  })
+
+  test('of a rule at a wider point of the same moment, too', async () => {
+    const { sandbox, faults, clock } = world()
+    faults.add([
+      { on: 'workflow.step', fault: status(500) },
+      { on: 'queue.delivery', fault: lostAck() },
     ])
+    const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/https://shop.test/flow`, { method: 'POST', headers })
+    await clock.advance('1s')
+    for (const { sentence } of faults.unused()) expect(sentence).not.toContain('no delivery was attempted')
+  })
+
+  test('of a service that was down does not say that no request was made', async () => {
+    const { faults, pings, clock } = world()
+    const asked = (): Promise<unknown> => pings(1).catch(() => undefined)
+    // Before it goes down, and while it is.
+    faults.add(down({ name: 'before', match: { key: 'k' }, from: '1h' }), { line: '' })
+    faults.add({ on: 'store.request', times: 1, fault: restart('1h') })
+    await asked()
+    faults.add(down({ name: 'while' }))
+    await asked()
+    const [, during] = faults.unused().map(({ sentence }) => sentence)
+    expect(during).toContain('a service was down meanwhile')
+    await clock.advance('2h')
+    faults.add(down({ name: 'after' }))
+    expect(faults.unused().at(-1)!.sentence).toContain('no store request was made')
+  })
+
+  test('of several points names each', () => {
+    const { faults } = world()
+    faults.add({ on: ['store.request', 'queue.request'], fault: status(503) })
+    expect(faults.unused()[0]!.sentence).toContain('no store request was made, and no queue request was made')
+  })
+
+  test.each(faultPoints)('has words for %s', (on) => {
+    const { faults } = world()
+    const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
+    faults.add({ on, fault: fault as never })
+    const [{ sentence }] = faults.unused() as [{ sentence: string }]
+    expect(sentence).toMatch(/was never injected: no .+ after it was added\. Either .+, or the rule isn't needed\.$/)
   })
 
   test('a rule with chance counts once dice were thrown', async () => {

@@ -138,7 +138,7 @@ describe('what was prepared in vain', () => {
     // Here it is what the failure is about.
     const idle = failureOf(() => expect(sandbox).toBeIdle())
     expect(idle.slice(0, idle.indexOf('Expected'))).not.toContain('The script')
-    expect(idle).toContain('The fault status on store.request')
+    expect(idle).toContain("Fault 'status' on store.request (test/matchers/failure-text.test.ts:")
   })
 
   test('nothing is said when all of it struck', () => {

@@ -368,7 +368,7 @@ export const rows: readonly Row[] = [
     no('toBeIdle', 'busy'),
     'waits 1h, until 10:00:00.000',
     'script steps never met at https://shop.test/lost',
-    /fault never struck: .*store\.request/,
+    /Fault 'status' on store\.request \(.*verdicts\.ts:\d+\) was never injected/,
     "workflow.step('charge').returns(…) was never used",
     'Hint: await sandbox.clock.drain() first.',
   ),

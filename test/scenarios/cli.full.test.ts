@@ -118,12 +118,12 @@ describe('play', () => {
     expect(out.match(/attempt 1 of 4/g)).toHaveLength(1)
   })
 
-  test('1: a fault that never struck is named with its line', async () => {
+  test('1: a fault that was never injected is named with its line', async () => {
     const source = 'name: a\nsteps: [{ drain: true }]\nfaults:\n  - { on: queue.delivery, fault: { kind: reset } }\n'
     const file = fileOf(source)
     const { code, out } = await run(['play', file])
     expect(code).toBe(1)
-    expect(out).toContain(`declared at ${file}:4:`)
+    expect(out).toContain(`(${file}:4) was never injected`)
   })
 
   test.each([

@@ -358,7 +358,7 @@ describe('a play', () => {
         faults: [{ on: 'queue.delivery' as const, match: { url: 'https://other.test/*' }, fault: status(500) }],
         steps: [order, drain],
       },
-      /declared at faults\[0\],/,
+      /on queue\.delivery \(faults\[0\]\) was never injected/,
     ],
   ])('%s does not hold, unless it is told to look away', async (_, part, why) => {
     const play = await playScenario({ ...base, ...part })

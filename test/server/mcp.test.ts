@@ -89,7 +89,7 @@ describe('an agent at a server', () => {
       rules: { on: 'store.command', times: 1, fault: { kind: 'lost-ack' } },
     })
     const handle = parted(added.text).data
-    expect((await agent.call('unused_faults')).text).toContain('never struck')
+    expect((await agent.call('unused_faults')).text).toContain('never injected')
     const { env } = agent.sandbox
     await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
       headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },

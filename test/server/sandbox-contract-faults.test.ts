@@ -52,7 +52,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       expect(await statusOf('PING')).toBe(200)
     })
 
-    test('that never struck tell where they were declared', async () => {
+    test('that were never injected tell where they were declared', async () => {
       await sandbox.faults.add(outage)
       const [unused, ...others] = await sandbox.faults.unused()
       expect(others).toEqual([])
@@ -60,7 +60,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
         rule: outage,
         line: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
       })
-      expect(unused!.sentence).toContain('never struck')
+      expect(unused!.sentence).toContain('never injected')
     })
 
     test('that are none are refused with the place', async () => {

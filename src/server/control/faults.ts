@@ -70,11 +70,11 @@ export const faultOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/faults/unused',
-    summary: 'Rules that never struck, each with a sentence that says why and where it was declared.',
+    summary: 'Rules that were never injected, each with a sentence that says why and where it was declared.',
     query: partOf,
     tool: {
       name: 'unused_faults',
-      when: 'A fault that never strikes proves nothing: ask after each test with faults.',
+      when: 'A fault that is never injected proves nothing: ask after each test with faults.',
       effect: 'reads',
       next: 'remove_faults, and add_fault as it should be.',
       defaults: { limit: 50 },

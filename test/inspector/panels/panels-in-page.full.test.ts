@@ -246,7 +246,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await button(faults, 'Inject here').click()
     await faults.getByText('struck 0 of 1 times').waitFor()
     await faults
-      .getByText(/never struck/)
+      .getByText(/never injected/)
       .first()
       .waitFor()
     main().queue.release(message!.id)

@@ -1,0 +1,154 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { delivered } from '../../matchers/messages.js'
+import { scheduled } from '../../matchers/schedules.js'
+
+const shop = 'https://shop.test/report'
+const id = 'nightly-report'
+
+let sandbox: Sandbox
+beforeEach(() => {
+  // The machine on which this runs may have a zone.
+  vi.stubEnv('TZ', undefined)
+  sandbox = createSandbox({ startAt: '2030-01-01T12:00:00Z' })
+  sandbox.destinations.answer(shop, 200)
+})
+afterEach(() => {
+  sandbox.dispose()
+  vi.unstubAllEnvs()
+})
+
+async function schedule(cron: string, more: Readonly<Record<string, string>> = {}, body = 'report'): Promise<void> {
+  const { addresses, fetch, tokens } = sandbox
+  const headers = { authorization: `Bearer ${tokens.queue}`, 'Service-Cron': cron, 'Service-Schedule-Id': id, ...more }
+  const { status } = await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', body, headers })
+  expect(status).toBe(200)
+}
+
+const hintsIn = (text: string): string[] =>
+  text.split('\n').filter((line) => line.startsWith('Hint: ') && line.includes('chedule'))
+const place = (...names: string[]) => ({ runner: 'vitest' as const, file: 'a.test.ts', names })
+
+/** What is said of a delivery that is expected at this time. */
+const told = (deliveredAt: unknown, ...names: string[]): string[] =>
+  hintsIn(delivered(sandbox.queue, { to: shop, deliveredAt } as object).explain(false, place(...names)))
+
+describe.each([
+  ['after it was delivered', '1d'],
+  ['before its time has come', 0],
+] as const)('a schedule that fires at another hour, %s', (_, wait) => {
+  const at = '2030-01-02T01:30:00Z'
+  const utc = `Schedule ${id} fires at 02:30 UTC: its cron "30 2 * * *" names no time zone. You expected 01:30Z`
+  const berlin = `Hint: ${utc}, which is 02:30 in Europe/Berlin: use CRON_TZ=Europe/Berlin 30 2 * * *`
+
+  test('names the difference of whole hours, and no zone that nothing mentions', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance(wait)
+    expect(told(at)).toEqual([`Hint: ${utc}, 1 hour before it.`])
+    expect(told(new Date(at))).toEqual(told(at))
+    expect(told(Date.parse(at))).toEqual(told(at))
+    // Neither one that fits another hour, nor what only looks like one.
+    expect(told(at, 'in America/New_York', 'in Europe/Atlantis', 'Sales/Report')).toEqual(told(at))
+    expect(told('2030-01-02T05:30:00Z')[0]).toContain('You expected 05:30Z, 3 hours after it.')
+  })
+
+  test('names the zone that the test mentions', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance(wait)
+    expect(told(at, 'reports', 'goes out at 02:30 in Europe/Berlin')).toEqual([berlin])
+    expect(told('2030-01-01T21:00:00Z', 'at 02:30 in Asia/Kolkata')[0]).toContain(
+      'You expected 2030-01-01T21:00Z, which is 02:30 in Asia/Kolkata',
+    )
+  })
+
+  test('names the zone of the environment', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance(wait)
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    expect(told(at)).toEqual([berlin])
+  })
+
+  test('names the zone that it carries, or another schedule', async () => {
+    await schedule('30 2 * * *', {}, '{"zone":"Europe/Berlin"}')
+    await sandbox.clock.advance(wait)
+    expect(told(at)).toEqual([berlin])
+    await schedule('30 2 * * *')
+    await schedule('CRON_TZ=Europe/Berlin 0 4 * * *', { 'Service-Schedule-Id': 'other' })
+    expect(told(at)).toContain(berlin)
+  })
+
+  test('of another zone than the expected one says so', async () => {
+    await schedule('CRON_TZ=Europe/Berlin 30 2 * * *')
+    await sandbox.clock.advance(wait)
+    const names = `Schedule ${id} fires at 01:30Z: its cron "CRON_TZ=Europe/Berlin 30 2 * * *" names Europe/Berlin, where it is 02:30 then. You expected`
+    expect(told('2030-01-02T02:30:00Z')).toEqual([`Hint: ${names} 02:30Z, which is 02:30 UTC: use 30 2 * * *`])
+    expect(told('2030-01-02T00:30:00Z')).toEqual([`Hint: ${names} 00:30Z, 1 hour before it.`])
+    expect(told('2030-01-02T07:30:00Z', 'in America/New_York')[0]).toContain(
+      '07:30Z, which is 02:30 in America/New_York: use CRON_TZ=America/New_York 30 2 * * *',
+    )
+  })
+
+  test('is not told where hours are not what is wrong', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance(wait)
+    expect(told('2030-01-02T02:31:00Z')).toEqual([])
+    expect(told('2030-02-02T01:30:00Z')).toEqual([])
+    expect(told(expect.any(String))).toEqual([])
+  })
+
+  test('of a schedule that is compared itself', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance(wait)
+    const next = wait === 0 ? at : '2030-01-03T01:30:00Z'
+    const text = (pattern: object): string[] =>
+      hintsIn(scheduled(sandbox, pattern).explain(false, place('Europe/Berlin')))
+    expect(text({ scheduleId: id, next })).toEqual([berlin])
+    expect(text({ scheduleId: id, next, cron: '0 0 * * *' })).toEqual([])
+    expect(text({ scheduleId: 'other', next })).toEqual([])
+  })
+})
+
+describe('the clocks of a zone', () => {
+  test.each([
+    ['2030-01-02T00:30:00Z', '2030-01-01T23:30:00Z'],
+    ['2030-07-02T00:30:00Z', '2030-07-01T22:30:00Z'],
+  ])('are those of the day: %s', async (fires, expected) => {
+    await sandbox.clock.advanceTo(`${fires.slice(0, 8)}01T12:00:00Z`)
+    await schedule('30 0 * * *')
+    await sandbox.clock.advance('1d')
+    expect(told(expected, 'in Europe/Berlin')[0]).toContain(
+      `fires at ${fires.slice(0, 16)} UTC: its cron "30 0 * * *" names no time zone. You expected ${expected.slice(0, 16)}Z, which is 00:30 in Europe/Berlin`,
+    )
+  })
+})
+
+describe('a move of time is advised where it helps', () => {
+  test('to the slot that is expected, not to the next one', async () => {
+    await schedule('0 * * * *')
+    await sandbox.clock.advance('1h')
+    expect(told('2030-01-01T16:00:00Z')).toEqual([expect.stringContaining("advance('3h')")])
+    // It was before the schedule.
+    expect(told('2030-01-01T11:00:00Z')).toEqual([])
+  })
+
+  test('with the delay of the schedule', async () => {
+    await schedule('30 2 * * *', { 'Service-Delay': '5m' })
+    expect(told('2030-01-02T02:35:00Z')).toEqual([expect.stringContaining("advance('14h35m')")])
+    expect(told('2030-01-02T01:35:00Z')).toEqual([])
+  })
+
+  test('for a time that is described', async () => {
+    await schedule('30 2 * * *')
+    const later = { asymmetricMatch: (at: unknown) => Number(at) > Date.parse('2030-01-02T00:00:00Z') }
+    expect(told(later)).toEqual([expect.stringContaining("advance('14h30m')")])
+    expect(told({ asymmetricMatch: () => false })).toEqual([])
+  })
+
+  test('not when what came of the last slot is wrong', async () => {
+    await schedule('30 2 * * *')
+    const of = (pattern: object): string[] => hintsIn(delivered(sandbox, { to: shop, ...pattern }).explain(false))
+    expect(of({ status: 201 })).toEqual([expect.stringContaining("advance('14h30m')")])
+    await sandbox.clock.advance('1d')
+    expect(of({ status: 201 })).toEqual([])
+  })
+})
