@@ -44,7 +44,8 @@ const longestDetail = 600
 export function thrownIn(evidence: Evidence, chain: Chain, told = ''): Thrown {
   const errors = worldOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
   const attempts = attemptsThatThrew(evidence, chain)
-  const failure = withoutColours(told)
+  // Runners may write the name of the error in front.
+  const failure = verdictIn(told).replace(/^\w*Error: /, '')
   const last = (throws: readonly Throw[]): string[] =>
     [...grouped(throws, (one) => sameError(one, errors)).values()]
       .slice(-mostErrors)
@@ -88,8 +89,7 @@ function linesOf(evidence: Evidence, group: readonly Throw[], errors: readonly K
   const known = errors.filter((one) => texts.has(one.text))
   const count = evidence.role === 'traffic' || unit === 'call' ? group.length : Math.max(group.length, known.length)
   const often = count === 1 ? '' : ` in ${counted(count, unit)}`
-  if (known.some(({ error }) => failure.includes(verdictIn(messageOf(error)))))
-    return [`${handler} threw this${often}.`]
+  if (known.some(({ error }) => failure === verdictIn(messageOf(error)))) return [`${handler} threw this${often}.`]
   const full = known.findLast((one) => one.text === text)
   const [first = '', ...marks] = marksIn(full === undefined ? text : `${nameOf(full.error)}${messageOf(full.error)}`)
   const where = placeIn(errors, text)

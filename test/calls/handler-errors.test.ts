@@ -111,6 +111,10 @@ describe('an expect that fails inside of a handler', () => {
       for (const text of [
         withTrace('expected 1 to be 2', sandbox),
         failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop })),
+        withTrace(
+          failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop })),
+          sandbox,
+        ),
       ]) {
         expect(text).toMatch(/^The handler of https:\/\/shop\.test\/orders threw in 3 attempts: /m)
         expect(text).toMatch(/^ {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+$/m)
@@ -151,5 +155,6 @@ describe('an expect that fails inside of a handler', () => {
     })
     expect(leftBehind(sandbox, { strict: false })).toBeUndefined()
     expect(withTrace('expected 1 to be 2', sandbox)).toContain('threw in 3 attempts: RangeError: no such account')
+    expect(withTrace('no such account, and more', sandbox)).not.toContain('threw this')
   })
 })
