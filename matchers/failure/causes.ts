@@ -6,7 +6,7 @@ import { circumstances } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
 import { type Thrown, thrownIn } from './thrown.js'
-import { type WorldFacts, worldOf } from './world-facts.js'
+import { metNobody, type WorldFacts, worldOf } from './world-facts.js'
 
 /** What is known about a failure when its causes are looked for. */
 export interface Failed {
@@ -41,9 +41,6 @@ type Cause = (looked: Looked) => readonly string[]
 
 const mostUnanswered = 2
 const mostAborts = 2
-
-/** How the note of an attempt begins that met nobody. */
-const metNobody = /^(?:Nobody answers at |Delivery to )/
 
 /** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
 const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {

@@ -11,6 +11,7 @@ import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
 import type { Evidence } from '../received.js'
+import { metNobody } from './world-facts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 
@@ -57,11 +58,12 @@ export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
     const { attempt, step } = failing
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
-    const answer = `${answerText(attempt)}${note === undefined ? '' : ` (${note})`}`
-    const told = excerpt(evidence.redaction.text(answer), longestAnswer)
+    // That nobody answers is a cause of its own, and told already.
+    const told = note === undefined || metNobody.test(note) ? '' : ` (${note})`
+    const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), longestAnswer)
     const tries = counted(attempt.retried + 1, 'attempt')
-    if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${told}`
-    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${told}`
+    if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`
+    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${answer}`
   }
   if (state === 'failed') return `${name} failed`
   const waiting = steps.find((step) => step.state === 'waiting')
