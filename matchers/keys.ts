@@ -6,11 +6,12 @@ import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
 import { type Failure, failureText } from './failure/failure-text.js'
+import { withoutTtl } from './failure/without-ttl.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
 import { type AsymmetricMatcher, literal } from './literal.js'
 import { type Compared, missLines } from './near-misses.js'
-import { evidenceOf } from './received.js'
+import { type Evidence, evidenceOf } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict } from './verdict.js'
 
@@ -59,7 +60,7 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
         call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
         ...(stored === undefined
           ? missingKey(key, reader, evidence.redaction)
-          : presentKey(key, stored, compared, not, pattern, evidence.redaction)),
+          : presentKey(key, stored, compared, not, pattern, evidence)),
         // A value that is too small may be one that was never added.
         isMissing: !not,
         focus: entries.map(({ seq }) => seq).reverse(),
@@ -109,8 +110,9 @@ function presentKey(
   compared: readonly Compared[],
   not: boolean,
   pattern: KeyPattern,
-  redaction: Redaction,
+  evidence: Evidence,
 ): Told {
+  const { redaction } = evidence
   const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
   if (not) {
@@ -119,11 +121,25 @@ function presentKey(
   }
   const { ttl } = pattern
   const isInSeconds = typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000
+  const isEndless = stored.ttl === undefined && compared.some((one) => one.name === 'ttl' && one.differences.length > 0)
+  const hints = [
+    ...(isEndless ? [endlessHint(key, evidence)] : []),
+    ...(isInSeconds ? [`numbers are milliseconds; for seconds write '${ttl}s'.`] : []),
+  ]
   return {
     expected: `Expected a key ${literal(key)} like this. It is there, but different:`,
     parts: [[line, ...missLines(compared, redaction)]],
-    hints: isInSeconds ? [`numbers are milliseconds; for seconds write '${ttl}s'.`] : [],
+    hints,
   }
+}
+
+/** A key that should expire and does not: since which command, and what had given it a time to live before. */
+function endlessHint(key: string, { entries, redaction }: Evidence): string {
+  const name = quoted(key, 60, (given) => redaction.text(given))
+  const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
+  if (since === undefined) return `${name} does not expire.`
+  const lost = ended === undefined ? '' : `, which ended the time to live of #${ended.seq}`
+  return `${name} does not expire (set at #${since.seq}${lost}).`
 }
 
 /** Commands and events that name the key. */

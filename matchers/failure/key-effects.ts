@@ -68,7 +68,8 @@ function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Cha
   }
 }
 
-const removals = /^(?:del|expired|evicted|rename_from|move_from)$/
+/** Events after which there is no such key. */
+export const removals = /^(?:del|expired|evicted|rename_from|move_from)$/
 /** A time to live is no value. */
 const unrelated = /^(?:expire|persist|hexpire|hpersist)$/
 

@@ -220,6 +220,101 @@ describe('toHaveKey', () => {
     )
   })
 
+  describe('a key without a time to live', () => {
+    const hint = (sandbox: Sandbox, ttl: unknown = '30s'): string | undefined =>
+      /^Hint: (.*)$/m.exec(failureOf(() => expect(sandbox.store).toHaveKey('lock', { ttl } as object)))?.[1]
+    /** The `seq` of the nth command. */
+    const seq = (sandbox: Sandbox, nth: number): number => sandbox.traffic.of('command').at(nth)!.seq
+
+    test.each<[string, readonly string[][], number, number?]>([
+      ['that never had one', [['SET', 'lock', 'a', 'NX']], 0],
+      [
+        'that was changed since',
+        [
+          ['HSET', 'lock', 'a', '1'],
+          ['HSET', 'lock', 'b', '1'],
+        ],
+        0,
+      ],
+      [
+        'that a SET took',
+        [
+          ['SET', 'lock', 'a', 'PX', '30000'],
+          ['SET', 'lock', 'b'],
+        ],
+        1,
+        0,
+      ],
+      [
+        'that PERSIST took',
+        [
+          ['SET', 'lock', 'a', 'PX', '30000'],
+          ['GET', 'lock'],
+          ['PERSIST', 'lock'],
+        ],
+        2,
+        0,
+      ],
+      [
+        'that a RENAME brought',
+        [
+          ['SET', 'other', 'a'],
+          ['RENAME', 'other', 'lock'],
+        ],
+        1,
+      ],
+      [
+        'that was deleted before',
+        [
+          ['SET', 'lock', 'a', 'EX', '9'],
+          ['DEL', 'lock'],
+          ['INCR', 'lock'],
+        ],
+        2,
+      ],
+      ['that a flush deleted before', [['SET', 'lock', 'a'], ['FLUSHALL'], ['SADD', 'lock', 'a']], 2],
+      [
+        'that was kept',
+        [
+          ['SET', 'lock', 'a'],
+          ['SET', 'lock', 'b', 'KEEPTTL'],
+        ],
+        0,
+      ],
+      [
+        'of a script',
+        [
+          ['SET', 'x', '1'],
+          ['EVAL', "return redis.call('set', KEYS[1], 'a')", '1', 'lock'],
+        ],
+        1,
+      ],
+    ])('%s: since when', async (_, commands, since, ended) => {
+      using sandbox = createSandbox({ startAt })
+      await send(sandbox, commands as string[][])
+      const lost = ended === undefined ? '' : `, which ended the time to live of #${seq(sandbox, ended)}`
+      expect(hint(sandbox)).toBe(`lock does not expire (set at #${seq(sandbox, since)}${lost}).`)
+      expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
+    })
+
+    test('that came from a dump: the log does not know', () => {
+      using before = createSandbox({ startAt })
+      before.store.run('SET', 'lock', 'a')
+      using sandbox = createSandbox({ startAt })
+      sandbox.store.load(before.store.dump())
+      expect(hint(sandbox)).toBe('lock does not expire.')
+    })
+
+    test('is not told of a key that expires, or of one that need not', async () => {
+      using sandbox = createSandbox({ startAt })
+      await send(sandbox, [['SET', 'lock', 'a', 'PX', '20000']])
+      expect(hint(sandbox)).toBeUndefined()
+      expect(hint(sandbox, null)).toBeUndefined()
+      sandbox.store.run('PERSIST', 'lock')
+      expect(failureOf(() => expect(sandbox.store).toHaveKey('lock', { ttl: null, value: 'b' }))).not.toContain('Hint')
+    })
+  })
+
   test('a missing key: which ones there are, and which was meant', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('MSET', 'profile:42', 'a', 'n', '1')
