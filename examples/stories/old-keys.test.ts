@@ -4,7 +4,7 @@ import * as asItWas from './old-keys/as-it-was.ts'
 import * as mended from './old-keys/mended.ts'
 import { story } from './story.ts'
 
-const cause = /correctly signed, with the key that is current since the keys were rotated at 09:00:05/
+const cause = /signature is valid, by the key that is current since the keys were rotated at 09:00:05/
 
 story('old-keys', { asItWas, mended, cause }, (test, app) => {
   test('a click survives a rotation of the keys', async ({ sandbox: { clock, destinations, queue } }) => {

@@ -1,11 +1,12 @@
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
+import { swallowedAborts } from './aborts.js'
 import type { Chain } from './chain.js'
 import { circumstances } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
 import { type Thrown, thrownIn } from './thrown.js'
-import { type WorldFacts, worldOf } from './world-facts.js'
+import { metNobody, type WorldFacts, worldOf } from './world-facts.js'
 
 /** What is known about a failure when its causes are looked for. */
 export interface Failed {
@@ -41,22 +42,35 @@ interface Looked extends Failed {
 type Cause = (looked: Looked) => readonly string[]
 
 const mostUnanswered = 2
+const mostAborts = 2
 
-/** Requests of the app that were refused or that nobody answered, and deliveries. */
+/** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
 const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
-  const failed = new Map(evidence.of('attempt').map((attempt) => [plainText(attempt.outcome?.note ?? ''), attempt]))
-  const concerns = (sentence: string): boolean => {
-    const attempt = failed.get(sentence)
-    return attempt !== undefined && (chain.has(attempt) || chain.isAt(attempt.url))
+  const runs = evidence.entries.flatMap((one) =>
+    'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
+  )
+  const sentences = new Map<string, string>()
+  const own = new Set<string>()
+  for (const attempt of evidence.of('attempt')) {
+    const { url, outcome, workflowRunId = '' } = attempt
+    if (outcome?.note === undefined || !metNobody.test(outcome.note)) continue
+    const sentence = sentences.get(url) ?? plainText(outcome.note)
+    sentences.set(url, sentence)
+    if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
   }
-  const own = world.undelivered.filter(concerns)
-  const others = isMissing === true ? world.undelivered.filter((sentence) => !own.includes(sentence)) : []
-  return [...world.refused, ...own, ...others]
+  const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
+  return [...new Set([...world.refused, ...own, ...others])]
     .slice(0, mostUnanswered)
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
+
+/** Calls of workflow endpoints that went on after they had submitted a step. */
+const aborts: Cause = ({ evidence }) =>
+  swallowedAborts(evidence)
+    .slice(0, mostAborts)
+    .map((sentence) => evidence.redaction.text(sentence))
 
 /** Faults, scripts and stubs that nothing met. */
 const unused: Cause = ({ world, evidence, tellsUnused }) => {
@@ -82,13 +96,18 @@ const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence,
 
 /** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
 const causes = {
-  proven: [unanswered, thrown, unused],
+  proven: [unanswered, thrown, aborts, unused],
   hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 
 /** The causes of a failure, in their order. */
 export function causesOf(evidence: Evidence, failed: Failed): Causes {
-  const looked = { ...failed, evidence, world: worldOf(evidence), thrown: thrownIn(evidence, failed.chain) }
+  const looked = {
+    ...failed,
+    evidence,
+    world: worldOf(evidence),
+    thrown: thrownIn(evidence, failed.chain, failed.message),
+  }
   const told = (some: readonly Cause[]): string[] => some.flatMap((cause) => cause(looked))
   return { proven: told(causes.proven), hints: told(causes.hints), details: looked.thrown.details }
 }

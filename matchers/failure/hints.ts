@@ -97,7 +97,9 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
       return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
     if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last, status)}`]
-    return [`${name} was refused with ${status} although it was correctly signed. ${whatVerifyingTakes(last.body)}`]
+    return [
+      `${name} was refused with ${status} although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,
+    ]
   })
 }
 
@@ -108,7 +110,7 @@ function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf
     rotations.length === 1
       ? 'An app that has the keys of before knows it as the next signing key, and has to verify with both.'
       : `They were rotated ${rotations.length} times: an app that has the keys of the beginning does not know it.`
-  return `was refused with ${status} although it was correctly signed, with the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+  return `was refused with ${status} although its signature is valid, by the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
 }
 
 /** Of attempts, the pattern names as many as there were retries. */
@@ -128,18 +130,9 @@ export function retriesHints(
     : []
 }
 
-const keys = 'the keys of this sandbox (sandbox.env has them)'
-const url = 'the url that the message was published to'
-
-/** Frameworks that parse a body hand their app other bytes than those that were signed: the likely cause goes first. */
+/** Frameworks that parse a body hand their app other bytes than those that were signed. Where these differ, that is all. */
 function whatVerifyingTakes(body: Bytes): string {
-  const changes = changesWhenRewritten(body)
-  if (changes === true && /^\s*[{[]/.test(body)) {
-    return `Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it. await request.text() gives the raw body. If it is verified, look at ${keys} and at ${url}.`
-  }
-  const spelling =
-    changes === undefined || !/^\s*[{[]/.test(body)
-      ? ''
-      : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
-  return `An app that verifies needs ${keys}, the raw body as it came, and ${url}.${spelling}`
+  return changesWhenRewritten(body) === true
+    ? 'Its body changes when it is parsed and serialized again: verify the raw text, await request.text(), not JSON.stringify(await request.json()).'
+    : 'Verify with the keys of this sandbox (sandbox.env has them) and with the url that the message was published to.'
 }

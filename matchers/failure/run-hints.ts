@@ -7,10 +7,11 @@ import { urlText } from '../../src/report/describe.js'
 import { answerText, sleepEnd } from '../../src/report/run-text.js'
 import type { RunStory, StepStory } from '../../src/report/runs.js'
 import { excerpt, plainText } from '../../src/report/safe-text.js'
-import { timeSeenFrom } from '../../src/report/shown-times.js'
+import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
 import type { Evidence } from '../received.js'
+import { metNobody } from './world-facts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 
@@ -57,11 +58,12 @@ export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
     const { attempt, step } = failing
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
-    const answer = `${answerText(attempt)}${note === undefined ? '' : ` (${note})`}`
-    const told = excerpt(evidence.redaction.text(answer), longestAnswer)
+    // That nobody answers is a cause of its own, and told already.
+    const told = note === undefined || metNobody.test(note) ? '' : ` (${note})`
+    const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), longestAnswer)
     const tries = counted(attempt.retried + 1, 'attempt')
-    if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${told}`
-    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${told}`
+    if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`
+    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${answer}`
   }
   if (state === 'failed') return `${name} failed`
   const waiting = steps.find((step) => step.state === 'waiting')
@@ -102,32 +104,42 @@ export function missingWorkflow(url: unknown, runs: readonly RunStory[], { redac
   ]
 }
 
-/** An event that nobody waits for, or that has not come: perhaps under another name. */
+/** An event that no step waits for, or that has not come: perhaps under another name. */
 export function eventHints(event: Text, waits: readonly StepStory[], evidence: Evidence): string[] {
   if (typeof event !== 'string') return []
-  const ids = waits.map(({ wait }) => wait!.entry.eventId)
-  if (!ids.includes(event)) {
+  const own = waits.filter(({ wait }) => wait!.entry.eventId === event)
+  if (own.length === 0) {
+    const ids = waits.map(({ wait }) => wait!.entry.eventId)
     const near = nearest(event, ids) ?? ids[0]
     return near === undefined ? [] : [`no wait for event ${literal(event)}; there is ${plainText(literal(near))}.`]
   }
-  if (waits.some(({ wait }) => wait!.entry.eventId === event && wait!.notified !== undefined)) return []
-  const told = evidence.of('notify').filter(({ runIds }) => runIds.length === 0)
-  const near =
-    nearest(
-      event,
-      told.map(({ eventId }) => eventId),
-    ) ?? told.at(-1)?.eventId
-  const same = told.findLast(({ eventId }) => eventId === near)
-  if (same === undefined) return [`nobody has told event ${literal(event)}.`]
-  const at = timeSeenFrom(same.at, evidence.entries[0]?.at ?? 0)
-  if (same.eventId !== event)
-    return [
-      `nobody has told event ${literal(event)}; ${plainText(literal(same.eventId))} was told at ${at}, and nobody waited for it.`,
-    ]
-  if (same.kept) return []
-  return [
-    `event ${literal(event)} was told at ${at}, when nobody waited for it: told to a run by its id, it is kept for the run's next wait.`,
-  ]
+  if (own.some(({ wait }) => wait!.notified !== undefined)) return []
+  const sent = evidence.of('notify').filter(({ runIds }) => runIds.length === 0)
+  const ids = sent.map(({ eventId }) => eventId)
+  const near = nearest(event, ids) ?? ids.at(-1)
+  const same = sent.findLast(({ eventId }) => eventId === near)
+  const at = same === undefined ? '' : timeSeenFrom(same.at, evidence.entries[0]?.at ?? 0)
+  if (same?.eventId === event) {
+    return same.kept
+      ? []
+      : [
+          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Sent to a run by its id, it is kept for the run's next wait.`,
+        ]
+  }
+  const other =
+    same === undefined ? '' : `; ${plainText(literal(same.eventId))} was sent at ${at}, and no step waited for it`
+  return [`Event ${literal(event)} was never sent${other}.${stillWaiting(event, own)}`]
+}
+
+/** Until when the first of these steps waits, and what ends that. */
+function stillWaiting(event: string, waits: readonly StepStory[]): string {
+  const open = waits.filter(({ run, state }) => run.state === 'started' && state === 'waiting')
+  const [first] = open
+  if (first === undefined) return ''
+  const others = open.length === 1 ? '' : ` (and ${counted(open.length - 1, 'other step')})`
+  const { until } = first.wait!.entry
+  const end = `${dateOf(until)} ${timeOf(until).replace(/(:00)?\.000$/, '')}`
+  return ` Step ${plainText(literal(first.name))}${others} waits for it until ${end}. Send it with workflow.notify(${literal(event)}, data), or let it time out with clock.drain().`
 }
 
 function eventText({ wait }: StepStory): string {

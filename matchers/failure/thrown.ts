@@ -8,6 +8,7 @@ import { excerpt, plainText } from '../../src/report/safe-text.js'
 import { threw } from '../../src/report/telling.js'
 import type { Evidence } from '../received.js'
 import type { Chain } from './chain.js'
+import { grouped } from './circumstances.js'
 import { fromHere } from './place.js'
 import { worldOf } from './world-facts.js'
 
@@ -18,68 +19,119 @@ export interface Thrown {
   readonly details: readonly string[]
 }
 
+/** One time that a handler threw, as the log has it. */
+interface Throw {
+  readonly handler: string
+  readonly unit: 'attempt' | 'call'
+  /** As `errorText()` makes it. */
+  readonly text: string
+}
+
+interface Known {
+  readonly error: unknown
+  readonly text: string
+}
+
 const mostErrors = 2
+const mostMarks = 4
 const longestLine = 200
 const longestDetail = 600
 
-/** Of the deliveries that matter: each error once, however many attempts met it. */
-export function thrownIn(evidence: Evidence, chain: Chain): Thrown {
-  const byNote = new Map<string, EntryOf<'attempt'>[]>()
-  for (const attempt of evidence.of('attempt')) {
-    const note = attempt.outcome?.note
-    if (note === undefined || !note.startsWith(threw) || !concerns(chain, attempt)) continue
-    const before = byNote.get(note)
-    if (before === undefined) byNote.set(note, [attempt])
-    else before.push(attempt)
-  }
+/**
+ * Of the deliveries and calls that matter: each error once, however many attempts met it.
+ * @param told the failure of the test, where it has one: what a handler threw may be that
+ */
+export function thrownIn(evidence: Evidence, chain: Chain, told = ''): Thrown {
   const errors = worldOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
-  const hosts = errors.length === 0 ? [] : foreignHandlers(evidence, chain, errors)
-  if (byNote.size === 0) return { lines: hosts, details: [] }
-  const notes = [...byNote].slice(-mostErrors)
-  const safe = (given: string, most: number): string => excerpt(evidence.redaction.text(given), most)
+  const attempts = attemptsThatThrew(evidence, chain)
+  // Runners may write the name of the error in front.
+  const failure = verdictIn(told).replace(/^\w*Error: /, '')
+  const last = (throws: readonly Throw[]): string[] =>
+    [...grouped(throws, (one) => sameError(one, errors)).values()]
+      .slice(-mostErrors)
+      .flatMap((group) => linesOf(evidence, group, errors, failure))
+  const notes = new Set(attempts.map(({ text }) => excerpt(evidence.redaction.text(threw + text), longestDetail)))
   return {
-    lines: notes
-      .flatMap(([note, attempts]): readonly string[] => {
-        const text = note.slice(threw.length)
-        const [first = ''] = withoutColours(text).split('\n')
-        const same = errors.filter((one) => one.text === text)
-        // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
-        const count = evidence.role === 'traffic' ? attempts.length : Math.max(attempts.length, same.length)
-        const often = count === 1 ? '' : ` in ${counted(count, 'attempt')}`
-        const where = placeOf(same.at(-1)?.error)
-        return [
-          `The handler of ${urlText(attempts[0]!.url, evidence.redaction)} threw${often}: ${safe(first, longestLine)}`,
-          // Not `at`: Jest takes all that follows such a line for a stack.
-          ...(where === '' ? [] : [`  in ${where}`]),
-        ]
-      })
-      .concat(hosts),
-    details: notes.map(([note]) => safe(note, longestDetail)),
+    lines: [...last(attempts), ...last(errors.length === 0 ? [] : callsThatThrew(evidence, chain, errors))],
+    details: [...notes],
   }
 }
 
-/** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
-function foreignHandlers(
-  evidence: Evidence,
-  chain: Chain,
-  errors: readonly { readonly error: unknown; readonly text: string }[],
-): string[] {
-  const calls = evidence.of('call').filter((call) => call.answer?.status === 500 && concerns(chain, call))
-  const byText = new Map<string, EntryOf<'call'>[]>()
-  for (const call of calls) {
-    const thrown = errors.find(({ text }) => utf8(text) === call.answer?.body)
-    if (thrown !== undefined) byText.set(thrown.text, [...(byText.get(thrown.text) ?? []), call])
-  }
-  return [...byText].slice(-mostErrors).flatMap(([text, met]) => {
-    const [first = ''] = withoutColours(text).split('\n')
-    const often = met.length === 1 ? '' : ` in ${counted(met.length, 'call')}`
-    const where = placeOf(errors.findLast((one) => one.text === text)?.error)
-    const { method, url } = met[0]!
-    return [
-      `The handler that stands for ${plainText(method)} ${urlText(url, evidence.redaction)} threw${often}: ${excerpt(evidence.redaction.text(first), longestLine)}`,
-      ...(where === '' ? [] : [`  in ${where}`]),
-    ]
+function attemptsThatThrew(evidence: Evidence, chain: Chain): Throw[] {
+  return evidence.of('attempt').flatMap((attempt): Throw[] => {
+    const note = attempt.outcome?.note
+    if (note === undefined || !note.startsWith(threw) || !concerns(chain, attempt)) return []
+    const handler = `The handler of ${urlText(attempt.url, evidence.redaction)}`
+    return [{ handler, unit: 'attempt', text: note.slice(threw.length) }]
   })
+}
+
+/** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
+function callsThatThrew(evidence: Evidence, chain: Chain, errors: readonly Known[]): Throw[] {
+  const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
+  return evidence.of('call').flatMap((call): Throw[] => {
+    const text = call.answer?.status === 500 ? texts.get(call.answer.body) : undefined
+    if (text === undefined || !concerns(chain, call)) return []
+    const handler = `The handler that stands for ${plainText(call.method)} ${urlText(call.url, evidence.redaction)}`
+    return [{ handler, unit: 'call', text }]
+  })
+}
+
+/** An assertion that fails again at its place is the same, though its text has other times and candidates. */
+function sameError({ handler, text }: Throw, errors: readonly Known[]): string {
+  return `${handler}\n${firstLine(text)}\n${placeIn(errors, text)}`
+}
+
+function linesOf(evidence: Evidence, group: readonly Throw[], errors: readonly Known[], failure: string): string[] {
+  const { handler, unit, text } = group.at(-1)!
+  const texts = new Set(group.map((one) => one.text))
+  // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
+  const known = errors.filter((one) => texts.has(one.text))
+  const count = evidence.role === 'traffic' || unit === 'call' ? group.length : Math.max(group.length, known.length)
+  const often = count === 1 ? '' : ` in ${counted(count, unit)}`
+  if (known.some(({ error }) => failure === verdictIn(messageOf(error)))) return [`${handler} threw this${often}.`]
+  const full = known.findLast((one) => one.text === text)
+  const [first = '', ...marks] = marksIn(full === undefined ? text : `${nameOf(full.error)}${messageOf(full.error)}`)
+  const where = placeIn(errors, text)
+  const safe = (line: string): string => excerpt(evidence.redaction.text(line), longestLine)
+  return [
+    `${handler} threw${often}: ${safe(first)}`,
+    ...marks.map((line) => `  ${safe(line)}`),
+    // Not `at`: Jest takes all that follows such a line for a stack.
+    ...(where === '' ? [] : [`  in ${where}`]),
+  ]
+}
+
+/** The first line of an error, and those that say what was expected and what there was. */
+function marksIn(text: string): string[] {
+  const [first = '', ...others] = verdictIn(text).replace(thrownBefore, '').split('\n')
+  const marks = others.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
+  return [first, ...marks.slice(0, mostMarks)]
+}
+
+/** A failure of a matcher without the command that replays it and the story. */
+function verdictIn(text: string): string {
+  return withoutColours(text).split(/\n+Replay: /)[0]!
+}
+
+/** What handlers had thrown before a matcher failed in one. */
+const thrownBefore = /^The handler .* threw.*\n(?: {2}.*\n)*/gm
+
+function firstLine(text: string): string {
+  return withoutColours(text).split('\n')[0]!
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : errorText(error)
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ` : ''
+}
+
+function placeIn(errors: readonly Known[], text: string): string {
+  const error = errors.findLast((one) => one.text === text)?.error
+  return error instanceof Error ? fromHere(callerLine(error)) : ''
 }
 
 /** In the story that is told, or at the address that it is about. */
@@ -90,8 +142,4 @@ function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'call'>): bo
 /** An assertion that failed inside of a handler has the colours of its runner. */
 function withoutColours(text: string): string {
   return text.replace(/\x1b\[[\d;]*m/g, '')
-}
-
-function placeOf(error: unknown): string {
-  return error instanceof Error ? fromHere(callerLine(error)) : ''
 }

@@ -29,6 +29,9 @@ interface Loose {
   readonly workflows?: readonly { readonly unused?: unknown }[]
 }
 
+/** How the note of an attempt begins that met nobody: the same sentence is a fact of its world. */
+export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
+
 /** Facts of the world that evidence comes from, empty when it is only a log. */
 export function worldOf({ received, context }: Evidence): WorldFacts {
   const given = (received ?? {}) as Loose

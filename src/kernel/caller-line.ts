@@ -23,3 +23,24 @@ export function callerLine(error: Error): string {
   }
   return ''
 }
+
+/** In the repository of this package its code is in several folders. */
+const sources = /^(?:src|matchers|fixtures|properties)\//
+
+/** Whether an error says that this package was used wrongly: it is the package that made it. */
+export function isMisuse({
+  message,
+  stack = '',
+}: {
+  readonly message: string
+  readonly stack?: string | undefined
+}): boolean {
+  if (!/^(?:TypeError|RangeError|SyntaxError): /.test(stack) || message === 'fetch failed') return false
+  const first = stack.split('\n').find((line) => /^ +at /.test(line)) ?? ''
+  const file = place.exec(first.trim())?.[1]
+  const root = ownRoot()
+  if (file === undefined || root === '') return false
+  if (file.startsWith(root)) return true
+  const repository = /^(.*\/)src\/$/.exec(root)?.[1]
+  return repository !== undefined && file.startsWith(repository) && sources.test(file.slice(repository.length))
+}

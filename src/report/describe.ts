@@ -310,11 +310,14 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
   return ` after ${formatDuration(outcome.at - entry.at)} at ${timeSeenFrom(outcome.at, entry.at)}`
 }
 
+/** Of one character in UTF-8. */
+const mostBytes = 4
+
 function consequence(outcome: AttemptOutcome, wording: Wording, fields: HiddenFields | undefined): string[] {
   const lines: string[] = []
   // What a handler threw is its answer, and told already.
   const { note = '' } = outcome
-  const isTold = outcome.body.length <= note.length && note.endsWith(text(outcome.body))
+  const isTold = outcome.body.length <= note.length * mostBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
     lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
   }

@@ -140,7 +140,9 @@ export class RunStory {
 
   /** The attempt that is the last of the run's own and failed, with the step that it was at. */
   get failing(): { readonly attempt: EntryOf<'attempt'>; readonly step: string | undefined } | undefined {
-    const last = this.messages.length === 0 ? undefined : this.attemptsOf(this.messages.at(-1)!).at(-1)
+    // Messages that were submitted later were canceled with a run that failed.
+    const failed = this.messages.findLast((one) => this.attemptsOf(one).at(-1)?.outcome?.state === 'FAILED')
+    const last = this.attemptsOf((this.state === 'failed' ? failed : undefined) ?? this.messages.at(-1) ?? '').at(-1)
     if (last?.outcome === undefined || last.outcome.state === 'DELIVERED') return undefined
     const header = last.outcome.headers.find(([name]) => /-error-step-name$/i.test(name))
     return { attempt: last, step: header?.[1] }

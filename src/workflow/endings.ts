@@ -30,9 +30,9 @@ export class Endings {
   }
 
   /** One of its messages is a dead letter now. */
-  fail(run: Run, message: Message, { status, headers, body }: RunReply, dlqId: string): void {
+  fail(run: Run, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
     if (!run.isStarted) return
-    run.failure = { status, headers, body, message, dlqId }
+    run.failure = { status, headers, body, error, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
 

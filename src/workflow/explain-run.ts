@@ -1,5 +1,7 @@
+import { text } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import { timeText } from '../queue/explain/time-text.js'
-import { shownUrl } from '../secrets/urls.js'
+import { shownText, shownUrl } from '../secrets/urls.js'
 import type { Run } from './run.js'
 import type { Workflows } from './workflows.js'
 
@@ -22,12 +24,31 @@ export function explainRun(run: Run, { queue }: Workflows): string {
   return [`${begun} and goes on.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
 }
 
-function end({ state, completedAt, failure }: Run): string {
+function end(run: Run): string {
+  const { state, completedAt, failure } = run
   const at = completedAt === undefined ? '' : ` at ${timeText(completedAt)}`
   if (state === 'RUN_SUCCESS') return `succeeded${at}`
   if (state === 'RUN_CANCELED') return `was cancelled${at}`
-  const why = failure === undefined ? '' : `, answered ${failure.status}: dead letter ${failure.dlqId}`
-  return `failed${at}${why}`
+  if (failure === undefined) return `failed${at}`
+  const { status, error, message, dlqId } = failure
+  const what =
+    status === 0 ? `did not answer${error === undefined ? '' : `: ${shownText(error)}`}` : `answered ${status}`
+  return `failed${at}: ${shownUrl(message.url)} ${what}${bodyText(run)} (dead letter ${dlqId})`
+}
+
+const longestBody = 300
+/** What JSON leaves as it is: marks of direction, invisible characters, line separators. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** What the endpoint answered: of an error of the SDK its message. */
+function bodyText({ configuration, failure }: Run): string {
+  const body = text(failure!.body)
+  if (body === '') return ''
+  if (configuration.settings.redact?.body === true) return ' (its publisher hides the body)'
+  const error = parsedJson(body) as { message?: unknown } | null | undefined
+  const told = shownText(typeof error?.message === 'string' ? error.message : body)
+  const shown = JSON.stringify(told.length > longestBody ? `${told.slice(0, longestBody)}…` : told)
+  return ` ${shown.replace(unprintable, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}`
 }
 
 /** Steps that wait for the end of other runs. */

@@ -1,7 +1,7 @@
 import { lostAck } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
-import { withTrace } from '../../fixtures/world.js'
+import { leftBehind, withTrace } from '../../fixtures/world.js'
 import { callerLine } from '../../src/kernel/caller-line.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, charging, shop, world } from './world.js'
@@ -48,5 +48,113 @@ describe('what threw', () => {
     const error = new Error('x')
     error.stack = `Error: x\n${frame}`
     expect(callerLine(error)).toBe(place)
+  })
+})
+
+describe('an expect that fails inside of a handler', () => {
+  /** As Jest makes them: the first line says nothing. */
+  const jestError = (got: number): Error =>
+    Object.assign(new Error(`expect(received).toBe(expected) // Object.is equality\n\nExpected: 2\nReceived: ${got}`), {
+      name: 'Error',
+      matcherResult: {},
+    })
+  type World = ReturnType<typeof world>
+  const assertions: Readonly<
+    Record<string, readonly [check: (sandbox: World) => unknown, first: string, mark: string]>
+  > = {
+    'of Vitest': [() => expect({ n: 1 }).toEqual({ n: 2 }), 'expected { n: 1 } to deeply equal', 'expected { n: 1 }'],
+    // Its text differs with each attempt: it has the story so far.
+    'a matcher of this package': [
+      ({ queue }) => expect(queue).toHavePublished({ to: shop, body: 'order 2' }),
+      'expect(queue).toHavePublished(',
+      "✗ body: expected 'order 2', received 'order 1'",
+    ],
+    'of Jest': [
+      () => {
+        throw jestError(1)
+      },
+      'expect(received).toBe(expected)',
+      'Received: 1',
+    ],
+  }
+
+  async function failed(check: (sandbox: World) => unknown): Promise<World> {
+    const sandbox = world()
+    sandbox.destinations.on(shop, () => {
+      check(sandbox)
+      return new Response()
+    })
+    sandbox.queue.publish({ to: shop, body: 'order 1', retries: 2 })
+    await sandbox.clock.drain()
+    return sandbox
+  }
+
+  const count = (text: string, part: string): number => text.split(part).length - 1
+
+  test.each(Object.entries(assertions))(
+    '%s fails the test: printed once, with its attempts',
+    async (_, [check, first, mark]) => {
+      const sandbox = await failed(check)
+      const complaint = leftBehind(sandbox, {})
+      expect(complaint).toBe(sandbox.destinations.errors[0])
+      const text = withTrace(complaint!.message, sandbox)
+      expect(text).toMatch(/^The handler of https:\/\/shop\.test\/orders threw .*in 3 attempts\.$/m)
+      expect(count(text, first)).toBe(1)
+      expect(count(text, mark)).toBe(1)
+    },
+  )
+
+  test.each(Object.entries(assertions))(
+    '%s, and the test fails of another: once, with marks and attempts',
+    async (_, [check, first, mark]) => {
+      const sandbox = await failed(check)
+      for (const text of [
+        withTrace('expected 1 to be 2', sandbox),
+        failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop })),
+        withTrace(
+          failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop })),
+          sandbox,
+        ),
+      ]) {
+        expect(text).toMatch(/^The handler of https:\/\/shop\.test\/orders threw in 3 attempts: /m)
+        expect(text).toMatch(/^ {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+$/m)
+        expect(count(text, first)).toBe(1)
+        expect(count(text, mark)).toBe(1)
+      }
+    },
+  )
+
+  test('several assertions stay apart, and so do two places with the same first line', async () => {
+    let calls = 0
+    const { message } = jestError(1)
+    const sandbox = await failed(() => {
+      if (calls++ < 2) throw new Error(message)
+      throw new Error(message.replace('1', '7'))
+    })
+    const text = withTrace('expected 1 to be 2', sandbox)
+    expect(text).toMatch(/threw in 2 attempts: .*\n {2}Expected: 2\n {2}Received: 1\n/)
+    expect(text).toMatch(/orders threw: .*\n {2}Expected: 2\n {2}Received: 7\n/)
+  })
+
+  test('one of another host is counted in calls', async () => {
+    const sandbox = world()
+    charging(sandbox)
+    sandbox.calls.on(bank, () => {
+      expect(1).toBe(2)
+      return new Response()
+    })
+    sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
+    await sandbox.clock.drain()
+    const text = withTrace(leftBehind(sandbox, {})!.message, sandbox)
+    expect(text).toMatch(/^The handler that stands for POST https:\/\/bank\.test\/charges threw .*in 2 calls\.$/m)
+  })
+
+  test('an error that is no assertion, and one that the test did not fail of, are not "this"', async () => {
+    const sandbox = await failed(() => {
+      throw new RangeError('no such account')
+    })
+    expect(leftBehind(sandbox, { strict: false })).toBeUndefined()
+    expect(withTrace('expected 1 to be 2', sandbox)).toContain('threw in 3 attempts: RangeError: no such account')
+    expect(withTrace('no such account, and more', sandbox)).not.toContain('threw this')
   })
 })

@@ -239,7 +239,7 @@ describe('unused()', () => {
     // What the test itself does is no request.
     sandbox.store.run('SET', 'page:home', 'Welcome!')
     faults.add(down())
-    const [{ sentence }] = faults.unused() as [{ sentence: string }]
+    const { sentence } = faults.unused()[0]!
     expect(sentence).toContain('no store request was made after it was added. ')
     expect(sentence).toContain('Either the app skipped the store')
   })
@@ -304,7 +304,7 @@ describe('unused()', () => {
     const { faults } = world()
     const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
     faults.add({ on, fault: fault as never })
-    const [{ sentence }] = faults.unused() as [{ sentence: string }]
+    const { sentence } = faults.unused()[0]!
     expect(sentence).toMatch(/was never injected: no .+ after it was added\. Either .+, or the rule isn't needed\.$/)
   })
 

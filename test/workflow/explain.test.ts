@@ -64,7 +64,7 @@ describe('why a run is where it is', () => {
     expect(explained(success)).toContain('and succeeded at 2030-01-01 00:00:00.')
     const failed = await begun(() => Promise.reject(new Error('no')), 0)
     expect(explained(failed)).toMatch(
-      /and failed at 2030-01-01 00:00:00, answered 500: dead letter \d+-0\. Message msg_/,
+      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ answered 500 "no" \(dead letter \d+-0\)\. Message msg_/,
     )
     const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
     cancelled.workflow.run('wfr_one').cancel()
@@ -135,4 +135,47 @@ test('the statistics count runs by how they end, and a dump keeps the count', as
   const dump = world.dump()
   world.load(dump)
   expect(world.dump().counted).toEqual(dump.counted)
+})
+
+describe('what a run failed of', () => {
+  /** A run whose endpoint answers so. */
+  async function answered(reply: () => Response, headers: Record<string, string> = {}): Promise<string> {
+    const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
+    world.destinations.on(`${app}/run`, reply)
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 0, ...headers })
+    await world.clock.drain()
+    return explained(world)
+  }
+
+  test('the url that failed and the body of its answer, cut and printable', async () => {
+    expect(await answered(() => new Response('<h1>Bad\ngateway</h1>', { status: 502 }))).toContain(
+      `failed at 2030-01-01 00:00:00: ${app}/run answered 502 "<h1>Bad\\ngateway</h1>" (dead letter `,
+    )
+    expect(await answered(() => new Response(null, { status: 503 }))).toContain(`${app}/run answered 503 (dead letter`)
+    const long = await answered(() => new Response(`\u001b[31m\u202e${'x'.repeat(5000)}`, { status: 500 }))
+    expect(long).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+    expect(long.length).toBeLessThan(1200)
+  })
+
+  test('no secret of the answer', async () => {
+    const text = await answered(() => new Response('token: sk_live_abcdefghijklmnopqrstuv', { status: 500 }))
+    expect(text).toContain('answered 500 "token')
+    expect(text).not.toContain('sk_live_abc')
+    const hidden = await answered(() => new Response('the secret of Ada', { status: 500 }), {
+      redact: { body: true },
+    } as never)
+    expect(hidden).toContain('answered 500')
+    expect(hidden).not.toContain('Ada')
+  })
+
+  test('nobody at the url of a later step: that url, and an address is not looked up', async () => {
+    const world = workflowWorld()
+    world.serve('/run', async (context) => void (await context.run('a', () => 1)), { baseUrl: 'http://127.0.0.1:4999' })
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 0 })
+    await world.clock.drain()
+    expect(explained(world)).toMatch(
+      /failed at .*: http:\/\/127\.0\.0\.1:4999\/run did not answer: .*connection refused \(dead letter /,
+    )
+    expect(explained(world)).not.toMatch(/answered 0|lookup/)
+  })
 })

@@ -102,9 +102,13 @@ test('nobody at the url of the workflow', async () => {
   const world = workflowWorld()
   await world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
   await world.clock.drain()
-  const [hint] = hints(() => about(world).toHaveRun({ state: 'success' }))
-  expect(hint).toMatch(/^run wfr_one failed before its next step after 1 attempt: .*no such host \(Nobody answers at /)
-  expect(hint).toContain(`Register destinations.on('${url}', handler)`)
+  const state = () => about(world).toHaveRun({ state: 'success' })
+  expect(hints(state)).toEqual([
+    'run wfr_one failed before its next step after 1 attempt: dial tcp: lookup app.test: no such host.',
+  ])
+  const [cause = ''] = failureOf(state).split('\nExpected ')
+  expect(cause).toContain(`Nobody answers at ${url}`)
+  expect(cause).toContain(`Register destinations.on('${url}', handler)`)
 })
 
 test('no run began: refused, not triggered, or nothing sent', async () => {
@@ -135,10 +139,15 @@ test('an event that was told under another name, or too early', async () => {
     async (context) => void (await context.waitForEvent('approval', 'approved-42', { timeout: '1h' })),
   )
   const came = () => about(world).toHaveWaitedFor('approved-42', { outcome: 'came' })
-  expect(hints(came)).toEqual(["nobody has told event 'approved-42'."])
+  const waiting = "Step 'approval' waits for it until 2030-01-01 01:00. Send it with "
+  expect(hints(came)).toEqual([
+    `Event 'approved-42' was never sent. ${waiting}workflow.notify('approved-42', data), or let it time out with clock.drain().`,
+  ])
   world.workflow.notify('aproved-42', { by: 'Ada' })
   expect(hints(came)).toEqual([
-    "nobody has told event 'approved-42'; 'aproved-42' was told at 00:00:01.000, and nobody waited for it.",
+    expect.stringMatching(
+      /^Event 'approved-42' was never sent; 'aproved-42' was sent at 00:00:01\.000, and no step waited for it\. Step /,
+    ),
   ])
   expect(hints(() => about(world).toHaveWaitedFor('aproved-42'))).toEqual([
     "no wait for event 'aproved-42'; there is 'approved-42'.",
@@ -148,6 +157,8 @@ test('an event that was told under another name, or too early', async () => {
   ])
   await world.clock.drain()
   expect(hints(() => about(world).toHaveRun({ state: 'failed' }))).toEqual([])
+  // It has timed out: nobody waits any more.
+  expect(hints(came)).toEqual([expect.stringMatching(/^Event 'approved-42' was never sent; [^.]*\.000, [^.]*\.$/)])
 
   const early = workflowWorld()
   early.workflow.notify('approved-42')
@@ -155,8 +166,23 @@ test('an event that was told under another name, or too early', async () => {
   await early.client.trigger({ url })
   await early.clock.advance('1s')
   expect(hints(() => about(early).toHaveWaitedFor('approved-42', { outcome: 'came' }))).toEqual([
-    "event 'approved-42' was told at 00:00:00.000, when nobody waited for it: told to a run by its id, it is kept for the run's next wait.",
+    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Sent to a run by its id, it is kept for the run's next wait.",
   ])
+})
+
+test('several steps wait for an event, of runs that go on; a canceled one does not', async () => {
+  const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
+  world.serve(
+    '/order',
+    async (context) => void (await context.waitForEvent('approval', 'approved', { timeout: '36h' })),
+  )
+  for (const workflowRunId of ['one', 'two', 'three']) await world.client.trigger({ url, workflowRunId })
+  await world.clock.advance('30s')
+  const came = () => about(world).toHaveWaitedFor('approved', { outcome: 'came' })
+  world.workflow.run('wfr_one').cancel()
+  expect(hints(came)[0]).toContain("Step 'approval' (and 1 other step) waits for it until 2030-01-02 21:00")
+  for (const id of ['wfr_two', 'wfr_three']) world.workflow.run(id).cancel()
+  expect(hints(came)).toEqual(["Event 'approved' was never sent."])
 })
 
 test('two workflows with the same step names: the one in question first; a url that no run is of', async () => {

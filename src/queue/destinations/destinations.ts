@@ -8,7 +8,7 @@ import { headerOf } from '../../kernel/http.js'
 import type { Journal } from '../../kernel/journal.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
-import { isLoopback } from '../settings/url.js'
+import { isAddress, isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
 import { parted, withLines } from './header-lines.js'
@@ -427,7 +427,7 @@ export class Destinations {
       `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
       (this.#options.hints ?? inProcess).destination(shownPattern(url))
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
-    return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
+    return { ...broken(unanswered(hostname(url))), note: sentence }
   }
 
   #send(url: string, attempt: Attempt, context: DeliveryContext, send: typeof fetch): Maybe<WireReply> {
@@ -525,8 +525,21 @@ async function sendBy(
     return lines.length === 0 ? reply : { ...reply, headers: parted(reply.headers, lines) }
   } catch (error) {
     const known = knownFailure(error)
-    return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
+    const told = networkErrorText(known instanceof BrokenBody ? known.cause : error)
+    const note = nobody[told]
+    return note === undefined ? broken(told) : { ...broken(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
   }
+}
+
+/** What a delivery over the network that found nobody says to its author. */
+const nobody: Readonly<Record<string, string>> = {
+  [networkErrors.refused]: 'the connection was refused. Start the app there, or correct the url.',
+  [networkErrors.unresolved]: 'the host has no address. Correct the url.',
+}
+
+/** What the queue sees of a url that nobody has registered: an address, or this machine, is not looked up. */
+function unanswered(host: string): string {
+  return isLoopback(host) || isAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */

@@ -8,6 +8,8 @@ export interface RunReply {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string | undefined
 }
 
 /** What an attempt came to: an answer, or why there is none. */

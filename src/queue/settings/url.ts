@@ -76,6 +76,11 @@ export function isLoopback(hostname: string): boolean {
   )
 }
 
+/** Whether a host name is an address, which nobody has to look up. */
+export function isAddress(hostname: string): boolean {
+  return /^(?:\d+(?:\.\d+){3}|\[[\da-f:.]+\])$/i.test(hostname)
+}
+
 /** The host of a url, with and without its port. */
 export function hostsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return []

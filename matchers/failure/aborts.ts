@@ -1,0 +1,181 @@
+import { text } from '../../src/kernel/bytes.js'
+import { parsedJson } from '../../src/kernel/parsed-json.js'
+import type { EntryOf } from '../../src/kernel/traffic.js'
+import { answerText } from '../../src/report/run-text.js'
+import { excerpt, plainText } from '../../src/report/safe-text.js'
+import { literal } from '../literal.js'
+import type { Evidence } from '../received.js'
+import { grouped } from './circumstances.js'
+
+// The SDK ends a call of an endpoint by throwing WorkflowAbort as soon as it has submitted a step. A call that goes on
+// after that has caught what was thrown, or did not await the step. The log proves it: the call did something more.
+
+/** A request with which an endpoint submitted a step for the first time, or several beside each other. */
+interface Submission {
+  readonly runId: string
+  readonly name: string
+  readonly request: EntryOf<'request'>
+}
+
+type Call = EntryOf<'attempt'>
+
+const longestAnswer = 200
+const swallowed =
+  'a try/catch around it (or finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
+/** How the SDK begins to say that a route ended before its first step. */
+const unstarted = 'Failed to authenticate Workflow request'
+
+/** Calls of workflow endpoints that went on after they had submitted a step. */
+export function swallowedAborts(evidence: Evidence): string[] {
+  const ends = new Map(
+    evidence.of('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
+  )
+  const submissions = grouped(submissionsIn(evidence), ({ runId }) => runId)
+  const calls = grouped(evidence.of('attempt'), ({ workflowRunId = '' }) => workflowRunId)
+  return [
+    ...[...submissions].flatMap(([runId, own]) =>
+      wentOn(own, loneCalls(calls.get(runId) ?? []), ends.get(runId), evidence),
+    ),
+    ...submittedAfter(ends, evidence),
+    ...endedUnstarted(evidence),
+  ]
+}
+
+function submissionsIn(evidence: Evidence): Submission[] {
+  const causes = new Map(evidence.of('published').map(({ seq, cause }) => [seq, cause]))
+  const steps = new Map<number, { readonly runId: string; readonly name: string }>()
+  const known = new Set<string>()
+  for (const entry of [...evidence.of('step'), ...evidence.of('wait'), ...evidence.of('invoke')]) {
+    const { runId, stepId, stepName, cause = 0 } = entry
+    const request = causes.get(cause) ?? cause
+    // A step that is submitted again is no other one: its client got no answer, or its plan came before.
+    const step = `${stepId} ${runId}`
+    if (!known.has(step) && !steps.has(request)) steps.set(request, { runId, name: stepName })
+    known.add(step)
+  }
+  return evidence.of('request').flatMap((request) => {
+    if (!isAccepted(request)) return []
+    const submitted = steps.get(request.seq) ?? calledIn(request)
+    return submitted === undefined ? [] : { ...submitted, request }
+  })
+}
+
+function isAccepted({ answer }: EntryOf<'request'>): boolean {
+  return answer !== undefined && answer.status >= 200 && answer.status < 300
+}
+
+/** The step of `context.call()` in a request that submits one: it has no entry before the third party has answered. */
+function calledIn({ body, service }: EntryOf<'request'>): { runId: string; name: string } | undefined {
+  if (service !== 'queue' || !body.includes('toCallback')) return undefined
+  const [first] = [parsedJson(text(body))].flat() as { readonly headers?: object }[]
+  const headers = Object.entries(first?.headers ?? {})
+  const told = (end: string): unknown => headers.find(([name]) => name.toLowerCase().endsWith(end))?.[1]
+  const [runId, name] = [told('workflow-runid'), told('workflow-stepname')]
+  return typeof runId === 'string' && typeof name === 'string' ? { runId, name } : undefined
+}
+
+/**
+ * The calls during which no other one of their run was under way, with all that the run did in the meantime. A handler
+ * that was given up may still run: after a call without an answer nobody can tell.
+ */
+function* loneCalls(calls: readonly Call[]): Generator<Call> {
+  let ended = 0
+  for (const [index, call] of calls.entries()) {
+    const until = endOf(call)
+    if (ended < call.seq && (calls[index + 1]?.seq ?? Number.POSITIVE_INFINITY) > until) yield call
+    if (call.outcome?.status === 0) return
+    ended = Math.max(ended, until)
+  }
+}
+
+function endOf({ endedAfter = Number.POSITIVE_INFINITY }: Call): number {
+  return endedAfter
+}
+
+/** What calls did after their first step: they submitted another one, ended the run, or failed. */
+function wentOn(
+  submissions: readonly Submission[],
+  calls: Iterable<Call>,
+  end: EntryOf<'workflow'> | undefined,
+  evidence: Evidence,
+): string[] {
+  const told: string[] = []
+  let at = 0
+  for (const call of calls) {
+    const isIn = (seq: number): boolean => seq > call.seq && seq <= endOf(call)
+    while (at < submissions.length && submissions[at]!.request.seq < call.seq) at++
+    const [first, second] = submissions
+      .slice(at, at + 2)
+      .filter(({ request: { seq, cause = call.seq } }) => isIn(seq) && cause === call.seq)
+    if (first === undefined) continue
+    const { name, request } = first
+    const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
+    const thrown = errorOf(call, evidence)
+    if (second !== undefined)
+      told.push(`${lead} went on and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
+    else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
+      // WorkflowAbort is thrown when the answer has come.
+      const why = endedBefore(request, end.cause!) ? swallowed : 'the step is not awaited'
+      told.push(`${lead} also ended run ${plainText(end.runId)} (#${end.seq}): ${why}.`)
+    } else if (thrown !== undefined) told.push(`${lead} then failed with ${thrown}: ${swallowed}.`)
+  }
+  return told
+}
+
+function endedBefore({ endedAfter = Number.POSITIVE_INFINITY }: EntryOf<'request'>, seq: number): boolean {
+  return endedAfter < seq
+}
+
+/** What the SDK says of an error of the route; `undefined` when there was a fault, which may have made it. */
+function errorOf(call: Call, evidence: Evidence): string | undefined {
+  const { outcome, seq } = call
+  if (outcome === undefined || outcome.status < 400) return undefined
+  const error = parsedJson(text(outcome.body)) as { error?: unknown; message?: unknown } | undefined
+  if (typeof error?.error !== 'string' || typeof error.message !== 'string') return undefined
+  const isFaulty = evidence
+    .of('fault')
+    .some((fault) => fault.cause === seq || (fault.seq > seq && fault.seq <= endOf(call)))
+  return isFaulty ? undefined : excerpt(evidence.redaction.text(answerText(call)), longestAnswer)
+}
+
+/** Steps that came when their run had succeeded already: the queue refused them. */
+function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: Evidence): string[] {
+  return evidence.of('request').flatMap((request) => {
+    if (request.answer?.status !== 400) return []
+    const refusal = text(request.answer.body ?? ('' as never))
+    const end = [...ends.values()].find(({ runId, seq }) => request.seq > seq && refusal.includes(runId))
+    if (end === undefined || !isRequest(end.cause, evidence)) return []
+    const { runId, seq } = end
+    const known = evidence.of('step').flatMap((step) => (step.runId === runId ? step.stepId : []))
+    const step = stepsIn(request).find(({ stepId }) => !known.includes(stepId))
+    if (step === undefined) return []
+    return `Step ${quoted(step.stepName)} was submitted (#${request.seq}) after run ${plainText(runId)} had ended (#${seq}): the step is not awaited.`
+  })
+}
+
+/** Routes that met no step: the SDK refuses the call, whatever the reason was. */
+function endedUnstarted(evidence: Evidence): string[] {
+  return evidence.of('attempt').flatMap(({ seq, outcome, workflowRunId: runId }) => {
+    if (runId === undefined || outcome?.status !== 400 || !text(outcome.body).includes(unstarted)) return []
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 (#${seq}): it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`
+  })
+}
+
+/** The steps in the body of a request that submits some. */
+function stepsIn({ body, service }: EntryOf<'request'>): { readonly stepId: number; readonly stepName: string }[] {
+  const parsed = service === 'queue' ? parsedJson(text(body)) : undefined
+  return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((one: unknown) => {
+    const own = (one as { body?: unknown } | null | undefined)?.body
+    const step = (typeof own === 'string' ? parsedJson(own) : one) as { stepId?: unknown; stepName?: unknown } | null
+    const { stepId, stepName } = step ?? {}
+    return typeof stepId === 'number' && typeof stepName === 'string' ? { stepId, stepName } : []
+  })
+}
+
+function isRequest(seq: number | undefined, evidence: Evidence): boolean {
+  return evidence.of('request').some((request) => request.seq === seq)
+}
+
+function quoted(step: string): string {
+  return plainText(literal(step))
+}

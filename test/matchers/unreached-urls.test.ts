@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createSandbox, refused, type Sandbox } from 'stuntdouble'
+import { expect, test } from 'stuntdouble/vitest'
+import { withTrace } from '../../fixtures/world.js'
+import { failureOf } from './failure.js'
+
+// A url at which nobody is: that is the cause, and moving the clock is none.
+
+/** A port of this machine at which nobody listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function failed(sandbox: Sandbox, url: string): Promise<Sandbox> {
+  sandbox.queue.publish({ to: url, retries: 3 })
+  await sandbox.clock.advance('20s')
+  return sandbox
+}
+
+/** Failures of the same cause: a matcher about the message, about what it should have done, and any other. */
+const failures = (sandbox: Sandbox, url: string): string[] => [
+  failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: url })),
+  failureOf(() => expect(sandbox.store).toHaveKey('done')),
+  withTrace('expected 1 to be 2', sandbox),
+]
+
+test('a url of this machine at which nobody listens comes before the clock', async () => {
+  const url = `http://127.0.0.1:${await freePort()}/orders`
+  using sandbox = createSandbox({ fetch: globalThis.fetch })
+  await failed(sandbox, url)
+  for (const text of failures(sandbox, url)) {
+    expect(text).toMatch(new RegExp(`^Nobody answers at ${url}: .*refused.*Start the app`, 'm'))
+    const clock = text.indexOf('clock.advance(')
+    expect(clock === -1 || text.indexOf('Nobody answers') < clock).toBe(true)
+    // In the causes once, and in the story once.
+    expect(text.split('Nobody answers at').length - 1).toBeLessThanOrEqual(3)
+  }
+})
+
+test('so does a url that nobody has registered; no address is looked up', async () => {
+  for (const [url, error] of [
+    ['http://localhost:3000/orders', 'connection refused'],
+    ['http://127.0.0.1:3000/orders', 'connection refused'],
+    ['http://[::1]:3000/orders', 'connection refused'],
+    ['http://203.0.113.7/orders', 'connection refused'],
+    ['https://shop.test/orders', 'lookup shop.test: no such host'],
+  ] as const) {
+    using sandbox = createSandbox()
+    await failed(sandbox, url)
+    const attempts = sandbox.traffic.of('attempt')
+    expect(attempts[0]!.outcome!.error).toContain(error)
+    if (error === 'connection refused') expect(attempts[0]!.outcome!.error).not.toContain('lookup')
+    for (const text of failures(sandbox, url)) expect(text).toContain(`Nobody answers at ${url}`)
+  }
+})
+
+test('many messages to one url say it once; other failures of the network do not', async () => {
+  using sandbox = createSandbox()
+  for (let n = 0; n < 5; n++) sandbox.queue.publish({ to: 'https://shop.test/orders', body: n })
+  await sandbox.clock.advance('1s')
+  const text = withTrace('expected 1 to be 2', sandbox)
+  expect(text.slice(0, text.indexOf('Replay: ')).split('Nobody answers at')).toHaveLength(2)
+
+  // The app is there: a fault refuses the connection.
+  using faulty = createSandbox()
+  faulty.destinations.on('https://shop.test/orders', () => new Response())
+  faulty.faults.add({ on: 'queue.delivery', fault: refused() })
+  await failed(faulty, 'https://shop.test/orders')
+  for (const text of failures(faulty, 'https://shop.test/orders')) expect(text).not.toContain('Nobody answers')
+})

@@ -1,0 +1,256 @@
+import { Client as QueueClient } from '@upstash/qstash'
+import { serve as serveBefore } from '@upstash/qstash/nextjs'
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { swallowedAborts } from '../../matchers/failure/aborts.js'
+import { sandboxMatchers } from '../../matchers/index.js'
+import { evidenceOf } from '../../matchers/received.js'
+import { duplicate, lostAck, status } from '../../src/index.js'
+import { failureOf } from '../matchers/failure.js'
+import { runs, seedOr } from '../support/effort.js'
+import { plans, routeOf, third } from './random-routes.js'
+import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
+
+// "You should not wrap context.run/sleep/sleepUntil/call methods with try/catch" and "make sure that you await each step":
+// the text of WorkflowAbort, and the first mistake of the vendor's page on troubleshooting.
+
+expect.extend(sandboxMatchers as never)
+const about = expect as (received: unknown) => Loose
+const url = `${app}/order`
+const first = (context: Loose): Promise<unknown> => context.run('charge', () => 'paid')
+const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** What the log proves about calls of the endpoint. */
+const proven = (world: WorkflowWorld): string[] => swallowedAborts(evidenceOf('toHaveStep', world, 'sandbox'))
+
+type Serve = (world: WorkflowWorld, route: (context: Loose) => Promise<unknown>) => Promise<unknown>
+
+/** Both packages of the vendor that serve workflows; of the older one a first call starts the run. */
+const sdks: Readonly<Record<string, Serve>> = {
+  '@upstash/workflow': (world, route) => {
+    world.serve('/order', route)
+    return world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
+  },
+  '@upstash/qstash': (world, route) => {
+    const connection = { baseUrl: world.addresses.queue, token: world.tokens.queue }
+    const qstashClient = new QueueClient(connection)
+    const handler = serveBefore(route as never, {
+      qstashClient,
+      receiver: undefined as never,
+      retries: 0,
+    })
+    world.destinations.on(url, handler as Loose)
+    return qstashClient.publish({ url, retries: 0 })
+  },
+}
+
+async function ran(route: (context: Loose) => Promise<unknown>, serve: Serve): Promise<WorkflowWorld> {
+  const world = workflowWorld()
+  world.destinations.answer(third, 200)
+  await serve(world, route)
+  await world.clock.drain()
+  return world
+}
+
+/** Routes, the step whose WorkflowAbort was lost, and what the call did after it. */
+const mistakes: Readonly<
+  Record<string, readonly [route: (context: Loose) => Promise<unknown>, step: string, then: RegExp]>
+> = {
+  'a step in try/catch, which returns': [
+    async (context) => {
+      await first(context)
+      try {
+        await context.run('stock', () => 'reserved')
+      } catch {
+        return 'out of stock'
+      }
+      await context.run('mail', () => 'sent')
+    },
+    'stock',
+    /ended run .*try\/catch.*WorkflowAbort/,
+  ],
+  'a sleep in try/catch': [
+    async (context) => {
+      await first(context)
+      await context.sleep('nap', 5).catch(() => {})
+    },
+    'nap',
+    /ended run /,
+  ],
+  'a call in try/catch': [
+    async (context) => {
+      await first(context)
+      // The older package takes a list of arguments.
+      await context.call('bank', ...(context.call.length > 2 ? [third, 'POST'] : [{ url: third }])).catch(() => {})
+    },
+    'bank',
+    /ended run /,
+  ],
+  'a wait in try/catch': [
+    async (context) => {
+      await first(context)
+      await context.waitForEvent('approval', 'approved').catch(() => {})
+    },
+    'approval',
+    /ended run /,
+  ],
+  'several steps in Promise.allSettled()': [
+    async (context) => {
+      await first(context)
+      await Promise.allSettled([context.run('stock', () => 1), context.run('mail', () => 2)])
+    },
+    'stock',
+    /ended run .*Promise\.allSettled/,
+  ],
+  'a step in try/catch, and another one': [
+    async (context) => {
+      await first(context)
+      await context.run('stock', () => 1).catch(() => {})
+      await context.run('mail', () => 2)
+    },
+    'stock',
+    /submitted step 'mail'/,
+  ],
+  'a step in finally': [
+    async (context) => {
+      await first(context)
+      try {
+        await context.run('stock', () => 1)
+      } finally {
+        await context.run('unlock', () => 2)
+      }
+    },
+    'stock',
+    /submitted step 'unlock'.*finally/,
+  ],
+  'a catch that throws another error': [
+    async (context) => {
+      await first(context)
+      await context.run('stock', () => 1).catch(() => Promise.reject(new Error('out of stock')))
+    },
+    'stock',
+    /failed with 500 out of stock/,
+  ],
+  'a step that is not awaited': [
+    async (context) => {
+      await first(context)
+      context.run('mail', () => 1).catch(() => {})
+    },
+    'mail',
+    /ended.*not awaited/,
+  ],
+}
+
+describe.each(Object.entries(sdks))('%s', (sdk, serve) => {
+  const known = Object.entries(mistakes).filter(([name]) => sdk !== '@upstash/qstash' || !name.startsWith('a wait'))
+  test.each(known)('%s: the call that submitted the step did more', async (_, [route, step, then]) => {
+    const world = await ran(route, serve)
+    const [sentence = '', ...others] = proven(world)
+    expect(sentence.toLowerCase()).toContain(`step '${step}'`)
+    expect(sentence).toMatch(then)
+    expect(others).toEqual([])
+    for (const assertion of [
+      () => about(world).toHaveStep('never'),
+      () => about(world).toHaveRun({ result: 'never' }),
+      () => about(world).toHaveWaitedFor('never'),
+      () => about(world.queue).toHaveDelivered({ to: 'https://never.test' }),
+      () => about(world.store).toHaveKey('never'),
+    ])
+      expect(failureOf(assertion).split(sentence)).toHaveLength(2)
+  })
+})
+
+test('a step that comes after its run has ended is not awaited, and nothing else is said', async () => {
+  const world = workflowWorld()
+  const late: Promise<unknown>[] = []
+  world.serve('/order', async (context: Loose) => {
+    await first(context)
+    late.push(context.run('mail', soon).catch(() => {}))
+  })
+  await world.client.trigger({ url, retries: 0 })
+  await world.clock.drain()
+  await Promise.all(late)
+  await soon()
+  const sentences = proven(world)
+  expect(sentences).toEqual([expect.stringMatching(/^Step 'mail' .* after run .* had ended .* not awaited/)])
+  expect(sentences[0]).not.toContain('try/catch')
+})
+
+test('a route that ends before its first step: returned, or swallowed what that throws', async () => {
+  for (const route of [
+    async () => 'nothing to do',
+    (context: Loose) => first(context).catch(() => 'out of stock'),
+    async (context: Loose) => void first(context).catch(() => {}),
+  ]) {
+    const world = await ran(route, sdks['@upstash/workflow']!)
+    expect(proven(world)).toEqual([expect.stringMatching(/before its first step.*400/)])
+    expect(failureOf(() => about(world).toHaveRun({ state: 'success' }))).toContain(proven(world)[0])
+  }
+})
+
+test('a run that failed behind a step that was submitted says of what', async () => {
+  const world = await ran(mistakes['a catch that throws another error']![0], sdks['@upstash/workflow']!)
+  expect(failureOf(() => about(world).toHaveRun({ state: 'success' }))).toMatch(/failed .*: 500 out of stock/)
+})
+
+test('another cause, or none that the log proves: an endpoint that fails, an attempt without an answer', async () => {
+  const failing = await ran(async (context) => {
+    await first(context)
+    await context.run('stock', () => Promise.reject(new Error('out of stock')))
+  }, sdks['@upstash/workflow']!)
+  expect(proven(failing)).toEqual([])
+
+  // The handler runs on behind an attempt that was given up.
+  const world = workflowWorld()
+  world.serve('/order', mistakes['a step in try/catch, which returns']![0])
+  world.destinations.script(url, [lostAck()])
+  await world.client.trigger({ url, retries: 1 })
+  await world.clock.drain()
+  expect(proven(world)).toEqual([])
+})
+
+/** What may go wrong around a workflow: deliveries, answers and requests of its endpoint that are lost or come twice. */
+const faults = [
+  undefined,
+  { on: 'queue.delivery', fault: lostAck() },
+  { on: 'queue.delivery', fault: status(500) },
+  { on: 'queue.delivery', fault: duplicate() },
+  { on: 'queue.request', fault: lostAck() },
+  { on: 'queue.request', fault: status(500) },
+] as const
+
+test('workflows without a mistake give no such hint, whatever goes wrong around them', async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, fc.constantFrom(...faults), fc.nat(8), fc.boolean(), async (plan, fault, skip, isSlow) => {
+      const world = workflowWorld()
+      if (isSlow) world.lag = '3s'
+      world.destinations.answer(third, 200)
+      const connection = {
+        baseUrl: world.addresses.queue,
+        token: world.tokens.queue,
+        retry: { retries: 2, backoff: () => 1 },
+      }
+      const child = createWorkflow((context: Loose) => context.run('inner', () => 1))
+      const main = createWorkflow<unknown, unknown>(routeOf(plan, { child }))
+      const qstashClient = new QueueClient(connection) as never
+      const { POST } = serveMany({ main, child } as never, { qstashClient, receiver: undefined as never } as never)
+      world.destinations.on(`${app}/*`, async (request, task) => {
+        const response = await (POST as Loose)(request)
+        if (isSlow) await task.sleep('3s')
+        return response
+      })
+      await world.client.trigger({ url: `${app}/main`, workflowRunId: 'one', retries: 3 })
+      if (fault !== undefined) world.faults.add({ ...fault, skip, times: 2 })
+      for (let hour = 0; hour < 20; hour++) {
+        await world.clock.advance('10m')
+        world.workflow.notify('told', { by: 'Ada' })
+      }
+      await world.clock.drain()
+      expect(world.workflow.runs.length).toBeGreaterThan(0)
+      expect(proven(world)).toEqual([])
+      world.dispose()
+    }),
+    { numRuns: runs(25, 300, 3000), seed: seedOr(34) },
+  )
+})
