@@ -58,7 +58,10 @@ function textOf(failure: Failure): string {
   if (replay === undefined) return above.join('\n')
   const lead = failure.lead === undefined ? [] : [failure.lead]
   const left = mostLines - above.length - 1 - lead.length
-  const story = failure.story === undefined ? chain.lines(left, thrown.details) : shortened(failure.story, left)
+  const story =
+    failure.story === undefined
+      ? chain.lines(left, namedIn([...hints, ...above]), thrown.details)
+      : storyWith(failure.story, left, evidence, namedIn(hints))
   const end = [...lead, ...story]
   return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
 }
@@ -77,7 +80,12 @@ export function worldText(received: object, place: Place | undefined, told: stri
   const above = [...notes.slice(0, mostNotes), ...(notes.length > 0 ? [''] : [])]
   const replay = replayLine(evidence, undefined, place)
   if (chain.isEmpty) return [...above, replay].join('\n')
-  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, thrown.details)].join('\n')
+  return [
+    ...above,
+    replay,
+    '',
+    ...chain.lines(mostLines - above.length - 2, namedIn([told, ...above]), thrown.details),
+  ].join('\n')
 }
 
 /** Whether the code under test did anything here, told when it did not. */
@@ -91,6 +99,12 @@ function unasked({ entries }: Evidence): string[] {
 
 /** What a test does to prepare. */
 const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting', 'dropped'])
+
+/** `seq` of the entries that lines name, as `#17`. */
+function namedIn(lines: readonly string[]): number[] {
+  const named = lines.flatMap((line) => [...line.matchAll(/#(\d+)\b/g)].map(([, seq]) => Number(seq)))
+  return [...new Set(named)]
+}
 
 /** Whole parts as long as there is room; of the first one at least its beginning. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {
@@ -115,6 +129,14 @@ function cutTo(all: readonly string[], most: number): string[] {
   const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
   if (lines.length <= most) return lines
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
+}
+
+/** A story of another kind, and below it the entries that the hints name, which it does not number. */
+function storyWith(story: string, most: number, evidence: Evidence, named: readonly number[]): string[] {
+  if (named.length === 0) return shortened(story, most)
+  const chain = new Chain(evidence, { focus: [], shown: () => false })
+  const lines = chain.lines(Math.floor(most / 2), named, [])
+  return [...shortened(story, most - lines.length - 1), '', ...lines]
 }
 
 /** Its beginning and its end: what failed stands there. */
