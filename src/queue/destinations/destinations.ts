@@ -140,6 +140,7 @@ export class Destinations {
   #publishers = new Map<string, Error>()
   #inherited: ReadonlyMap<string, Error> | undefined
   #unhandled = new Map<string, string>()
+  readonly #asked = new Set<unknown>()
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
@@ -246,6 +247,11 @@ export class Destinations {
     return this.#resolve(url).handler
   }
 
+  /** Whether what `answererAt()` gave has been asked: scripts may have met all deliveries. @internal */
+  hasAsked(answerer: unknown): boolean {
+    return this.#asked.has(answerer)
+  }
+
   /** A sentence for each url that a delivery went to and nobody answered for. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
@@ -337,6 +343,7 @@ export class Destinations {
       if (answers(resolved)) return wire(200)
       return this.#fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context, this.#fetch)
     }
+    this.#asked.add(handler)
     return handler(url, attempt, context)
   }
 
