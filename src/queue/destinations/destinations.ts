@@ -1,3 +1,4 @@
+import { goesWrong } from '../../faults/catalog.js'
 import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
@@ -303,6 +304,7 @@ export class Destinations {
   }
 
   #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
+    if (goesWrong(step)) attempt.fault = step.kind
     const draw = (below: number): number => context.draw(below)
     return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
   }
