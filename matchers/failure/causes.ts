@@ -21,6 +21,8 @@ export interface Failed {
   readonly message?: string | undefined
   /** Who waits in virtual time while nothing moves it. */
   readonly waits?: string | undefined
+  /** What the app waited for while time stood still. */
+  readonly standstill?: string | undefined
 }
 
 /** The causes of a failure, each as lines that are safe to print. */
@@ -80,9 +82,12 @@ const unused: Cause = ({ world, evidence, tellsUnused }) => {
   return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
 }
 
-/** Of a test that ended in another way than by its time-out, such a wait explains nothing. */
-const waiting: Cause = ({ waits, message = '' }) =>
-  waits !== undefined && /time(?:d )?out/i.test(message) ? [waits] : []
+/** Of a test that ended in another way than by its timeout, such a wait explains nothing. */
+const waiting: Cause = ({ waits, standstill, message = '' }) =>
+  isTimeout.test(message) ? [standstill ?? [], waits ?? []].flat() : []
+
+/** As Vitest and Jest end a test that takes too long. */
+const isTimeout = /timed out|exceeded timeout|time-?out/i
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
 

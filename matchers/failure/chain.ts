@@ -3,6 +3,7 @@ import type { Entry } from '../../src/kernel/traffic.js'
 import { describeEntry, type Wording } from '../../src/report/describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf } from '../../src/report/nesting.js'
 import { dateOf } from '../../src/report/shown-times.js'
+import type { Known } from '../../src/report/telling.js'
 import { isNews, timeline } from '../../src/report/timeline.js'
 import type { Evidence } from '../received.js'
 
@@ -24,6 +25,7 @@ export class Chain {
   readonly #entries: readonly Entry[]
   readonly #bySeq: ReadonlyMap<number, Entry>
   readonly #led: ReadonlySet<number>
+  readonly #firstAttempts = new Map<string, Entry[]>()
   /** The entries of the story itself: what led to the focus, what it is about, and what followed. */
   readonly own: ReadonlySet<number>
 
@@ -36,6 +38,9 @@ export class Chain {
     this.repetitions = repetitionsOf(this.#entries, this.nesting)
     this.#bySeq = new Map(this.#entries.map((entry) => [entry.seq, entry]))
     this.#led = this.#ledTo(subject.focus)
+    for (const attempt of evidence.of('attempt')) {
+      if (!this.#firstAttempts.has(attempt.messageId)) this.#firstAttempts.set(attempt.messageId, [attempt])
+    }
     this.own = this.#followed()
   }
 
@@ -58,18 +63,32 @@ export class Chain {
   }
 
   /**
-   * The story in at most so many lines: the chain of the focus first, then what stands nearest to it. Callbacks that went
-   * well and are not what it is about are only counted.
+   * The story in at most so many lines: the focus and what the failure names first, then the rest of their chain, then
+   * what stands nearest to it. Callbacks that went well and are not what it is about are only counted.
+   * @param named `seq` of the entries that the text above the story names, the most important one first
    * @param thrown errors of handlers that were told already
    */
-  lines(most: number, thrown: Iterable<string>): string[] {
-    const news = this.#entries.filter((entry, index) => isNews(entry, this.#entries[index - 1], false))
-    const folded = this.#foldedCallbacks(news)
-    const left = news.filter((entry) => !folded.entries.has(entry.seq))
-    const shown = this.#chosen(left, most - 2)
+  lines(most: number, named: readonly number[], thrown: Iterable<string>): string[] {
     if (this.isEmpty) return ['(no traffic)']
+    const wanted = new Set(this.#required(named).map(({ seq }) => seq))
+    const news = this.#entries.filter(
+      (entry, index) => wanted.has(entry.seq) || isNews(entry, this.#entries[index - 1], false),
+    )
+    const folded = this.#foldedCallbacks(news, wanted)
+    const left = news.filter((entry) => !folded.entries.has(entry.seq))
     const { redaction } = this.evidence
-    const known = { nesting: this.nesting, repetitions: this.repetitions, thrown, name: this.#name }
+    const chosen = this.#chosen(left, named, most - (folded.messages > 0 ? 2 : 1))
+    const shown = left.filter((entry) => chosen.has(entry))
+    const known: Known = {
+      nesting: this.nesting,
+      repetitions: this.repetitions,
+      thrown,
+      name: this.#name,
+      choice: {
+        leftOut: gapsOf(left, chosen),
+        isBrief: (entry) => chosen.get(entry) === 'brief',
+      },
+    }
     const lines = shown.length === 0 ? [] : timeline(shown, {}, redaction, known).split('\n')
     const more = left.length - shown.length
     if (folded.messages > 0) lines.push(`  ${counted(folded.messages, 'callback')}, delivered`)
@@ -115,13 +134,16 @@ export class Chain {
     return 'messageId' in cause && messages.has(cause.messageId)
   }
 
-  /** Callbacks that arrived, are not in focus, and of which nothing in focus came. */
-  #foldedCallbacks(news: readonly Entry[]): { readonly entries: ReadonlySet<number>; readonly messages: number } {
+  /** Callbacks that arrived, are not in focus, and of which nothing came that is wanted. */
+  #foldedCallbacks(
+    news: readonly Entry[],
+    wanted: ReadonlySet<number>,
+  ): { readonly entries: ReadonlySet<number>; readonly messages: number } {
     const delivered = new Set<string>()
     for (const entry of this.evidence.of('attempt')) {
       if (entry.kind !== 'message' && entry.outcome?.state === 'DELIVERED') delivered.add(entry.messageId)
     }
-    for (const seq of this.#led) {
+    for (const seq of [...this.#led, ...this.#ledTo([...wanted])]) {
       const entry = this.#bySeq.get(seq)
       if (entry !== undefined && 'messageId' in entry) delivered.delete(entry.messageId)
     }
@@ -134,35 +156,48 @@ export class Chain {
     return { entries, messages: delivered.size }
   }
 
-  /** As many as the lines have room for, the chain of the focus first, and of both what stands nearest to it. */
-  #chosen(entries: readonly Entry[], most: number): Entry[] {
+  /** The entries that must be there: what the failure is about, what the text above names, and the beginning of what is shown of a message. */
+  #required(named: readonly number[]): Entry[] {
+    const entries = [...this.subject.focus.slice(0, 1), ...named].flatMap((seq) => this.#bySeq.get(seq) ?? [])
+    return [...new Set(entries.flatMap((entry) => [entry, ...this.#beginning(entry)]))]
+  }
+
+  /** The first attempt of a message of which a later one is shown. */
+  #beginning(entry: Entry): Entry[] {
+    if (entry.type !== 'attempt' || entry.retried === 0) return []
+    return this.#firstAttempts.get(entry.messageId) ?? []
+  }
+
+  /**
+   * As many as the lines have room for: what is required, then the chain of the focus, and of everything else what stands
+   * nearest to it. Of what is required each has at least its first line before others get more.
+   */
+  #chosen(entries: readonly Entry[], named: readonly number[], most: number): Selection {
     const { shown = () => true, focus } = this.subject
+    const visible = new Set(entries)
+    const required = this.#required(named).filter((entry) => visible.has(entry))
     const center = focus[0] ?? entries.at(-1)?.seq ?? 0
     const own = entries.filter(({ seq }) => this.own.has(seq))
     const others = entries.filter((entry) => !this.own.has(entry.seq) && shown(entry))
     const first = own.filter(
       (entry) => focus.includes(entry.seq) || (entry.type === 'published' && this.#led.has(entry.seq)),
     )
-    const visible = new Set(entries)
-    const chosen = new Set<Entry>()
-    const rowsOf = this.#rows()
-    let left = most
     const faults = nearest(
       own.filter(({ type }) => type === 'fault'),
       center,
       most,
     ).slice(0, mostFaults)
+    const room = new Room(entries, most, this.#rows())
+    for (const entry of required) room.add([entry], 'brief')
+    for (const entry of required) room.add([entry], 'full')
+    for (const entry of required) room.add(this.#withPlace(entry), 'full')
     for (const entry of [first, faults, own, others].flatMap((some) => nearest(some, center, most))) {
-      const more = this.#withPlace(entry).filter((one) => visible.has(one) && !chosen.has(one))
-      const rows = more.reduce((sum, one) => sum + rowsOf(one), 0)
-      if (rows > left) break
-      left -= rows
-      for (const one of more) chosen.add(one)
+      if (!room.add(this.#withPlace(entry), 'full')) break
     }
-    return [...chosen].sort((one, other) => one.seq - other.seq)
+    return room.chosen
   }
 
-  /** An entry, and what it stands below: its request, its delivery. */
+  /** An entry, what it stands below: its request, its delivery, and how its message began. */
   #withPlace(entry: Entry): Entry[] {
     const place = [entry]
     for (let one = entry; one.type !== 'attempt' && (one === entry || !('messageId' in one)); ) {
@@ -172,26 +207,85 @@ export class Chain {
       place.push(next)
       one = next
     }
-    return place
+    return place.flatMap((one) => [one, ...this.#beginning(one)])
   }
 
-  /** How many lines an entry takes at most, its date included. */
+  /** How many lines an entry takes at most. */
   #rows(): (entry: Entry) => number {
     const wording: Wording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
-    const dates = new Set<string>()
     const known = new Map<Entry, number>()
     return (entry) => {
       let rows = known.get(entry)
       if (rows === undefined) {
         rows = 1 + describeEntry(entry, wording).details.length + (this.repetitions.has(entry.seq) ? 1 : 0)
-        const date = dateOf(entry.at)
-        if (!dates.has(date)) rows++
-        dates.add(date)
         known.set(entry, rows)
       }
       return rows
     }
   }
+}
+
+/** Which entries are shown, each in full or by its first line only. */
+type Selection = ReadonlyMap<Entry, 'full' | 'brief'>
+
+/** A selection of entries that does not take more lines than there is room for. */
+class Room {
+  chosen: Selection = new Map()
+  readonly #places: ReadonlyMap<Entry, number>
+
+  constructor(
+    entries: readonly Entry[],
+    readonly most: number,
+    readonly rowsOf: (entry: Entry) => number,
+  ) {
+    this.#places = new Map(entries.map((entry, index) => [entry, index]))
+  }
+
+  /** @returns whether all of them have a place now */
+  add(entries: readonly Entry[], how: 'full' | 'brief'): boolean {
+    const more = entries.filter((entry) => this.#places.has(entry) && this.#isMore(entry, how))
+    if (more.length === 0) return true
+    const next = new Map([...this.chosen, ...more.map((entry) => [entry, how] as const)])
+    if (this.#rows(next) > this.most) return false
+    this.chosen = next
+    return true
+  }
+
+  #isMore(entry: Entry, how: 'full' | 'brief'): boolean {
+    const now = this.chosen.get(entry)
+    return now === undefined || (now === 'brief' && how === 'full')
+  }
+
+  /** With the marks of what is left out, and the dates. */
+  #rows(selection: Selection): number {
+    let rows = 0
+    let after = -1
+    let date = ''
+    const inOrder = [...selection].sort(([one], [other]) => one.seq - other.seq)
+    for (const [entry, how] of inOrder) {
+      const place = this.#places.get(entry)!
+      rows += how === 'full' ? this.rowsOf(entry) : 1
+      if (place > after + 1) rows++
+      if (dateOf(entry.at) !== date) rows++
+      date = dateOf(entry.at)
+      after = place
+    }
+    return rows
+  }
+}
+
+/** How many entries are left out before one that is shown, by its `seq`. */
+function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<number, number> {
+  const gaps = new Map<number, number>()
+  let leftOut = 0
+  for (const entry of entries) {
+    if (!selection.has(entry)) leftOut++
+    else {
+      if (leftOut > 0) gaps.set(entry.seq, leftOut)
+      leftOut = 0
+    }
+  }
+  return gaps
 }
 
 function everything({ role }: Evidence): string {

@@ -1,6 +1,6 @@
 import type { Entry } from '../../src/kernel/traffic.js'
 import { type Evidence, evidenceOf } from '../received.js'
-import { causesOf } from './causes.js'
+import { causesOf, type Failed } from './causes.js'
 import { Chain, type Subject } from './chain.js'
 import { rememberNearest } from './nearest.js'
 import { type Place, replayCommand } from './place.js'
@@ -57,7 +57,10 @@ function textOf(failure: Failure): string {
   if (replay === undefined) return above.join('\n')
   const lead = failure.lead === undefined ? [] : [failure.lead]
   const left = mostLines - above.length - 1 - lead.length
-  const story = failure.story === undefined ? chain.lines(left, details) : shortened(failure.story, left)
+  const story =
+    failure.story === undefined
+      ? chain.lines(left, namedIn(above), details)
+      : storyWith(failure.story, left, evidence, namedIn(told))
   const end = [...lead, ...story]
   return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
 }
@@ -72,17 +75,19 @@ export function worldText(
   received: object,
   place: Place | undefined,
   told: string,
-  { withHints = false, waits }: { readonly withHints?: boolean; readonly waits?: string | undefined } = {},
+  { withHints = false, ...waiting }: { readonly withHints?: boolean } & Pick<Failed, 'waits' | 'standstill'> = {},
 ): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told, waits })
-  const asked = waits !== undefined || told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told, ...waiting })
+  const asked = waiting.waits !== undefined || told.includes('asked this sandbox') ? [] : unasked(evidence)
   const notes = [...proven, ...asked].filter((note) => !told.includes(note)).slice(0, mostNotes)
   const above = [notes, withHints ? hintLines(hints) : []].flatMap((lines) => (lines.length > 0 ? [...lines, ''] : []))
   const replay = replayLine(evidence, undefined, place)
   if (chain.isEmpty) return [...above, replay].join('\n')
-  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, details)].join('\n')
+  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, namedIn([told, ...above]), details)].join(
+    '\n',
+  )
 }
 
 /** Whether the code under test did anything here, told when it did not. */
@@ -102,6 +107,12 @@ function isPreparing(entry: Entry): boolean {
 }
 
 const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting'])
+
+/** `seq` of the entries that lines name, as `#17`. */
+function namedIn(lines: readonly string[]): number[] {
+  const named = lines.flatMap((line) => [...line.matchAll(/#(\d+)\b/g)].map(([, seq]) => Number(seq)))
+  return [...new Set(named)]
+}
 
 /** Whole parts as long as there is room; of the first one at least its beginning. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {
@@ -126,6 +137,14 @@ function cutTo(all: readonly string[], most: number): string[] {
   const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
   if (lines.length <= most) return lines
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
+}
+
+/** A story of another kind, and below it the entries that the hints name, which it does not number. */
+function storyWith(story: string, most: number, evidence: Evidence, named: readonly number[]): string[] {
+  if (named.length === 0) return shortened(story, most)
+  const chain = new Chain(evidence, { focus: [], shown: () => false })
+  const lines = chain.lines(Math.floor(most / 2), named, [])
+  return [...shortened(story, most - lines.length - 1), '', ...lines]
 }
 
 /** Its beginning and its end: what failed stands there. */

@@ -6,8 +6,8 @@ import { differenceText, flawText, stepRows } from './order-text.js'
 
 /** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
 export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
-  if (flaw === undefined) return why
-  return [`${flaw.name}: ${differences.slice(0, 2).map(differenceText).join(', ')}`, why].filter(Boolean).join('; ')
+  const told = differences.slice(0, 2).map(differenceText).join(', ')
+  return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
 }
 
 const mostRows = 8

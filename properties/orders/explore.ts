@@ -5,6 +5,7 @@ import { type Play, type PlayOptions, playScenario } from '../../src/scenarios/p
 import { checkedScenario, type Scenario } from '../../src/scenarios/scenario.js'
 import { Coverage, type CoverageFigure, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
+import { askedOf } from '../delivery/foreign-calls.js'
 import type { OrderStep } from './client-run.js'
 import { explorationReport, reasonOf } from './exploration-text.js'
 import { type Flaw, flawIn } from './flaws.js'
@@ -45,7 +46,7 @@ export interface Outcome {
   readonly steps?: readonly OrderStep[]
   /** For interleavings: what goes wrong, by its name. */
   readonly flaw?: Flaw
-  /** For interleavings: what is otherwise than where one comes after the other. */
+  /** What is otherwise than where one comes after the other, or than without the fault. */
   readonly differences?: readonly OrderDifference[]
 }
 
@@ -76,7 +77,8 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
   const outcomes: Outcome[] = []
   const places = await placesOf(scenario, [on].flat() as FaultPoint[], [fault].flat() as Fault[], options)
-  outcomes.push({ what: 'no fault', times: 1, ...(await judged(await play(scenario, options), options)) })
+  const undisturbed = await judged(await play(scenario, options), options)
+  outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
   const coverage = new Coverage(kinds)
   coverage.note(outcomes[0]!.sandbox)
@@ -90,11 +92,14 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
         const rule: FaultRule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each }
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
+        const verdict = await judged(run, options)
         outcomes.push({
           what: `${faultName(each, faults)} at ${where}`,
           times: 1,
           rule,
-          ...(await judged(run, options)),
+          ...verdict,
+          ...(!verdict.holds &&
+            undisturbed.holds && { differences: differencesFrom([leftBy(undisturbed)], leftBy(verdict).ending) }),
         })
       }
     }
@@ -143,6 +148,11 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
     isComplete,
     runs,
   )
+}
+
+/** What a run left behind, with what other hosts did for the app. */
+function leftBy({ sandbox, holds }: Verdict): SerialEnding {
+  return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, askedOf(sandbox)) }
 }
 
 interface Ended {

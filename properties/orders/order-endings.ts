@@ -1,6 +1,7 @@
 import { counted } from '../../src/kernel/counted.js'
 import { multiLine } from '../../src/report/safe-text.js'
 import { effectsOf } from '../delivery/delivery-effects.js'
+import type { Asked } from '../delivery/foreign-calls.js'
 import type { ClientResult, OrderRun } from './client-run.js'
 
 /** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */
@@ -25,7 +26,11 @@ export interface SerialEnding {
 
 const absent = 'not there'
 
-export function endingOf({ sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>): Ending {
+/** @param calls what other hosts did, as far as it counts */
+export function endingOf(
+  { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
+  calls: readonly Asked[] = [],
+): Ending {
   const ids = new Set(sandbox.traffic.of('published').map(({ messageId }) => messageId))
   // Ids are drawn one after the other, whoever asks.
   const plain = (given: string): string =>
@@ -33,8 +38,9 @@ export function endingOf({ sandbox, results }: Pick<OrderRun, 'sandbox' | 'resul
   const { store, outgoing } = effectsOf({ sandbox, calls: [], given: new Set() })
   const ending = new Map<string, string>()
   for (const [key, value] of store) ending.set(key, plain(value))
-  for (const message of outgoing) {
-    const name = `message ${plain(message)}`
+  const called = calls.map(({ method, url, body }) => `call ${method} ${url} ${JSON.stringify(body)}`)
+  for (const each of [...outgoing.map((message) => `message ${message}`), ...called]) {
+    const name = plain(each)
     ending.set(name, counted(Number.parseInt(ending.get(name) ?? '0', 10) + 1, 'time'))
   }
   for (const [who, result] of results) ending.set(`what ${who} returned`, plain(resultText(result)))

@@ -36,18 +36,23 @@ export function hostTimers(host: RunnerTimers | SinonClock): Follower {
 }
 
 /** What the fake clock behind all of them has, whatever its version. */
-interface FakeClock extends SinonClock {
+export interface FakeClock extends SinonClock {
   readonly now: number
   /** A `Map`, in older versions an object; in Jest one of another realm. */
   readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
   /** Fires one timer at its time. */
   next(): unknown
   tick(milliseconds: number): unknown
+  setSystemTime(now?: number | Date): void
+  uninstall(): unknown
 }
 
 interface FakeTimer {
   readonly callAt: number
   readonly createdAt: number
+  /** Of a timer that renews itself. */
+  readonly interval?: number
+  readonly func?: unknown
 }
 
 /** @param move moves all the way, whatever falls due: for clocks that are not known, and for who does not stop at timers */
@@ -89,18 +94,18 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
 }
 
 /** How much of the host is at work for somebody, as far as it tells: sockets, files, names that are looked up. */
-function openResources(): number {
+export function openResources(): number {
   const { process } = globalThis as { process?: { getActiveResourcesInfo?(): readonly string[] } }
   const open = process?.getActiveResourcesInfo?.() ?? []
   return open.filter((kind) => !/^(Timeout|Immediate|MessagePort)$/.test(kind)).length
 }
 
-function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
+export function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
   return typeof timers.values === 'function' ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
 }
 
 /** What @sinonjs/fake-timers leaves on the functions that it replaces. */
-function installedClock(): FakeClock | undefined {
+export function installedClock(): FakeClock | undefined {
   for (const replaced of [globalThis.setTimeout, globalThis.setInterval, globalThis.Date]) {
     if ('clock' in replaced) return replaced.clock as FakeClock
   }

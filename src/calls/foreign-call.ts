@@ -11,6 +11,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
   declare cause?: number
   declare couldBe?: readonly number[]
   handled = 0
+  declare fault?: string
   declare answer?: CallAnswer
   declare endedAfter?: number
   readonly headers: HeaderList
@@ -43,7 +44,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & CallEntry {
-    const { seq, at, cause, type, method, url, headers, body, couldBe, handled, answer, endedAfter } = this
+    const { seq, at, cause, type, method, url, headers, body, couldBe, handled, fault, answer, endedAfter } = this
     return {
       seq,
       at,
@@ -55,6 +56,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
       body,
       ...(couldBe !== undefined && { couldBe }),
       handled,
+      ...(fault !== undefined && { fault }),
       ...(answer !== undefined && { answer }),
       ...(endedAfter !== undefined && { endedAfter }),
     }

@@ -1,4 +1,4 @@
-import { actionAt, catalog } from '../faults/catalog.js'
+import { actionAt, catalog, goesWrong } from '../faults/catalog.js'
 import type { Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../faults/fault.js'
 import type { RequestMoment, StruckAnswer, WordedFault } from '../faults/moments.js'
 import type { VirtualClock } from '../kernel/clock.js'
@@ -44,6 +44,7 @@ export async function meetStep(fault: Fault, scene: Scene, onwards: () => Promis
   const phase = catalog[fault.kind].phases[0]!
   const { call } = scene
   const record: StrikeRecord = {}
+  if (goesWrong(fault)) call.fault = fault.kind
   try {
     return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
   } finally {

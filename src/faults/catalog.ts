@@ -41,6 +41,11 @@ export const stepKinds: readonly FaultKind[] = faultKinds.filter(
   (kind) => catalog[kind].at['queue.delivery']?.meets !== undefined,
 )
 
+/** Whether a step of a script is something that goes wrong: some let a delivery pass, or answer with success. */
+export function goesWrong(fault: Fault): boolean {
+  return fault.kind !== 'pass' && !(fault.kind === 'status' && fault.status < 400)
+}
+
 /** The effect of a fault, as part of a sentence: for the timeline, when nothing more precise is known. */
 export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
   return (catalog[fault.kind] as FaultDefinition).sentence(fault as never, phase)

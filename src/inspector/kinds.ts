@@ -40,6 +40,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   dropped: { group: 'Time', name: 'Dropped entries' },
 }
 
+/** The lane of faults, and what a delivery or a call met there by a script: it has no entry of its own. */
+export const faultLane = 3
+export function isStruckByScript({ type, fault }: TraceEntry): boolean {
+  return (type === 'attempt' || type === 'call') && fault !== undefined
+}
+
 const unknown: Kind = { group: 'Messages', lane: 1, name: 'Entry' }
 
 export function kindOf({ type }: { readonly type: string }): Kind {

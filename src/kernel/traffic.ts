@@ -57,6 +57,8 @@ export interface CallEntry {
   readonly couldBe?: readonly number[]
   /** How often the handler ran: 0 when a fault came before it, 2 when one repeated the call. */
   handled: number
+  /** Kind of the fault that a script was; faults of rules have entries of their own. */
+  fault?: string
   answer?: CallAnswer
   /** `seq` of the last entry that was there when the app had its answer. */
   endedAfter?: number
@@ -162,6 +164,8 @@ export interface AttemptEntry {
   readonly body: Bytes
   /** What its publisher asked to hide. */
   readonly redact?: HiddenFields | undefined
+  /** Kind of the fault that a script or an answer of its destination was; faults of rules have entries of their own. */
+  fault?: string
   /** What the delivery changed in the data store; only while `traffic.watchStore()` looks. */
   store?: StoreChange
   outcome?: AttemptOutcome | undefined

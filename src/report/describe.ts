@@ -250,9 +250,18 @@ function published(entry: EntryOf<'published'>, wording: Wording): Description {
   const head = `${kind} ${wording.name(entry.messageId)} to ${method}${urlText(entry.url, wording.redaction)}${traits}`
   const details: string[] = []
   if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${bodyText(entry.body, wording, entry.redact)}`)
-  if (entry.deduplicated) details.push('a duplicate: accepted under the id of the first one, not delivered again')
+  if (entry.deduplicated)
+    details.push(
+      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted under the id of the first one, not delivered again`,
+    )
   else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
   return { head, details }
+}
+
+/** What makes it one; nothing for entries that do not tell. */
+function duplicateBy(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
+  if (entry.deduplicationId !== undefined) return ` by its deduplication id ${word(entry.deduplicationId, redaction)}`
+  return entry.contentBasedDeduplication === true ? ' by its content' : ''
 }
 
 function traitsOf(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {

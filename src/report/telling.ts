@@ -2,6 +2,14 @@ import type { Entry } from '../kernel/traffic.js'
 import { type Description, describeEntry, type Wording } from './describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
 
+/** Entries that are shown because they matter most. */
+export interface Choice {
+  /** How many entries are left out before one, by its `seq`. */
+  readonly leftOut: ReadonlyMap<number, number>
+  /** Whether there is room only for the first line of an entry. */
+  readonly isBrief: (entry: Entry) => boolean
+}
+
 /** What a report knows of its entries beside themselves. */
 export interface Known {
   /** What stands below what, when more entries are known than are told. */
@@ -9,6 +17,8 @@ export interface Known {
   readonly repetitions?: Repetitions
   /** Names of messages. Default: as short as it takes to tell those apart that are told. */
   readonly name?: (messageId: string) => string
+  /** That the entries are a choice among more. Default: all are told that are no repetition. */
+  readonly choice?: Choice
   /** Errors of handlers that stand above the report, as details would tell them. */
   readonly thrown?: Iterable<string>
 }
@@ -31,12 +41,14 @@ export class Telling {
     this.#thrown = new Set(known.thrown)
   }
 
-  tell(entry: Entry): Description {
+  /** @param isBrief only its first line, so that what comes later may have to say more */
+  tell(entry: Entry, isBrief = false): Description {
     const { head, details } = describeEntry(
       entry,
       this.#wording,
       'messageId' in entry ? this.#waits.get(entry.messageId) : undefined,
     )
+    if (isBrief) return { head, details: [] }
     if (entry.type === 'attempt') {
       if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
       return { head, details: details.filter((detail) => this.#isNew(detail)) }

@@ -43,7 +43,8 @@ export function timeline(
   redaction: Redaction = options.redact === undefined ? standardRedaction : new Redaction(options),
   known: Known = {},
 ): string {
-  const entries = all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
+  const { choice } = known
+  const entries = choice ? all : all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
   if (entries.length === 0) return '(no traffic)'
   const [from, to] = windowOf(entries, options)
   const shown = entries.slice(from, to)
@@ -69,8 +70,10 @@ export function timeline(
       date = dateOf(entry.at)
       lines.push(date)
     }
+    const leftOut = choice?.leftOut.get(entry.seq)
+    if (leftOut !== undefined) lines.push(`  … ${counted(leftOut, 'entry', 'entries')} left out`)
     const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
-    const { head, details } = telling.tell(entry)
+    const { head, details } = telling.tell(entry, choice?.isBrief(entry))
     const number = `#${entry.seq}`.padStart(numberWidth)
     lines.push(
       `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,

@@ -68,6 +68,7 @@ const entries = [
     body,
     couldBe: v.optional(v.array(integer)),
     handled: integer,
+    fault: v.optional(text),
     answer: v.optional(
       v.looseObject({
         at: time,
@@ -103,6 +104,7 @@ const entries = [
     waited: v.optional(text),
     workflowRunId: v.optional(text),
     redact: v.optional(hidden),
+    fault: v.optional(text),
     store: v.optional(
       v.object({
         added: v.array(v.looseObject({})),

@@ -122,6 +122,7 @@ export class EntryWriter {
       body: this.#body(entry.body),
       couldBe: entry.couldBe,
       handled: entry.handled,
+      fault: entry.fault,
       answer: answer && {
         at: answer.at,
         status: answer.status,
@@ -196,6 +197,7 @@ export class EntryWriter {
       headers: redaction.headers(entry.headers, entry.redact),
       body: this.#body(entry.body, entry.redact),
       redact: hiddenNames(entry.redact),
+      fault: entry.fault,
       store: entry.store && this.#json(entry.store),
       outcome: outcome && {
         ...defined({

@@ -1,3 +1,5 @@
+import { AddressPattern } from '../kernel/address-pattern.js'
+import { counted } from '../kernel/counted.js'
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { unplayedText } from '../kernel/unplayed.js'
@@ -113,6 +115,7 @@ class Player implements Stage {
     prepareDestinations(scenario, sandbox, isElsewhere)
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
+    const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.answererAt(url)))
     await options.prepare?.(sandbox)
     this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
@@ -126,6 +129,7 @@ class Player implements Stage {
     }
     for (const [index, expectation] of (scenario.expect ?? []).entries()) this.#judge(expectation, `expect[${index}]`)
     if (options.strict !== false) this.#judgeLeftovers()
+    this.#nameShadowed(own)
     const findings = this.#findings
     const endedAt = sandbox.clock.now()
     return {
@@ -180,6 +184,32 @@ class Player implements Stage {
 
   #judge(expectation: Expectation, place: string): void {
     this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...judge(expectation, this) })
+  }
+
+  /**
+   * Handlers of `prepare` that were never asked because a script met every delivery: the play says nothing about them,
+   * and may be meant to.
+   * @param own what the destinations of the scenario answer themselves
+   */
+  #nameShadowed(own: ReadonlySet<unknown>): void {
+    const { destinations, traffic } = this.sandbox
+    for (const [index, { url: pattern, script = [] }] of (this.scenario.destinations ?? []).entries()) {
+      const matched = new AddressPattern(pattern)
+      const left = destinations.unplayed.find((one) => one.pattern === matched.text)?.steps.length ?? 0
+      const attempts = traffic.of('attempt').filter(({ url }) => matched.matches(url))
+      // Each step meets one delivery; what a rule of faults answers uses none.
+      if (attempts.length > script.length - left) continue
+      const urls = new Set(attempts.map(({ url }) => url))
+      const shadowed = [...urls].filter((url) => {
+        const handler = destinations.answererAt(url)
+        return handler !== undefined && !own.has(handler) && !destinations.hasAsked(handler)
+      })
+      for (const url of shadowed) {
+        const count = counted(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
+        const expected = `the script answers ${count} to ${url}: the handler that prepare registered is never asked`
+        this.#findings.push({ place: placeText(['destinations', index, 'script']), holds: true, expected })
+      }
+    }
   }
 
   /** What would fail a test, too. */

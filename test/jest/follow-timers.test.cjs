@@ -24,9 +24,14 @@ test.each([[['1m']], [['10s', '10s', '10s', '10s', '10s', '10s']], [['7s', '53s'
   },
 )
 
-test('a test that fakes timers itself is told so', async () => {
-  jest.useFakeTimers()
-  await expect(sandbox.clock.advance('1s')).rejects.toThrow('The test called jest.useFakeTimers()')
+test.each([
+  ['useFakeTimers', () => jest.useFakeTimers({ now: 0 })],
+  ['useRealTimers', () => jest.useRealTimers()],
+  ['setSystemTime', () => jest.setSystemTime(0)],
+])('jest.%s() is refused in a test', async (name, call) => {
+  expect(call).toThrow(`jest.${name}()`)
+  await sandbox.clock.advance('1s')
+  expect(Date.now()).toBe(sandbox.clock.now())
 })
 
 afterAll(() => {

@@ -44,13 +44,28 @@ describe('one fault at each place', () => {
       [
         '✓    no fault',
         '✓    status at delivery 1: attempt 1 to https://shop.test/orders',
-        '✗    lost-ack at delivery 1: attempt 1 to https://shop.test/orders  holds() answered false',
+        '✗    lost-ack at delivery 1: attempt 1 to https://shop.test/orders  charged = "2", expected "1"; holds() answered false',
         '2 of 3 hold.',
       ].join('\n'),
     )
     expect(tried.holds).toBe(false)
     expect(tried.outcomes[2]!.rule).toEqual({ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } })
     expect(tried.outcomes[2]!.sandbox.store.get('charged')).toBe('2')
+  })
+
+  test('what other hosts did twice is a difference, and nothing is one where the scenario itself fails', async () => {
+    const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
+    const pay: Handle = ({ calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
+    const prepare = (sandbox: Sandbox): void => {
+      sandbox.calls.answer('https://bank.test/charges', 201)
+      handledBy(pay).prepare(sandbox)
+    }
+    const tried = (most: number) =>
+      explore(once, { prepare, holds: ({ traffic }) => traffic.of('call').length <= most })
+    expect((await tried(1)).table()).toMatch(
+      /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
+    )
+    expect((await tried(0)).table()).toMatch(/^✗ {4}lost-ack .* {2}holds\(\) answered false$/m)
   })
 
   test('at every attempt of a run that has faults of its own', async () => {

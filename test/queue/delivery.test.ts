@@ -15,6 +15,7 @@ import {
   timeout,
   unresolved,
 } from '../../src/faults/constructors.js'
+import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, body = 'b') =>
@@ -225,7 +226,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     })
     for (const to of [shop, 'https://shop.test/told']) at.queue.publish({ to, body: 'b', retries: 2 })
     await at.clock.drain()
-    expect(attempts(at).map(({ number, retried }) => [number, retried])).toEqual(
+    expect((attempts(at) as unknown as Attempt[]).map(({ number, retried }) => [number, retried])).toEqual(
       [0, 0, 1, 1, 2, 2].map((n) => [n + 1, n]),
     )
     expect(other.requests.map(({ number }) => number)).toEqual([1, 1, 2, 2, 3, 3])

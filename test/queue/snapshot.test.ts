@@ -1,5 +1,6 @@
 import { lostAck, type QueueDump, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import { publishOptions } from '../../src/queue/settings/options.js'
 import { shop, type World, world } from './world.js'
 
@@ -161,7 +162,7 @@ describe('a queue as JSON', () => {
     to.load(at.sandbox.dump())
     to.destinations.answer(shop, 500)
     await to.clock.drain()
-    expect(to.traffic.of('attempt').map(({ number, retried }) => [number, retried])).toEqual([
+    expect((to.traffic.of('attempt') as unknown as Attempt[]).map(({ number, retried }) => [number, retried])).toEqual([
       [2, 1],
       [3, 2],
     ])

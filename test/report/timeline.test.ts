@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { latin1, utf8 } from '../../src/kernel/bytes.js'
 import { timeline } from '../../src/report/timeline.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { none, orderStory, publishedOrder, start, TestTraffic } from './story.js'
 
 const text = (traffic: TestTraffic): string => timeline(traffic.entries)
@@ -336,4 +337,18 @@ test('more entries than a call can have arguments', () => {
   const traffic = new TestTraffic()
   for (let count = 0; count < 130_000; count++) traffic.append(publishedOrder)
   expect(timeline(traffic.entries)).toContain('#130000')
+})
+
+test('a duplicate says in its own lines by what it is one', () => {
+  using sandbox = createSandbox()
+  const publish = (more: object) => sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0, ...more })
+  for (let count = 0; count < 2; count++) publish({ deduplicationId: 'order\u001b42' })
+  for (let count = 0; count < 2; count++) publish({ body: 'same', contentBasedDeduplication: true })
+  const [byId, byContent, ...others] = sandbox.traffic
+    .timeline()
+    .split('\n')
+    .filter((line) => line.includes('duplicate'))
+  expect(byId).toContain('a duplicate by its deduplication id "order\\x1b42": ')
+  expect(byContent).toContain('a duplicate by its content: ')
+  expect(others).toEqual([])
 })

@@ -138,6 +138,30 @@ describe('entries', () => {
     expect(decisions.some((entry) => 'flowControlKey' in entry)).toBe(false)
   })
 
+  test.for([
+    ['rate=5, period=10s', '0s', {}, 5],
+    ['rate=5, period=10s, parallelism=10', '1s', {}, 5],
+    ['rate=5, period=10s, parallelism=6', '25s', {}, 1],
+    ['rate=5, period=10s', '0s', { waitList: 'shuffled' }, 0],
+  ] as const)('tell until when a rate holds a message only where it does: %s', async ([limits, work, policy, told]) => {
+    using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', policy })
+    sandbox.destinations.on(orders, async (_, task) => {
+      await task.sleep(work)
+      return new Response()
+    })
+    for (let count = 0; count < 25; count++)
+      sandbox.queue.publish({ to: orders, flowControlKey: 'k', flowControlValue: limits })
+    await sandbox.clock.drain()
+    const decisions = sandbox.traffic.of('flow-control')
+    const forecasts = decisions.flatMap(({ messageId, reason }) => {
+      const [, left] = /^rate .*, for (\w+) more/.exec(reason) ?? []
+      return left === undefined ? [] : [{ messageId, reason: `held for ${left}` }]
+    })
+    expect(forecasts).toHaveLength(told)
+    const ends = decisions.filter(({ decision }) => decision === 'admitted')
+    for (const forecast of forecasts) expect(ends).toContainEqual(expect.objectContaining(forecast))
+  })
+
   test('of a schedule lead from the request over the trigger to the message', async () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T09:00:30Z' })
     sandbox.destinations.answer(done, () => 200)

@@ -367,6 +367,28 @@ describe('a play', () => {
     expect((await playScenario({ ...base, ...part }, { strict: false })).holds).toBe(true)
   })
 
+  test.each([
+    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script answers 2 deliveries to '],
+    ['one that hands the last delivery on', { script: [500, { kind: 'pass' }] }, {}, undefined],
+    ['one that ends before', { script: [500] }, {}, undefined],
+    ['a rule of faults', { script: [] }, { faults: [{ on: 'queue.delivery', fault: { kind: 'drop' } }] }, undefined],
+  ] as const)('the verdict says of %s whether it shadows a handler of prepare', async (_, destination, more, told) => {
+    const orders = 'https://shop.test/orders'
+    const shadowing = {
+      ...{ name: 'shadow', ...more },
+      destinations: [{ url: orders, ...destination }],
+      steps: [{ publish: { to: orders } }, { drain: true }],
+    }
+    const play = await playScenario(shadowing as never, {
+      prepare: ({ destinations }) => void destinations.on(orders, () => new Response()),
+    })
+    expect(play.holds).toBe(true)
+    const said = play.findings.find(({ place }) => place === 'destinations[0].script')?.expected
+    if (told === undefined) expect(said).toBeUndefined()
+    else expect(said).toContain(told + orders)
+    expect((await playScenario(shadowing as never)).verdict()).not.toContain('destinations[0].script')
+  })
+
   test('a scenario that never comes to rest is stopped by the budget of the clock', async () => {
     const loop = 'https://loop.test/again'
     const play = await playScenario(

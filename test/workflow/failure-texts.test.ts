@@ -9,9 +9,12 @@ expect.extend(sandboxMatchers as never)
 const about = expect as (received: unknown) => Loose
 const url = `${app}/order`
 
-async function ran(route: (context: Loose) => Promise<unknown>, { retries = 0 } = {}): Promise<WorkflowWorld> {
+async function ran(
+  route: (context: Loose, world: WorkflowWorld) => Promise<unknown>,
+  { retries = 0 } = {},
+): Promise<WorkflowWorld> {
   const world = workflowWorld()
-  world.serve('/order', route as never)
+  world.serve('/order', ((context: Loose) => route(context, world)) as never)
   await world.client.trigger({ url, workflowRunId: 'one', retries })
   await world.clock.advance('1s')
   return world
@@ -202,4 +205,25 @@ test('two workflows with the same step names: the one in question first; a url t
   const nowhere = [`no run of '${app}/ordr'; there are runs of ${app}/order, ${app}/other.`]
   expect(hints(() => about(world).toHaveRun({ workflow: `${app}/ordr` }))).toEqual(nowhere)
   expect(hints(() => about(world).toHaveStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
+})
+
+test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
+  const world = await ran(
+    async (context, { addresses, tokens }) => {
+      await context.run('charge', async () => {
+        await fetch(`${addresses.store}/incr/charges`, { headers: { authorization: `Bearer ${tokens.store}` } })
+        if (context.retried === 0) throw new Error('card declined')
+        return { id: 'ch_1' }
+      })
+    },
+    { retries: 1 },
+  )
+  await world.clock.drain()
+  const text = failureOf(() => about(world).toHaveStep('charge', { result: { id: 'ch_2' } }))
+  const [hint = ''] = hints(() => about(world).toHaveStep('charge', { result: { id: 'ch_2' } }))
+  const named = [...hint.matchAll(/#(\d+)/g)].map(([, seq]) => seq)
+  expect(named.length, text).toBeGreaterThan(1)
+  expect(text).toContain('charge  Run, done')
+  for (const seq of named) expect(text).toMatch(new RegExp(`^ +#${seq}  `, 'm'))
+  expect(text.split('\n').length).toBeLessThanOrEqual(40)
 })

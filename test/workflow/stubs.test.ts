@@ -2,6 +2,7 @@ import { Receiver } from '@upstash/qstash'
 import { createWorkflow } from '@upstash/workflow/nextjs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SandboxOptions } from '../../src/index.js'
+import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
 // What a test makes of steps and events, with the real SDK.
@@ -542,7 +543,7 @@ describe('probes', () => {
     workflow.step('b').fails(new Error('not yet'), { times: 2 })
     const run = workflow.run((await client.trigger({ url, workflowRunId: 'retried' })).workflowRunId)
     await run.ends('success')
-    const attempts = traffic.of('attempt')
+    const attempts = traffic.of('attempt') as unknown as Attempt[]
     expect(attempts.some(({ retried }) => retried === 2)).toBe(true)
     for (const { number, retried } of attempts) expect(number).toBe(retried + 1)
   })

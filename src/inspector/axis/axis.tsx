@@ -194,6 +194,8 @@ function Overlay({ view, axis, width }: AxisProps & { readonly width: number }):
   const { from, to } = axis.sight.value
   const scale = axis.scale.value
   const x = (at: number): number => ((scale.place(at) - from) / (to - from)) * width
+  /** Of the last instant it would be just outside of the picture. */
+  const line = (at: number): number => (x(at) > width ? x(at) : Math.min(x(at), width - 2))
   const range = view.range.value
   const selected = view.entry(view.selectedSeq.value)
   return (
@@ -207,7 +209,9 @@ function Overlay({ view, axis, width }: AxisProps & { readonly width: number }):
           }}
         />
       )}
-      {selected !== undefined && <div class="axis-selected" style={{ transform: `translateX(${x(selected.at)}px)` }} />}
+      {selected !== undefined && (
+        <div class="axis-selected" style={{ transform: `translateX(${line(selected.at)}px)` }} />
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { counted } from '../../kernel/counted.js'
-import { isEcho, kindOf, lanes, spanOf, toneOf } from '../kinds.js'
+import { faultLane, isEcho, isStruckByScript, kindOf, lanes, spanOf, toneOf } from '../kinds.js'
 import { shownFrom, shownTime } from '../shown.js'
 import type { View } from '../view.js'
 
@@ -19,6 +19,11 @@ interface Sum {
   last: number
 }
 
+function add(sum: Sum, from: number, to: number): void {
+  if (sum.count++ === 0) sum.first = from
+  sum.last = Math.max(sum.last, to)
+}
+
 const shortNames = ['Requests', 'Messages', 'Store', 'Faults'] as const
 
 /** The names of the lanes, with what is in them in words: for those who do not see the picture, and as a summary. */
@@ -31,10 +36,9 @@ export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
       if (lane === undefined || isEcho(entry)) continue
       const { from, to, until = to } = spanOf(entry)
       if (range !== undefined && (from > range.to || until < range.from)) continue
-      const sum = found[lane]!
-      if (sum.count++ === 0) sum.first = from
-      sum.last = Math.max(sum.last, to)
-      if (toneOf(entry) === 'bad') sum.failed++
+      add(found[lane]!, from, to)
+      if (toneOf(entry) === 'bad') found[lane]!.failed++
+      if (isStruckByScript(entry)) add(found[faultLane]!, from, from)
     }
     return found
   })

@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../../report/trace.js'
-import { isEcho, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../kinds.js'
+import { faultLane, isEcho, isStruckByScript, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../kinds.js'
 import { distinct, type Scale } from './scale.js'
 
 /** Lines that the lanes have, each with its own place. */
@@ -27,10 +27,11 @@ export interface Marks {
 
 const wait = tones.indexOf('wait')
 const soft = tones.indexOf('soft')
+const fault = tones.indexOf('fault')
 
 /** @param changed the entries that changed the store; without any, each command counts */
 export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
-  const most = entries.length
+  const most = entries.length + entries.filter(isStruckByScript).length
   const marks = {
     entry: new Int32Array(most),
     line: new Uint8Array(most),
@@ -39,7 +40,7 @@ export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<num
     to: new Float64Array(most),
     until: new Float64Array(most),
   }
-  const instants = new Float64Array(most * 3)
+  const instants = new Float64Array(entries.length * 3)
   const held = new Map<unknown, number>()
   let size = 0
   let known = 0
@@ -61,6 +62,8 @@ export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<num
       }
     }
     size++
+    if (isStruckByScript(entry))
+      set(marks, size++, place, firstLines[faultLane]!, fault, { from: span.from, to: span.from })
   })
   return { ...marks, size, instants: distinct(instants.slice(0, known)) }
 }
@@ -116,6 +119,9 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
   return { ...marks, left: along(marks.from), right: along(marks.to), waits: along(marks.until) }
 }
 
+/** At the right edge a mark is this wide: the line of the present instant covers one pixel of it. */
+const widthAtEdge = 4
+
 /** Which pixels of which line have which tone: counts begin and end of each mark, so that a million cost what they are. */
 export class Coverage {
   #width = 0
@@ -136,8 +142,8 @@ export class Coverage {
       const rest = (waits[at]! - from) * factor
       if (rest < 0 || start > width) continue
       const end = (right[at]! - from) * factor
-      const first = start < 0 ? 0 : start | 0
-      const last = Math.min(width, Math.max(first + 2, end | 0))
+      const first = Math.max(0, Math.min(start | 0, width - widthAtEdge))
+      const last = Math.min(width, Math.max(first + (start > width - widthAtEdge ? widthAtEdge : 2), end | 0))
       const base = (line[at]! * tones.length + tone[at]!) * row
       if (end >= 0) {
         edges[base + first]!++

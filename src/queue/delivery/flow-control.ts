@@ -83,14 +83,27 @@ export class FlowKey {
     return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
   }
 
-  /** Why nobody may start now, as part of a sentence. */
-  blockedBy(now: number): string {
+  /**
+   * Why nobody may start now, as part of a sentence.
+   * @param isInOrder whether those who wait are admitted in the order in which they came
+   */
+  blockedBy(now: number, isInOrder: boolean): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
       return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
-    if (this.rateMax !== undefined && this.rateCount >= this.rateMax)
-      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more${this.#before()}`
+    if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
+      // Others may use up the next period, too: its end says something only about those whom it admits.
+      const left = isInOrder && this.#size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
+      const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
+      return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
+    }
     return `${this.waitListSize} before it in the wait list`
+  }
+
+  /** How many can start when the present period ends, while the calls that are in flight go on. */
+  #roomAfterPeriod(): number {
+    const { rateMax = Number.POSITIVE_INFINITY, parallelismMax = Number.POSITIVE_INFINITY } = this
+    return Math.min(rateMax, parallelismMax - this.parallelismCount)
   }
 
   #before(): string {
@@ -241,7 +254,7 @@ export class FlowControl {
         return this.#askGlobal(message, now)
       }
       if (key.waitListSize > 0 || !key.hasRoom(now)) {
-        this.#decide(message, 'held', key.blockedBy(now), key.key)
+        this.#decide(message, 'held', key.blockedBy(now, this.#draws === undefined), key.key)
         message.ticket = { message, since: now, live: true, awaited: message.awaited }
         key.wait(message.ticket)
         this.admitWaiting(key)

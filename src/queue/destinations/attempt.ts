@@ -41,6 +41,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   at = 0
   cause = 0
   endedAfter?: number
+  declare fault?: string
   declare store?: StoreChange
   readonly message: Message
   readonly retried: number
@@ -214,7 +215,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & AttemptEntry {
-    const { waited, outcome, workflowRunId } = this
+    const { waited, outcome, workflowRunId, fault } = this
     return {
       seq: this.seq,
       at: this.at,
@@ -231,6 +232,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       ...(workflowRunId !== undefined && { workflowRunId }),
       headers: this.headers,
       body: this.body,
+      ...(fault !== undefined && { fault }),
       ...(outcome && { outcome }),
     }
   }

@@ -1,3 +1,4 @@
+import { goesWrong } from '../../faults/catalog.js'
 import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
@@ -141,6 +142,7 @@ export class Destinations {
   #publishers = new Map<string, Error>()
   #inherited: ReadonlyMap<string, Error> | undefined
   #unhandled = new Map<string, string>()
+  readonly #asked = new Set<unknown>()
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
@@ -247,6 +249,11 @@ export class Destinations {
     return this.#resolve(url).handler
   }
 
+  /** Whether what `answererAt()` gave has been asked: scripts may have met all deliveries. @internal */
+  hasAsked(answerer: unknown): boolean {
+    return this.#asked.has(answerer)
+  }
+
   /** A sentence for each url that a delivery went to and nobody answered for. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
@@ -298,6 +305,7 @@ export class Destinations {
   }
 
   #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
+    if (goesWrong(step)) attempt.fault = step.kind
     const draw = (below: number): number => context.draw(below)
     return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
   }
@@ -338,6 +346,7 @@ export class Destinations {
       if (answers(resolved)) return wire(200)
       return this.#fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context, this.#fetch)
     }
+    this.#asked.add(handler)
     return handler(url, attempt, context)
   }
 

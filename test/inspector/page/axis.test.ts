@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSandbox, status } from '../../../src/index.js'
+import { createSandbox, lostAck, ok, status } from '../../../src/index.js'
 import { AxisState } from '../../../src/inspector/axis/axis-state.js'
 import { type Label, labelsOf } from '../../../src/inspector/axis/labels.js'
 import { Coverage, lines, marksOf, placed } from '../../../src/inspector/axis/marks.js'
@@ -156,9 +156,61 @@ test('what is drawn covers the pixels of each mark and of nothing else, whatever
       const draw = (tone: string, begin: number, end: number): void => {
         for (let x = Math.max(0, begin); x < Math.min(width, end); x++) expected.add(`${all.line[at]} ${tone} ${x}`)
       }
-      if (left <= width && right >= 0) draw(tones[all.tone[at]!]!, left, Math.max(left + 2, right))
+      // At the right edge a mark stands inside of the picture, where it can be seen beside the line of the present.
+      const isAtEdge = left > width - 4
+      const begin = isAtEdge ? width - 4 : left
+      if (left <= width && right >= 0) draw(tones[all.tone[at]!]!, begin, Math.max(isAtEdge ? width : left + 2, right))
       if (left <= width && rest > right + 1) draw('wait', right, rest)
     }
     expect([...covered].sort()).toEqual([...expected].sort())
   }
+})
+
+describe('of a double charge', () => {
+  /** The answer of the first charge is lost by a script: of the destination, or of the bank that it calls. */
+  async function charged(way: 'delivery' | 'call') {
+    const orders = 'https://shop.test/orders'
+    const bank = 'https://bank.test/charges'
+    using sandbox = createSandbox({ seed: 7 })
+    sandbox.calls.answer(bank, 201)
+    if (way === 'call') sandbox.calls.script(bank, [lostAck(), 201])
+    else sandbox.destinations.script(orders, [lostAck(), ok()])
+    sandbox.destinations.on(orders, async () => {
+      const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+      return new Response(null, { status: answer?.status ?? 500 })
+    })
+    sandbox.queue.publish({ to: orders })
+    await sandbox.clock.drain()
+    return sandbox.traffic.toTrace().entries
+  }
+
+  test.each(['delivery', 'call'] as const)('the second one, at the last instant, is drawn: %s', async (way) => {
+    const entries = await charged(way)
+    const marks = marksOf(entries, new Set())
+    const coverage = new Coverage()
+    coverage.fill(placed(marks, scaleOf('steps', marks.instants)), 0, 1, 600)
+    const calls = [...marks.entry].flatMap((place, at) =>
+      entries[place]!.type === 'call' && marks.tone[at] !== tones.indexOf('fault') ? [at] : [],
+    )
+    expect(calls).toHaveLength(2)
+    for (const at of calls) {
+      const drawn: [number, number][] = []
+      coverage.each(marks.line[at]!, marks.tone[at]!, (left, width) => drawn.push([left, width]))
+      expect(drawn.length).toBeGreaterThan(0)
+      // One pixel may be covered by the line of the present.
+      if (at === calls[1])
+        expect(drawn.some(([left, width]) => left >= 590 && left + width > 597 && width > 2)).toBe(true)
+    }
+  })
+
+  test.each(['delivery', 'call'] as const)(
+    'the fault of a script has its mark in the lane of faults: %s',
+    async (way) => {
+      const entries = await charged(way)
+      expect(entries.filter(({ type }) => type === 'fault')).toEqual([])
+      const { line, tone, entry, size } = marksOf(entries, new Set())
+      const faults = [...line].flatMap((each, at) => (at < size && each === lines - 1 ? [at] : []))
+      expect(faults.map((at) => [tones[tone[at]!], entries[entry[at]!]!.fault])).toEqual([['fault', 'lost-ack']])
+    },
+  )
 })

@@ -1,6 +1,6 @@
 import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSandbox } from '../../../src/index.js'
+import { createSandbox, lostAck, ok } from '../../../src/index.js'
 import { utf8 } from '../../../src/kernel/bytes.js'
 import { toHtml } from '../../../src/report/index.js'
 import { hasBrowser, launch, open } from '../../report/page.js'
@@ -35,6 +35,16 @@ describe.runIf(hasBrowser)('a recording', () => {
       expect([name, await page.locator('#panel textarea, #panel [contenteditable=true]').count()]).toEqual([name, 0])
     }
     expect([complaints, requests]).toEqual([[], []])
+    await page.context().close()
+  })
+
+  test('counts what a script did to a delivery among the faults', async () => {
+    using sandbox = createSandbox()
+    sandbox.destinations.script(orders, [lostAck(), ok()])
+    sandbox.queue.publish({ to: orders })
+    await sandbox.clock.drain()
+    const { page } = await open(browser, toHtml(sandbox.traffic))
+    await expect.poll(() => page.getByRole('list', { name: 'Lanes' }).textContent()).toContain('Faults 1')
     await page.context().close()
   })
 

@@ -1,0 +1,50 @@
+import { expect, inject, test } from 'vitest'
+import { type Runner, runUnder } from '../failures/runners.ts'
+
+// Tests that must fail with `timers: 'follow'`, under both runners that have it.
+
+const heads: Partial<Record<Runner, string>> = {
+  vitest: `import { Redis } from '@upstash/redis'
+import { reset } from 'stuntdouble'
+import { test as base } from 'stuntdouble/vitest'
+import { vi as host } from 'vitest'
+const it = base.override('sandboxOptions', { timers: 'follow' })
+const test = (name, body) => it(name, { timeout: 2500 }, ({ sandbox }) => body(sandbox))
+`,
+  jest: `const { Redis } = require('@upstash/redis')
+const { reset } = require('stuntdouble')
+const { useSandbox } = require('stuntdouble/jest')
+const host = jest
+const sandbox = useSandbox({ timers: 'follow' })
+const test = (name, body) => globalThis.test(name, () => body(sandbox), 2500)
+`,
+}
+
+const tests = `
+test('waits', async (sandbox) => {
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: reset() })
+  const { addresses, tokens } = sandbox
+  const redis = new Redis({ url: addresses.store, token: tokens.store, retry: { backoff: () => 400 } })
+  await redis.set('greeting', 'hello')
+})
+test('fakes', () => {
+  host.useFakeTimers()
+  host.useRealTimers()
+})
+test('is at the time of the sandbox', (sandbox) => {
+  if (Date.now() !== sandbox.clock.now()) throw new Error('The timers do not follow.')
+})
+`
+
+test.each(['vitest', 'jest'] as const)(
+  "%s: with timers: 'follow' a timeout names the timer that the app waits for, and fake timers are refused",
+  async (runner) => {
+    const run = await runUnder(runner, inject('consumer'), heads[runner] + tests)
+    expect(run.tests.get('waits')?.message).toMatch(
+      /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: The app waits for a timer of its own \(due in 400ms of virtual time\)(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
+    )
+    expect(run.tests.get('fakes')?.message).toContain('useFakeTimers()')
+    expect(run.tests.get('fakes')?.message).toContain("timers: 'follow' has faked the timers before")
+    expect(run.tests.get('is at the time of the sandbox')?.message).toBeUndefined()
+  },
+)
