@@ -67,6 +67,8 @@ export class Store {
   readonly pubsub: PubSub = new PubSub()
   /** Commands that wait for what others will bring. */
   readonly waiting: Waiting = new Waiting(this)
+  /** When it was saved, as LASTSAVE and INFO tell it: everything is in memory. */
+  readonly persistence: Persistence
   /** How many connections of the native protocol there are. */
   connections = 0
   /** Keys that connections watch. */
@@ -94,6 +96,7 @@ export class Store {
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     const now = (): number => options.clock.now()
     this.meter = new Meter(now)
+    this.persistence = new Persistence(now())
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
       if (this.db.search.isWatching) this.db.search.hear(key)
@@ -331,6 +334,19 @@ export class Store {
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context
+  }
+}
+
+class Persistence {
+  saves = 0
+  rewrites = 0
+
+  /** @param savedAt the beginning counts as saved, as the start of a redis-server does */
+  constructor(public savedAt: number) {}
+
+  save(now: number): void {
+    this.saves++
+    this.savedAt = now
   }
 }
 

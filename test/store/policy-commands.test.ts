@@ -8,7 +8,7 @@ import { documentedCommands } from '../support/documented-commands.js'
 const rows = documentedCommands()
 const undocumented = rows.filter(({ name, status }) => status !== 'documented' && !name.endsWith('*'))
 const bound = /^(?:CLIENT|S?SUBSCRIBE)\b/
-const withRedis = { policy: { commands: 'redis' } } as const
+const withRedis = { policy: { commands: 'all' } } as const
 /** Those that are built. */
 const built = [
   ...['LCS a b', 'MSETEX 1 a 1', 'SUBSTR a 0 1', 'OBJECT ENCODING a', 'OBJECT FREQ none', 'OBJECT IDLETIME a'],
@@ -83,7 +83,7 @@ describe("commands: 'service'", () => {
   })
 })
 
-describe("commands: 'redis'", () => {
+describe("commands: 'all'", () => {
   it.each(built)('%s is there', async (line) => {
     const argv = line.split(' ')
     const rest = open(withRedis)

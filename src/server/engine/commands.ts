@@ -20,8 +20,12 @@ export interface Admitted {
   readonly stays: boolean
 }
 
-/** Access is the sandbox's own, databases are one, and replicas there are none. */
-const staysHere = /^(?:ACL|SELECT|WAIT|WAITAOF)$/
+/**
+ * Access is the sandbox's own, databases are one, and replicas there are none; and what manages the engine, or tells what
+ * others do there, is nobody's business here.
+ */
+const staysHere =
+  /^(?:(?:ACL|SELECT|WAIT|WAITAOF|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*|CONFIG (?:RESETSTAT|HELP))$/
 
 /**
  * Lets a command through, or refuses it as the service does: what needs a connection, what waits, what manages the engine,
@@ -35,7 +39,7 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   if (connectionBound.has(upper)) throw notInRest(upper)
   if (blockingTable.find(argv) !== undefined) throw notAvailable(name, store.docs)
   if (breaksConnections(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
-  if (staysHere.test(upper)) return { argv, writes: false, stays: true }
+  if (staysHere.test(nameWithSubcommand(argv))) return { argv, writes: false, stays: true }
   if (argv.some((word) => engine.markers.includes(word))) throw ofTheSandbox()
   const known = commandTable.find(argv)
   if (known !== undefined) return ours(known, argv, user, store)
@@ -48,6 +52,10 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   }
   await permit(row, argv, user, store, engine, facts)
   return { argv, writes: facts.flags.has('write') || row.flags.includes('scripting'), stays: false }
+}
+
+function nameWithSubcommand(argv: readonly Bytes[]): string {
+  return argv.slice(0, 2).join(' ').toUpperCase()
 }
 
 /** What the engine takes for HTTP, and hangs up; and what makes the next script of the connection one that is debugged. */

@@ -193,14 +193,14 @@ export class Session implements Subscriber, EventOutlet, Client {
   #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {
     const full = isContainer(name) && argv.length > 1 ? `${name} ${argv[1]!.toUpperCase()}` : name
     const own = sessionCommands.get(full)
-    if (own !== undefined && (own.status !== 'redis' || this.#isRedis)) return own
+    if (own !== undefined && (own.status !== 'redis' || this.#hasAll)) return own
     if (!isContainer(name)) return undefined
     throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
   }
 
-  /** Whether everything is there that redis-server has. */
-  get #isRedis(): boolean {
-    return this.#house.front.store.options.policy.commands === 'redis'
+  /** Whether commands are there for which the service has no page. */
+  get #hasAll(): boolean {
+    return this.#house.front.store.options.policy.commands === 'all'
   }
 
   #check(own: SessionCommand, argv: readonly Bytes[]): void {

@@ -36,7 +36,7 @@ describe('a connection', () => {
 
   test('has those that are built under the policy', async () => {
     const lines = ['LCS a b', 'SORT l', 'OBJECT ENCODING a', 'SUBSTR b 0 0', 'CLIENT GETREDIR', 'CLIENT NO-EVICT ON']
-    expect(await answers({ policy: { commands: 'redis' } }, lines)).toEqual(['1', ['1', '2'], 'int', '1', -1, 'OK'])
+    expect(await answers({ policy: { commands: 'all' } }, lines)).toEqual(['1', ['1', '2'], 'int', '1', -1, 'OK'])
   })
 
   test('queues none of them in a transaction', async () => {
