@@ -41,7 +41,7 @@ import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, type Elsewhere, endWorld, type Start, type World } from './world.js'
+import { buildWorld, type Elsewhere, endWorld, heardOf, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -488,7 +488,11 @@ export class Sandbox {
   #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
     const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere }, start)
+    const heard = heardOf(this.options)
+    return buildWorld(
+      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, heard },
+      start,
+    )
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

@@ -1,4 +1,5 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
+import type { Denial } from '../access/permissions.js'
 import { ReplyError, WorkExceeded } from './reply.js'
 
 // Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
@@ -177,6 +178,20 @@ export function notAvailable(name: Bytes | string, docs: string): ReplyError {
 /** A command that needs a connection, or has an endpoint of its own. */
 export function notInRest(name: string): ReplyError {
   return new ReplyError(`ERR Command "${name.toUpperCase()}" is not allowed in REST or it has a special context path`)
+}
+
+/** What a user may not do. */
+export function denied(name: string, { of }: Denial): ReplyError {
+  if (of === 'command') return noCommandPermission(name)
+  return replyError(of === 'key' ? 'noKeyPermission' : 'noChannelPermission')
+}
+
+/** The same as ACL DRYRUN says it. */
+export function deniedText(name: string, denial: Denial): string {
+  if (denial.of !== 'command') {
+    return `This user has no permissions to access the '${cText(denial.name)}' ${denial.of}`
+  }
+  return `This user has no permissions to run the '${name.toLowerCase().replace(' ', '|')}' command`
 }
 
 export function noCommandPermission(name: string): ReplyError {
