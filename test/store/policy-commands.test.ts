@@ -313,7 +313,6 @@ describe('diagnostics of the store', () => {
   it('say nothing of commands that have a page, that are refused, or that somebody only looks with', async () => {
     const rest = open()
     await rest.run('GET', 'a')
-    await rest.post('/', ['SORT'])
     await rest.post('/', ['MIGRATE', 'h', '1', 'a', '0', '1'])
     rest.sandbox.at({ seq: 1 }).store.run('SORT_RO', 'l')
     expect(rest.sandbox.store.diagnostics).toEqual([])
