@@ -11,7 +11,9 @@ export type WarnOnce = (about: string, sentence: string) => void
 export class Diagnostics {
   readonly #sentences = new Set<string>()
   readonly #warn: WarnOnce | undefined
-  /** Those about the command that runs, for its entry. */
+  /** Whether something was noticed about the command that runs: a field, because every command looks at it. */
+  hasNew = false
+  /** What that was, for its entry. */
   #latest = new Set<string>()
   #isPaused = false
 
@@ -27,6 +29,7 @@ export class Diagnostics {
   notice(about: string, sentence: string): void {
     if (this.#isPaused) return
     this.#latest.add(sentence)
+    this.hasNew = true
     if (this.#sentences.size < most) this.#sentences.add(sentence)
     this.#warn?.(about, sentence)
   }
@@ -48,10 +51,10 @@ export class Diagnostics {
   }
 
   /** What was noticed since it was last asked: about the command whose entry is written now. */
-  take(): string | undefined {
-    if (this.#latest.size === 0) return undefined
+  take(): string {
     const note = [...this.#latest].join('; ')
     this.#latest = new Set()
+    this.hasNew = false
     return note
   }
 

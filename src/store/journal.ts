@@ -174,8 +174,7 @@ export class Journal {
 
   #entry(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Executed {
     const entry = new Executed(argv, user.name, via, cause)
-    const note = this.store.diagnostics.take()
-    if (note !== undefined) entry.note = note
+    if (this.store.diagnostics.hasNew) entry.note = this.store.diagnostics.take()
     return entry
   }
 

@@ -4,7 +4,7 @@ import type { Timer, TimerOptions } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
-import { connectionBound } from './access/categories.js'
+import { clientSubcommands, connectionBound } from './access/categories.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import { Waiting } from './blocking/waiting.js'
 import type { Command, CommandContext } from './command/command.js'
@@ -28,7 +28,6 @@ import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
 import { Watches } from './keyspace/watches.js'
 import { Meter } from './meter.js'
-import { sessionCommands } from './native/session-commands.js'
 import { Scripts } from './scripting/scripts.js'
 
 export interface StoreOptions {
@@ -291,7 +290,7 @@ export class Store {
       return commands.has(name) || blockingTable.has(name) || connectionBound.has(container)
     }
     const whole = `${container} ${subcommand}`
-    return commands.named(whole) !== undefined || sessionCommands.has(whole)
+    return commands.named(whole) !== undefined || (container === 'CLIENT' && clientSubcommands.has(subcommand))
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */

@@ -6,9 +6,10 @@ import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../src/policy/policy.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { Access } from '../../src/store/access/access.js'
-import { categoriesOf, connectionBound } from '../../src/store/access/categories.js'
+import { categoriesOf, clientSubcommands, connectionBound } from '../../src/store/access/categories.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import { blockingTable, commandTable } from '../../src/store/commands/index.js'
+import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { Store } from '../../src/store/store.js'
 
 interface Recorded {
@@ -168,6 +169,14 @@ describe("policy.aclRules: 'redis'", () => {
     expect(listed(store).at(-1)).toBe(`user ann on #${pw} ~a* resetchannels -@all +get -config`)
     store.run('ACL', 'SETUSER', 'ann', '<pw')
     expect(listed(store).at(-1)).toBe('user ann on ~a* resetchannels -@all +get -config')
+  })
+
+  it('rules may name each subcommand of CLIENT that connections have', () => {
+    const names = [...sessionCommands.keys()].filter((name) => name.startsWith('CLIENT '))
+    expect(names.map((name) => name.slice('CLIENT '.length)).sort()).toEqual([...clientSubcommands].sort())
+    const store = createStore(redisRules)
+    store.run('ACL', 'SETUSER', 'ann', '+@all', '-client|kill')
+    expect(() => store.run('ACL', 'SETUSER', 'ann', '-client|nosuch')).toThrow('Unknown command or category')
   })
 
   it.each(['service', 'redis'] as const)('the user default cannot be changed: %s', (aclRules) => {

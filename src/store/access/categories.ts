@@ -87,3 +87,8 @@ export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('CLIENT', 'connection', 'slow'),
   bound('MONITOR', 'server', 'slow', 'admin', 'dangerous'),
 ])
+
+/** Subcommands of CLIENT, of which rules of users may name one. store/native has them. */
+export const clientSubcommands: ReadonlySet<string> = new Set(
+  'ID SETNAME GETNAME SETINFO INFO LIST UNBLOCK KILL NO-EVICT GETREDIR REPLY'.split(' '),
+)

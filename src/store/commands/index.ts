@@ -1,5 +1,4 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Policy } from '../../policy/policy.js'
 import type { Command } from '../command/command.js'
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
@@ -54,7 +53,7 @@ export const commandTable: CommandTable = new CommandTable(groups)
 const documentedTable: CommandTable = new CommandTable(groups, ({ status }) => status === 'documented')
 
 /** The commands that a store has, by its policy `commands`. */
-export function commandsUnder(policy: Policy['commands']): CommandTable {
+export function commandsUnder(policy: 'all' | 'documented'): CommandTable {
   return policy === 'all' ? commandTable : documentedTable
 }
 

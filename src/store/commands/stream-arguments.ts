@@ -297,9 +297,7 @@ export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
 
 /** Whether a command asks to wait for entries of streams: where it may not, it is answered at once. */
 export function asksToWait(argv: readonly Bytes[]): boolean {
-  const name = argv[0]!
-  // Every command over REST is looked at: two lengths tell nearly all of them apart.
-  return (name.length === 5 || name.length === 10) && withoutWaiting(argv).length < argv.length
+  return withoutWaiting(argv).length < argv.length
 }
 
 /** `COUNT` of a reading that goes on elsewhere. */

@@ -66,7 +66,10 @@ export class StoreFront {
   execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
     this.admit(argv, received)
     const run = (): Reply => {
-      if (asksToWait(argv)) this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
+      const { length } = argv[0]!
+      // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
+      if ((length === 5 || length === 10) && asksToWait(argv))
+        this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
       return this.journal.execute(argv, user, via, call.cause)
     }
     const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
