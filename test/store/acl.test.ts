@@ -226,6 +226,9 @@ describe("policy.aclRules: 'redis'", () => {
     const sandbox = createSandbox({ policy: redisRules })
     sandbox.store.run('ACL', 'SETUSER', 'ann', 'on', '>hunter22', '+get', '~*', '(+set ~b)')
     expect(() => sandbox.store.run('ACL', 'SETUSER', 'ann', '>hunter23', '<hunter24')).toThrow()
+    expect(() => sandbox.store.run('ACL', 'SETUSER', 'ann', '(+get >hunter25)')).toThrow()
+    expect(() => sandbox.store.run('ACL', 'SETUSER', 'ann', '(>hunter26', '~a)')).toThrow()
+    sandbox.store.run('ACL', 'DRYRUN', 'ann', 'ACL', 'SETUSER', 'ben', '>hunter27')
     const dump = sandbox.dump()
     const shown = [sandbox.traffic.timeline(), JSON.stringify(sandbox.traffic.toTrace()), JSON.stringify(dump)]
     for (const text of shown) expect(text).not.toMatch(/hunter2\d/)

@@ -166,7 +166,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'FUNCTION STATS': record({ running_script: map, engines: record({ LUA: map }) }),
   'FUNCTION LIST': functions,
   LCS: having('IDX', map),
-  'ACL GETUSER': record({ flags: set }),
+  'ACL GETUSER': record({ flags: set, selectors: maps }),
   'ACL LOG': maps,
   'MEMORY STATS': map,
   'COMMAND INFO': each(commandRow),

@@ -105,7 +105,7 @@ export const hyperloglogCommands: readonly Command[] = [
     since: '2.8.9',
     status: 'redis',
     args: [],
-    work: () => 20 * unitsPerCounter,
+    work: () => 300 * unitsPerCounter,
     run() {
       const failure = selfTest()
       if (failure !== undefined) throw testFailed(failure)
