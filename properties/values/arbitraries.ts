@@ -5,7 +5,7 @@ import { type Choose, parseUsage, writeCommand } from './command-usage.js'
 import { texts, wordOf } from './command-words.js'
 
 export interface CommandOptions {
-  /** Those that a store has under this policy of `commands`. Default `service`. */
+  /** Those that a store has under this policy of `commands`. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined
   /** Which of them, by name and group. Default: all. */
   readonly only?: (name: string, group: string) => boolean
@@ -24,7 +24,7 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
  * @example fc.property(fc.array(commands()), (rows) => { for (const words of rows) run(sandbox.store, words) })
  */
 export function commands(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
-  const { commands = 'service', only = () => true, weight = () => 1, mistakes = false } = options
+  const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
   const forms = commandsUnder(commands)
     .commands.filter(({ name, group }) => only(name, group))
     .flatMap(({ name, group, usage }) => Array<Form>(weight(name)).fill({ group, usage: parseUsage(usage) }))

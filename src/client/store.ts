@@ -9,7 +9,7 @@ import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
 
 /** `sandbox.store` of a tenant on a server. */
 export class RemoteStore
-  implements Twin<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'spend' | 'resetPassword'>
+  implements Twin<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
 {
   static {
     detachable(RemoteStore)
@@ -44,6 +44,10 @@ export class RemoteStore
 
   async diff(before: StoreDump): Promise<StoreDifference> {
     return (await this.#wire.post('/store/diff', { before })) as StoreDifference
+  }
+
+  get diagnostics(): Promise<readonly string[]> {
+    return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
   async spend(): Promise<Spend> {

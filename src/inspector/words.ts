@@ -111,7 +111,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   command: (entry) => ({
     head: commandLine(entry.argv),
     end: entry.error === undefined ? replyText(entry.reply) : `error: ${entry.error}`,
-    notes: [byOf(entry.via)],
+    notes: [byOf(entry.via), entry.note],
   }),
   keyspace: (entry) => ({ head: `key ${wordOf(entry.key)}`, end: entry.event }),
   published: (entry) => ({

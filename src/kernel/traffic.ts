@@ -88,6 +88,8 @@ export interface CommandEntry {
   readonly error?: string
   /** Milliseconds of virtual time for which it waited, as BLPOP does: its entry is that of its end. */
   readonly waited?: number
+  /** What its author should know: the service may refuse it. A sentence. */
+  readonly note?: string
 }
 
 /** A change in the key space, named as keyspace notifications name it (`set`, `del`, `expired` …). */

@@ -32,10 +32,15 @@ export interface Policy {
   /** Bytes of bodies that the traffic log keeps, `undefined` for all; beyond it the older half of the entries is dropped. */
   trafficBytes: number | undefined
   /**
-   * Which commands the store has: those that the service documents, or also those that only redis-server has and the
-   * service has no page for, such as `OBJECT`, `SORT` and `LCS`. [store.md 7.4, search.md, commands without a page]
+   * Which commands the store has. `all`: also those of redis-server 7.0 that the service has no page for, such as `OBJECT`,
+   * `SORT` and `LCS`; a diagnostic names each that runs. `documented`: refuses these. [service.md B, command groups]
    */
-  commands: 'service' | 'redis'
+  commands: 'all' | 'documented'
+  /**
+   * Which rules ACL SETUSER takes. `service`: those of the service's page. `redis`: also passwords, hashes, `nopass`, rules
+   * for subcommands and selectors. [store.md 6.3]
+   */
+  aclRules: 'service' | 'redis'
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
   /**
@@ -182,7 +187,8 @@ export interface Policy {
 export const defaultPolicy: Policy = {
   trafficLimit: 200_000,
   trafficBytes: 268_435_456,
-  commands: 'service',
+  commands: 'all',
+  aclRules: 'service',
   maxRequestSize: 10_485_760,
   maxAnswerSize: 104_857_600,
   maxWork: 4_000_000,

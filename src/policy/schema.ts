@@ -29,7 +29,8 @@ const queueLimits: Schemas<QueueLimits> = {
 const policies: Schemas<Policy> = {
   trafficLimit: limit,
   trafficBytes: limit,
-  commands: v.picklist(['service', 'redis']),
+  commands: v.picklist(['all', 'documented']),
+  aclRules: v.picklist(['service', 'redis']),
   maxRequestSize: amount,
   maxAnswerSize: amount,
   maxWork: amount,

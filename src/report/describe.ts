@@ -41,7 +41,7 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
     case 'command':
       return {
         head: `${commandLine(entry.argv, redaction)}${via(entry)} → ${outcomeOfCommand(entry, redaction)}`,
-        details: [],
+        details: entry.note === undefined ? [] : [phrase(entry.note, 300, redaction)],
       }
     case 'keyspace':
       return { head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`, details: [] }

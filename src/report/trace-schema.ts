@@ -60,6 +60,7 @@ const entries = [
     ),
     error: v.optional(text),
     waited: v.optional(v.pipe(v.number(), v.description('Milliseconds of virtual time.'))),
+    note: v.optional(v.pipe(text, v.description('What its author should know: the service may refuse it.'))),
   }),
   entry('call', {
     method: text,

@@ -149,6 +149,7 @@ export class EntryWriter {
           : this.#reply(redaction.reply(words, entry.reply)),
       error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
       waited: entry.waited,
+      note: entry.note,
     }
   }
 

@@ -41,7 +41,7 @@ import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, type Elsewhere, endWorld, type Start, type World } from './world.js'
+import { buildWorld, type Elsewhere, endWorld, heardOf, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -488,9 +488,10 @@ export class Sandbox {
   #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
     const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
+    const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
     return buildWorld(
-      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays },
+      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, heard },
       start,
     )
   }

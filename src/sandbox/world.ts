@@ -96,6 +96,8 @@ export interface Plan {
   readonly hints: Hints
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
+  /** What the receiver of warnings has heard and hears once only. */
+  readonly heard: Set<string>
   readonly elsewhere: Elsewhere | undefined
   /** Requests to real hosts of the service that were refused, as sentences. */
   readonly strays: () => readonly string[]
@@ -106,6 +108,24 @@ export type Elsewhere = (own: Service<StoreFront, User>) => {
   readonly service: Service<StoreFront, User>
   /** Takes the place of the own store behind its face. */
   stand(store: DirectStore): void
+}
+
+type Warn = NonNullable<SandboxOptions['warn']>
+
+const toConsole: Warn = (sentence) => console.warn(sentence)
+
+function warnOf({ warn = toConsole }: SandboxOptions): Warn {
+  return warn
+}
+
+/** By who hears: however many sandboxes a process has, it is warned of a command once. */
+const heardBy = new WeakMap<Warn, Set<string>>()
+
+export function heardOf(options: SandboxOptions): Set<string> {
+  const warn = warnOf(options)
+  const heard = heardBy.get(warn) ?? new Set()
+  heardBy.set(warn, heard)
+  return heard
 }
 
 export function buildWorld(plan: Plan, start: Start = {}): World {
@@ -178,7 +198,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const exchange = createGateway({
     locate: plan.locate,
     vocabulary,
-    warn: options.warn ?? ((sentence) => console.warn(sentence)),
+    warn: warnOf(options),
     services,
     clock,
     traffic,
@@ -276,7 +296,7 @@ function secretsOf(
 }
 
 function storeOf(
-  { tokens, policy, vocabulary }: Plan,
+  { options, tokens, policy, vocabulary, heard }: Plan,
   clock: VirtualClock,
   random: Random,
   traffic: Traffic,
@@ -293,6 +313,11 @@ function storeOf(
     nativeDocs: vendorOf(vocabulary).docs,
     answered: () => letOutsideContinue(clock),
     awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
+    warnOnce(about, sentence) {
+      if (heard.has(about)) return
+      heard.add(about)
+      warnOf(options)(sentence)
+    },
   })
   return new StoreJournal(engine, traffic, journal)
 }

@@ -44,7 +44,11 @@ export function secretWords(argv: readonly string[], isSecret: Asks = isSecretNa
   else if (/^acl$/i.test(name) && verb === 'setuser') {
     argv.forEach((word, index) => {
       if (index > 2 && /^[><#!]/.test(word)) found.set(index, word[0] + hidden)
+      // A selector has no passwords: one that is written into it is refused, and not shown.
+      else if (index > 2 && /[\s(][><#!]/.test(word)) found.set(index, hidden)
     })
+  } else if (/^acl$/i.test(name) && verb === 'dryrun') {
+    for (const [index, shown] of secretWords(argv.slice(3), isSecret)) found.set(index + 3, shown)
   } else if (/^(?:hello|migrate)$/i.test(name)) {
     const at = argv.findIndex((word) => /^auth2?$/i.test(word))
     if (at > 0) from(at + 1)

@@ -120,6 +120,11 @@ export class DirectStore {
     return this
   }
 
+  /** Commands that were accepted although the service may refuse them, as sentences: those without a page, `BLOCK` over REST. */
+  get diagnostics(): readonly string[] {
+    return this.#journal.store.diagnostics.sentences
+  }
+
   /** What the service would have billed so far. */
   spend(): Spend {
     return this.#journal.store.meter.spend()

@@ -64,13 +64,13 @@ export class Journal {
     this.#isRunning = true
     try {
       const reply = this.store.execute(argv, user, address)
-      const entry = new Executed(argv, user.name, via, cause)
+      const entry = this.#entry(argv, user, via, cause)
       entry.reply = reply
       this.#keep(entry)
       return reply
     } catch (error) {
       if (error instanceof ReplyError) {
-        const entry = new Executed(argv, user.name, via, cause)
+        const entry = this.#entry(argv, user, via, cause)
         entry.error = error.message
         this.#keep(entry)
       }
@@ -123,7 +123,7 @@ export class Journal {
   #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number | undefined): Reply | Blocked {
     const { store } = this
     const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
-      const entry = new Executed(argv, user.name, via, cause)
+      const entry = this.#entry(argv, user, via, cause)
       if (since !== undefined) entry.waited = store.options.clock.now() - since
       this.#end(entry, how, took)
     }
@@ -172,6 +172,12 @@ export class Journal {
     this.#ran.push(took === entry.argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
   }
 
+  #entry(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Executed {
+    const entry = new Executed(argv, user.name, via, cause)
+    if (this.store.diagnostics.hasNew) entry.note = this.store.diagnostics.take()
+    return entry
+  }
+
   #keep(entry: Executed): void {
     this.traffic.adopt(entry)
     this.last = entry.seq
@@ -205,7 +211,7 @@ export class Journal {
     end: { readonly reply: Reply } | { readonly error: string },
   ): void {
     if (!this.traffic.keeps) return
-    const entry = new Executed(argv, user.name, via, cause)
+    const entry = this.#entry(argv, user, via, cause)
     if ('error' in end) entry.error = end.error
     else entry.reply = end.reply
     this.traffic.adopt(entry)
@@ -223,6 +229,7 @@ class Executed implements CommandEntry, EntryStamp {
   declare reply?: Reply
   declare error?: string
   declare waited?: number
+  declare note?: string
 
   constructor(
     readonly argv: readonly Bytes[],

@@ -16,6 +16,9 @@ export interface Spend {
   readonly thisMonth: number
 }
 
+/** What INFO counts. */
+export type Statistics = Pick<Spend, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
+
 /** The MULTI and EXEC around the commands of a transaction are billed, too. [store.md 4] */
 export const transactionOverhead = 2
 
@@ -35,6 +38,8 @@ export class Meter {
   #dayEnds = 0
   #month = 0
   #paused = false
+  /** What INFO no longer counts. */
+  #forgotten: Statistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}
 
@@ -78,6 +83,24 @@ export class Meter {
       today: commands - this.#beforeToday,
       thisMonth: commands - this.#beforeThisMonth,
     }
+  }
+
+  /** What INFO tells: everything since the start or since CONFIG RESETSTAT. */
+  statistics(): Statistics {
+    const spend = this.spend()
+    const since = (name: keyof Statistics): number => spend[name] - this.#forgotten[name]
+    return {
+      commands: since('commands'),
+      reads: since('reads'),
+      writes: since('writes'),
+      bytesIn: since('bytesIn'),
+      bytesOut: since('bytesOut'),
+    }
+  }
+
+  /** CONFIG RESETSTAT: what is billed stays. */
+  resetStatistics(): void {
+    this.#forgotten = this.spend()
   }
 
   get #commands(): number {

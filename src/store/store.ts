@@ -4,12 +4,12 @@ import type { Timer, TimerOptions } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
-import { connectionBound } from './access/categories.js'
+import { clientSubcommands, connectionBound } from './access/categories.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import { Waiting } from './blocking/waiting.js'
 import type { Command, CommandContext } from './command/command.js'
 import {
-  noCommandPermission,
+  denied,
   notAvailable,
   notInRest,
   replyError,
@@ -21,6 +21,7 @@ import {
 import type { Reply } from './command/reply.js'
 import { blockingTable, commandsUnder, mayWait } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
+import { Diagnostics, type WarnOnce } from './diagnostics.js'
 import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
@@ -43,6 +44,8 @@ export interface StoreOptions {
   readonly answered?: () => void
   /** … and that code of this process waits for one, until a time. */
   readonly awaited?: (command: string, isWaiting: () => boolean) => void
+  /** Hears of commands that the service may refuse, each once. */
+  readonly warnOnce?: WarnOnce | undefined
 }
 
 export interface StoreClock {
@@ -72,6 +75,10 @@ export class Store {
   readonly pubsub: PubSub = new PubSub()
   /** Commands that wait for what others will bring. */
   readonly waiting: Waiting = new Waiting(this)
+  /** What it accepted although the service may refuse it. */
+  readonly diagnostics: Diagnostics
+  /** When it was saved, as LASTSAVE and INFO tell it: everything is in memory. */
+  readonly persistence: Persistence
   /** How many connections of the native protocol there are. */
   connections = 0
   /** Keys that connections watch. */
@@ -100,6 +107,8 @@ export class Store {
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     const now = (): number => options.clock.now()
     this.meter = new Meter(now)
+    this.persistence = new Persistence(now())
+    this.diagnostics = new Diagnostics(options.warnOnce)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
       if (this.db.search.isWatching) this.db.search.hear(key)
@@ -199,7 +208,7 @@ export class Store {
   /** Runs a command for somebody who only looks: same checks, but neither listeners nor monitors hear of it. */
   executeUnseen(argv: readonly Bytes[], user: User): Reply {
     if (!this.#isRequest) this.#beginWork()
-    return this.#run(argv, user, undefined)
+    return this.diagnostics.pause(() => this.#run(argv, user, undefined))
   }
 
   /**
@@ -208,6 +217,7 @@ export class Store {
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
+    if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
     if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
@@ -273,11 +283,8 @@ export class Store {
   /** Throws `ReplyError` when the user may not run the command, or not with these keys and channels. */
   permit(command: Command, argv: readonly Bytes[], user: User): void {
     if (user.unrestricted) return
-    const { work } = this
-    if (!user.mayRun(command)) throw noCommandPermission(command.name)
-    const { keys, channels } = command.namesIn(argv)
-    if (!keys.every(({ name, use }) => user.mayUseKey(name, use, work))) throw replyError('noKeyPermission')
-    if (!channels.every((name) => user.mayUseChannel(name, 'name', work))) throw replyError('noChannelPermission')
+    const denial = user.denial(command, command.namesIn(argv), this.work)
+    if (denial !== undefined) throw denied(command.name, denial)
   }
 
   /** The command that the words name; subcommands are rows of their own. */
@@ -297,7 +304,12 @@ export class Store {
    * @param commands instead of those of the policy: a dump may come from where there were others
    */
   knows(name: string, commands: CommandTable = this.commands): boolean {
-    return commands.has(name) || blockingTable.has(name) || connectionBound.has(name.toUpperCase())
+    const [container = '', subcommand] = name.toUpperCase().split('|')
+    if (subcommand === undefined) {
+      return commands.has(name) || blockingTable.has(name) || connectionBound.has(container)
+    }
+    const whole = `${container} ${subcommand}`
+    return commands.named(whole) !== undefined || (container === 'CLIENT' && clientSubcommands.has(subcommand))
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */
@@ -350,6 +362,19 @@ export class Store {
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context
+  }
+}
+
+class Persistence {
+  saves = 0
+  rewrites = 0
+
+  /** @param savedAt the beginning counts as saved, as the start of a redis-server does */
+  constructor(public savedAt: number) {}
+
+  save(now: number): void {
+    this.saves++
+    this.savedAt = now
   }
 }
 

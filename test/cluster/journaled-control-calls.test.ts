@@ -36,6 +36,7 @@ const told = [
   '/store/spend',
   '/queue/keys',
   '/queue/diagnostics',
+  '/store/diagnostics',
   '/store/changes',
 ]
 

@@ -17,8 +17,9 @@ describe('commands', () => {
     const { store } = createSandbox()
     const rows = sample(commands(), 3000)
     const names = new Set(rows.map(([name]) => name))
-    const missing = commandTable.commands.filter(({ name }) => !names.has(name.split(' ')[0]!))
-    expect(missing.length).toBeLessThan(commandTable.commands.length / 20)
+    const documented = commandTable.commands.filter(({ status }) => status === 'documented')
+    const missing = documented.filter(({ name }) => !names.has(name.split(' ')[0]!))
+    expect(missing.length).toBeLessThan(documented.length / 20)
     let refused = 0
     for (const words of rows) {
       try {

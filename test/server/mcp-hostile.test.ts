@@ -94,6 +94,7 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
   ['schedules', () => ({})],
   ['schedule_slots', () => ({ id: injection, from: '2030-01-01', to: '2032-01-02' })],
   ['diagnostics', () => ({})],
+  ['store_diagnostics', () => ({})],
   ['runs', () => ({})],
   ['explain_run', () => ({ id: hostile })],
   ['run_history', () => ({ id: hostile })],

@@ -99,6 +99,13 @@ describe('an agent at a server', () => {
     expect((await agent.call('faults')).text).toContain('(none)')
   })
 
+  test('sees which commands the service may refuse', async () => {
+    await using agent = await agentAtServer()
+    expect((await agent.call('store_diagnostics')).text).toContain('(none)')
+    await agent.call('run_command', { command: ['SORT', 'scores'] })
+    expect((await agent.call('store_diagnostics')).text).toContain('SORT has no page')
+  })
+
   test('retries a dead letter, and resets the world', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.destinations.script(shop, [500])

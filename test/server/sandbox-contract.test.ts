@@ -278,6 +278,17 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await sandbox.queue.diagnostics).toMatchObject([expect.stringContaining('percent-encoded')])
     })
 
+    test('tells which commands the service may refuse', async () => {
+      const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+      expect(await sandbox.store.diagnostics).toEqual([])
+      await send(sandbox.addresses.store, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+        body: '["SORT","scores"]',
+      })
+      expect(await sandbox.store.diagnostics).toEqual([expect.stringMatching(/^SORT has no page/)])
+    })
+
     test('schedules', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
       await sandbox.destinations.answer(shop, 200)

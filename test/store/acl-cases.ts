@@ -5,6 +5,39 @@ export interface PermissionCase {
   readonly argv: readonly string[]
 }
 
+/** Users with rules for subcommands and with selectors, which only redis-server takes. */
+export function randomSelectorCases(seed: string, count: number): PermissionCase[] {
+  const random = createRandom(seed)
+  const pick = <T>(items: readonly T[]): T => items[random.int(items.length)]!
+  const commands = ['get', 'set', 'config', 'config|get', 'config|set', 'object|encoding', 'xinfo|stream', 'publish']
+  const rule = (): string =>
+    pick([
+      () => pick(['+', '+', '-']) + pick(['@read', '@write', '@admin', ...commands, ...commands]),
+      () => pick(['~', '%R~', '%W~']) + pick(['a', 'b', 'a*']),
+      () => `&${pick(['news', 'n*'])}`,
+    ])()
+  const several = (): string[] => Array.from({ length: 1 + random.int(4) }, rule)
+  const key = () => pick(['a', 'a1', 'b'])
+  const command = (): string[] =>
+    pick<() => string[]>([
+      () => ['GET', key()],
+      () => ['SET', key(), 'v'],
+      () => ['SET', key(), 'v', 'GET'],
+      () => ['CONFIG', pick(['GET', 'SET']), 'x', 'y'],
+      () => ['OBJECT', 'ENCODING', key()],
+      () => ['XINFO', pick(['STREAM', 'GROUPS']), key()],
+      () => ['PUBLISH', pick(['news', 'other']), 'm'],
+    ])()
+  return Array.from({ length: count }, () => ({
+    rules: [
+      ...pick([['+@all'], ['-@all'], []]),
+      ...several(),
+      ...Array.from({ length: random.int(3) }, () => `(${several().join(' ')})`),
+    ],
+    argv: command(),
+  }))
+}
+
 /** Users made of a few rules, and commands they may or may not run. The same ones for the same seed. */
 export function randomPermissionCases(seed: string, count: number): PermissionCase[] {
   const random = createRandom(seed)

@@ -259,7 +259,7 @@ describe('DUMP and RESTORE', () => {
   })
 
   it('takes over for how long the key was not used, as redis-server 7.0.15 does', () => {
-    sandbox = createSandbox({ policy: { commands: 'redis' } })
+    sandbox = createSandbox({ policy: { commands: 'all' } })
     run('SET', 'k', 'v')
     const payload = payloadOf('k')
     run('RESTORE', 'idle', 0, payload, 'IDLETIME', 100)

@@ -628,6 +628,21 @@ export const steps: readonly Section[] = [
     `,
   ),
   section(
+    'MOVE',
+    `
+    SET a 1
+    MOVE a 0
+    MOVE a 99
+    MOVE a -1
+    MOVE a x
+    MOVE missing 0
+    MOVE missing 99
+    MOVE a
+    MOVE a 0 x
+    GET a
+    `,
+  ),
+  section(
     'SORT with BY, GET and STORE',
     `
     RPUSH ids 1 2 3 4

@@ -108,6 +108,33 @@ export const steps: readonly Section[] = [
     `,
   ),
   section(
+    'PFDEBUG PFSELFTEST',
+    `
+    PFDEBUG ENCODING h
+    PFDEBUG NOSUCH h
+    PFADD h a b c
+    PFDEBUG ENCODING h
+    PFDEBUG DECODE h
+    PFDEBUG NOSUCH h
+    PFADD more ${numbered('x', 0, 200)}
+    PFDEBUG DECODE more
+    pfdebug todense h
+    PFDEBUG TODENSE h
+    PFDEBUG DECODE h
+    PFDEBUG ENCODING h
+    PFCOUNT h
+    GET h
+    SET s v
+    PFDEBUG ENCODING s
+    LPUSH l 1
+    PFDEBUG ENCODING l
+    PFDEBUG ENCODING
+    PFDEBUG ENCODING h x
+    PFSELFTEST
+    PFSELFTEST x
+    `,
+  ),
+  section(
     'from sparse to dense',
     `
     PFADD h ${numbered('x', 0, 200)}

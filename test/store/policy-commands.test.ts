@@ -1,37 +1,221 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createSandbox } from '../../src/sandbox/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
+import { ReplyError } from '../../src/store/command/reply.js'
+import { commandTable } from '../../src/store/commands/index.js'
+import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { Rest } from '../support/ask.js'
 import { documentedCommands } from '../support/documented-commands.js'
 
-// policy.commands. Which commands the service has no page for: docs/protocol/commands.json. Its answer: store.md 7.4.
+// policy.commands. Which groups the service supports: service.md B. Which commands have no page: docs/protocol/commands.json.
+// Groups and versions of commands are redis-server's own; its answers are recorded in test/store/*.steps.ts.
 
 const rows = documentedCommands()
-const undocumented = rows.filter(({ name, status }) => status !== 'documented' && !name.endsWith('*'))
-const bound = /^(?:CLIENT|S?SUBSCRIBE)\b/
-const withRedis = { policy: { commands: 'redis' } } as const
-/** Those that are built. */
-const built = [
-  ...['LCS a b', 'MSETEX 1 a 1', 'SUBSTR a 0 1', 'OBJECT ENCODING a', 'OBJECT FREQ none', 'OBJECT IDLETIME a'],
-  ...['OBJECT REFCOUNT a', 'OBJECT HELP', 'SORT l', 'SORT_RO l', 'XSETID s 9-9', 'FUNCTION DUMP'],
-]
+const undocumented = rows.filter(({ name, status }) => status === 'redis' && !name.endsWith('*'))
+const bound = /^(?:CLIENT|S?SUBSCRIBE|SUNSUBSCRIBE)\b/
+const refusing = { policy: { commands: 'documented' } } as const
+
+/** One line for each command that is there although the service has no page for it. */
+const lines = `
+LCS a b|SUBSTR a 0 1|OBJECT ENCODING a|OBJECT FREQ none|OBJECT IDLETIME a|OBJECT REFCOUNT a|OBJECT HELP|SORT l|SORT_RO l
+XSETID s 9-9|MOVE a 1|SWAPDB 0 0|RESTORE-ASKING b 0 x|PFDEBUG ENCODING h|PFSELFTEST|SPUBLISH c m|PUBSUB HELP
+PUBSUB SHARDCHANNELS|PUBSUB SHARDNUMSUB c|FUNCTION DUMP|FUNCTION RESTORE x|FUNCTION HELP|SCRIPT HELP|ACL DRYRUN default GET a
+ACL HELP|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|ROLE|LOLWUT|CONFIG RESETSTAT|CONFIG HELP|SLOWLOG GET|SLOWLOG LEN|SLOWLOG RESET
+SLOWLOG HELP|LATENCY LATEST|LATENCY HISTORY e|LATENCY GRAPH e|LATENCY RESET|LATENCY HISTOGRAM|LATENCY DOCTOR|LATENCY HELP
+MODULE LIST|MODULE HELP|MEMORY DOCTOR|MEMORY STATS|MEMORY PURGE|MEMORY MALLOC-STATS|MEMORY HELP|COMMAND COUNT|COMMAND LIST
+COMMAND INFO get|COMMAND DOCS get|COMMAND GETKEYS GET a|COMMAND GETKEYSANDFLAGS GET a|COMMAND HELP`
+  .split(/[|\n]/)
+  .filter((line) => line !== '')
+
+const nameOf = (line: string): string => {
+  const [name = '', subcommand] = line.split(' ')
+  return commandTable.named(`${name} ${subcommand}`)?.name ?? name
+}
+
+/** Those whose right answer is an error: a bad payload, another database, no samples. */
+const answeredWithError: Readonly<Record<string, string>> = {
+  'MOVE a 1': 'ERR DB index is out of range',
+  'RESTORE-ASKING b 0 x': 'ERR DUMP payload version or checksum are wrong',
+  'FUNCTION RESTORE x': 'ERR DUMP payload version or checksum are wrong',
+  'LATENCY GRAPH e': "ERR No samples available for event 'e'",
+}
 
 function open(options: Parameters<typeof Rest.open>[0] = {}): Rest {
-  const rest = Rest.open(options)
+  const rest = Rest.open({ warn: () => undefined, ...options })
   const { store } = rest.sandbox
-  for (const line of ['SET a 1', 'RPUSH l 2 1', 'XADD s 1-1 f v']) store.run(...line.split(' '))
+  for (const line of ['SET a 1', 'RPUSH l 2 1', 'XADD s 1-1 f v', 'PFADD h a']) store.run(...line.split(' '))
   return rest
 }
 
-const notThere = (name: string) =>
+const notThere = (name: string): string =>
   `ERR Command is not available: '${name}'. See https://docs.service.test/redis/overall/rediscompatibility for details`
 
-const shown = (line: string): string => {
-  const [name = '', subcommand = ''] = line.split(' ')
-  return rows.some((row) => row.name === `${name} ${subcommand}`) ? `${name} ${subcommand}` : name
-}
+const sentence = (name: string): string =>
+  `${name} has no page in the service's documentation and may be refused there; policy.commands: 'documented' refuses it`
 
-describe("commands: 'service'", () => {
-  const rest = open()
+describe('the commands of redis-server 7.0', () => {
+  const limits = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
+  const recorded = JSON.parse(readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8')) as {
+    readonly commands: Readonly<Record<string, unknown>>
+  }
+  const known = Object.keys(recorded.commands).map((name) => name.toUpperCase().replace('|', ' '))
+  const containers = new Set(known.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!))
+  const absent = known.filter(
+    (name) =>
+      commandTable.named(name) === undefined &&
+      !containers.has(name) &&
+      // Of connections; what blocks; and Cluster, which the service does not support. [service.md B]
+      !sessionCommands.has(name) &&
+      !/^(?:CLUSTER|CLIENT) |^(?:ASKING|READONLY|READWRITE|B[LRZ]\w+)$/.test(name),
+  )
+
+  it('are there, but for those whose reason is in docs/limits.md', () => {
+    expect(known.length).toBeGreaterThan(300)
+    expect(absent.filter((name) => !limits.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('are absent only where they end the process, reach a network or need a second server', () => {
+    expect(absent.sort()).toEqual(
+      [
+        ...['CONFIG REWRITE', 'DEBUG', 'FAILOVER', 'MIGRATE', 'MODULE LOAD', 'MODULE LOADEX', 'MODULE UNLOAD', 'PSYNC'],
+        ...['REPLCONF', 'REPLICAOF', 'SCRIPT DEBUG', 'SHUTDOWN', 'SLAVEOF', 'SYNC'],
+      ].sort(),
+    )
+  })
+
+  it.each(absent)('%s is refused with the text of a command that is not there', async (name) => {
+    const { status, json } = await open().post('/', name.split(' '))
+    expect([status, json]).toEqual([400, { error: notThere(name) }])
+  })
+
+  it('without a page come from no newer version', () => {
+    const newer = commandTable.commands.filter(({ status, since }) => status === 'redis' && since > '7.0.0')
+    expect(newer).toEqual([])
+  })
+
+  it('without a page are all tried below', () => {
+    const built = commandTable.commands.filter(({ status }) => status === 'redis').map(({ name }) => name)
+    expect(lines.map(nameOf).sort()).toEqual(built.sort())
+  })
+})
+
+describe("commands: 'all'", () => {
+  it.each(lines)('%s is there: by itself, by path, in a pipeline and in a transaction', async (line) => {
+    const argv = line.split(' ')
+    const error = answeredWithError[line]
+    const answers = [
+      await open().post('/', argv),
+      await open().get(`/${argv.join('/')}`),
+      await open().post('/pipeline', [argv]),
+      await open().post('/multi-exec', [argv]),
+    ].map(({ json }) => (Array.isArray(json) ? json[0] : json) as object)
+    for (const json of answers) {
+      if (error === undefined) expect(json).toHaveProperty('result')
+      else expect(json).toEqual({ error })
+    }
+  })
+
+  it('is the default, and takes no other word', () => {
+    expect(createSandbox().policy.commands).toBe('all')
+    expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands takes')
+  })
+
+  it('users may have, or lack, the permission for them', async () => {
+    const rest = open()
+    expect(await rest.run('ACL', 'SETUSER', 'ada', '+sort')).toBe('OK')
+    expect(await rest.run('ACL', 'CAT', 'list')).toContain('sort')
+    expect(await rest.run('ACL', 'CAT', 'hyperloglog')).toContain('pfdebug')
+  })
+
+  it('what blocks or needs a connection stays refused over REST, and SELECT 0 answered', async () => {
+    const rest = open()
+    for (const line of ['BLPOP l 0', 'WATCH a', 'MULTI', 'EXEC', 'CLUSTER INFO', 'AUTH x', 'CLIENT LIST', 'HELLO 3']) {
+      expect((await rest.post('/', line.split(' '))).status).toBe(400)
+    }
+    expect(await rest.run('SELECT', 0)).toBe('OK')
+    expect(rest.sandbox.store.diagnostics).toEqual([])
+  })
+})
+
+describe('they do what they say', () => {
+  it('SAVE and BGSAVE keep the virtual time for LASTSAVE and INFO', async () => {
+    const rest = open({ startAt: '2030-01-01T00:00:00Z' })
+    const at = Date.UTC(2030, 0, 1) / 1000
+    expect(await rest.run('LASTSAVE')).toBe(at)
+    await rest.sandbox.clock.advance('1h')
+    expect(await rest.run('LASTSAVE')).toBe(at)
+    expect(await rest.run('SAVE')).toBe('OK')
+    expect(await rest.run('LASTSAVE')).toBe(at + 3600)
+    await rest.sandbox.clock.advance('1h')
+    expect(await rest.run('BGSAVE')).toBe('Background saving started')
+    await rest.run('BGREWRITEAOF')
+    expect(await rest.run('INFO', 'persistence')).toBe(
+      `# Persistence\r\nrdb_last_save_time:${at + 7200}\r\nrdb_saves:2\r\naof_enabled:0\r\naof_rewrites:1\r\n`,
+    )
+    using fork = await rest.sandbox.fork()
+    expect(fork.store.run('LASTSAVE')).toBe(at + 7200)
+  })
+
+  it('CONFIG RESETSTAT makes INFO count anew, and the bill stays', async () => {
+    const rest = open()
+    for (let count = 0; count < 3; count++) await rest.run('GET', 'a')
+    const billed = rest.sandbox.store.spend().commands
+    await rest.run('CONFIG', 'RESETSTAT')
+    expect(await rest.run('INFO', 'stats')).toContain('total_reads_processed:1\r\n')
+    expect(rest.sandbox.store.spend().commands).toBe(billed + 2)
+  })
+
+  it('COMMAND tells of the table that the policy leaves', () => {
+    const all = open().sandbox.store
+    const names = all.run('COMMAND', 'LIST') as string[]
+    expect(names).toContain('sort')
+    expect(names).toContain('json.get')
+    expect(names).toHaveLength(all.run('COMMAND', 'COUNT') as number)
+    expect(all.run('COMMAND')).toEqual([])
+    // [redis 7.0: COMMAND INFO mset config, its first, last and step]
+    const [mset, config] = all.run('COMMAND', 'INFO', 'mset', 'config') as unknown[][]
+    expect(mset!.slice(0, 6)).toEqual(['mset', -3, ['write'], 1, -1, 2])
+    expect((config!.at(-1) as string[][]).map(([name]) => name)).toContain('config|get')
+    expect(all.run('COMMAND', 'DOCS', 'sort')).toEqual(['sort', ['since', '1.0.0', 'group', 'generic']])
+  })
+
+  it('PFDEBUG GETREG has the registers, and makes the counter dense', () => {
+    const { store } = open().sandbox
+    // [redis 7.0: PFADD h a; PFDEBUG DECODE h → Z:12711 v:2,1 Z:3672]
+    const registers = store.run('PFDEBUG', 'GETREG', 'h') as number[]
+    expect(registers).toHaveLength(16_384)
+    expect([registers[12_711], registers.filter((value) => value > 0)]).toEqual([2, [2]])
+    expect(store.run('PFDEBUG', 'ENCODING', 'h')).toBe('dense')
+    expect(store.run('PFCOUNT', 'h')).toBe(1)
+  })
+
+  it('ACL DRYRUN judges without running', () => {
+    const { store } = open().sandbox
+    store.run('ACL', 'SETUSER', 'ada', '+get', '+set', '~k*')
+    // [redis 7.0: ACL DRYRUN]
+    expect(store.run('ACL', 'DRYRUN', 'ada', 'SET', 'k', 'v')).toBe('OK')
+    expect(store.run('EXISTS', 'k')).toBe(0)
+    expect(store.run('ACL', 'DRYRUN', 'ada', 'GET', 'b')).toBe("This user has no permissions to access the 'b' key")
+    expect(store.run('ACL', 'DRYRUN', 'ada', 'CONFIG', 'GET', 'x')).toBe(
+      "This user has no permissions to run the 'config|get' command",
+    )
+    expect(() => store.run('ACL', 'DRYRUN', 'bob', 'GET', 'k')).toThrow("ERR User 'bob' not found")
+    expect(() => store.run('ACL', 'DRYRUN', 'ada', 'NOPE', 'k')).toThrow("ERR Command 'NOPE' not found")
+    expect(() => store.run('ACL', 'DRYRUN', 'ada', 'GET')).toThrow("ERR wrong number of arguments for 'get' command")
+  })
+
+  it('LOLWUT is for the read-only token, too, and ROLE is not', async () => {
+    const rest = open()
+    const token = rest.sandbox.tokens.readonly
+    expect((await rest.post('/', ['LOLWUT'], { token })).status).toBe(200)
+    expect((await rest.post('/', ['ROLE'], { token })).json).toEqual({
+      error: "NOPERM this user has no permissions to run the 'role' command or its subcommand",
+    })
+  })
+})
+
+describe("commands: 'documented'", () => {
+  const rest = open(refusing)
 
   it.each(undocumented.filter(({ name }) => !bound.test(name)).map(({ name }) => name))(
     '%s is answered like an unknown command',
@@ -43,11 +227,11 @@ describe("commands: 'service'", () => {
     },
   )
 
-  it.each(built)(
+  it.each(lines)(
     '%s is not there: not by itself, by path, in a pipeline, in a transaction or in a script',
     async (line) => {
       const argv = line.split(' ')
-      const error = notThere(shown(line))
+      const error = notThere(nameOf(line))
       expect((await rest.post('/', argv)).json).toEqual({ error })
       expect((await rest.get(`/${argv.join('/')}`)).json).toEqual({ error })
       expect((await rest.post('/pipeline', [argv, ['GET', 'a']])).json).toEqual([{ error }, { result: '1' }])
@@ -59,8 +243,13 @@ describe("commands: 'service'", () => {
       expect(() => rest.sandbox.store.run(...argv)).toThrow(error)
       const connection = rest.sandbox.store.connection()
       await expect(connection.run(...(argv as [string]))).rejects.toThrow(error)
+      expect(rest.sandbox.store.diagnostics).toEqual([])
     },
   )
+
+  it('MSETEX has a page, and is there', async () => {
+    expect(await open(refusing).run('MSETEX', 1, 'b', 2)).toBe(1)
+  })
 
   it('users can neither have nor lack the permission for one', async () => {
     await expect(rest.run('ACL', 'SETUSER', 'ada', '+sort')).rejects.toThrow('Unknown command or category name in ACL')
@@ -71,31 +260,105 @@ describe("commands: 'service'", () => {
   })
 
   it('a dump may come from where users had the permission', () => {
-    const before = createSandbox(withRedis)
+    const before = createSandbox()
     before.store.run('ACL', 'SETUSER', 'ada', 'on', '+sort', '+get', '~*')
-    using after = createSandbox()
+    using after = createSandbox(refusing)
     after.load(before.dump())
     expect(after.store.run('ACL', 'GETUSER', 'ada')).toEqual(before.store.run('ACL', 'GETUSER', 'ada'))
   })
-
-  it('is the default, and takes no other word', () => {
-    expect(() => createSandbox({ policy: { commands: 'all' as 'redis' } })).toThrow('policy.commands takes')
-  })
 })
 
-describe("commands: 'redis'", () => {
-  it.each(built)('%s is there', async (line) => {
-    const argv = line.split(' ')
-    const rest = open(withRedis)
-    expect((await rest.post('/', argv)).json).not.toHaveProperty('error')
-    expect((await rest.post('/multi-exec', [argv])).json).not.toMatchObject([{ error: expect.anything() }])
-    const script = await rest.post('/', ['EVAL', 'redis.call(unpack(ARGV)) return 1', 0, ...argv])
-    if (line !== 'FUNCTION DUMP') expect(script.json).toEqual({ result: 1 })
+describe('diagnostics of the store', () => {
+  const noted = (sandbox: Sandbox): readonly (string | undefined)[] =>
+    sandbox.traffic.of('command').map(({ note }) => note)
+
+  it.each(lines)('%s is named in a sentence, and in the note of its entry', async (line) => {
+    const rest = open()
+    await rest.post('/', line.split(' '))
+    expect(rest.sandbox.store.diagnostics).toEqual([sentence(nameOf(line))])
+    expect(noted(rest.sandbox).at(-1)).toBe(sentence(nameOf(line)))
   })
 
-  it('users may have the permission for them', async () => {
-    const rest = open(withRedis)
-    expect(await rest.run('ACL', 'SETUSER', 'ada', '+sort')).toBe('OK')
-    expect(await rest.run('ACL', 'CAT', 'list')).toContain('sort')
+  it('come from pipelines, transactions, scripts, connections and the test, each once', async () => {
+    const rest = open()
+    await rest.post('/pipeline', [
+      ['SORT', 'l'],
+      ['GET', 'a'],
+      ['SORT', 'l'],
+    ])
+    await rest.post('/multi-exec', [
+      ['LCS', 'a', 'a'],
+      ['GET', 'a'],
+    ])
+    await rest.run('EVAL', "redis.call('SORT_RO', 'l') return redis.call('OBJECT', 'ENCODING', 'a')", 0)
+    await rest.sandbox.store.connection().run('ROLE')
+    rest.sandbox.store.run('LOLWUT')
+    const names = ['SORT', 'LCS', 'SORT_RO', 'OBJECT ENCODING', 'ROLE', 'LOLWUT']
+    expect(rest.sandbox.store.diagnostics).toEqual(names.map(sentence))
+    expect(noted(rest.sandbox).slice(4)).toEqual([
+      ...[sentence('SORT'), undefined, sentence('SORT'), sentence('LCS'), undefined],
+      ...[`${sentence('SORT_RO')}; ${sentence('OBJECT ENCODING')}`, sentence('ROLE'), sentence('LOLWUT')],
+    ])
+  })
+
+  it('stand in the timeline and in the trace, and end with a reset', async () => {
+    const rest = open()
+    await rest.run('SORT', 'l')
+    expect(rest.sandbox.traffic.timeline()).toContain('SORT has no page')
+    expect(JSON.stringify(rest.sandbox.traffic.toTrace())).toContain('SORT has no page')
+    rest.sandbox.reset()
+    expect(rest.sandbox.store.diagnostics).toEqual([])
+  })
+
+  it('say nothing of commands that have a page, that are refused, or that somebody only looks with', async () => {
+    const rest = open()
+    await rest.run('GET', 'a')
+    await rest.post('/', ['MIGRATE', 'h', '1', 'a', '0', '1'])
+    rest.sandbox.at({ seq: 1 }).store.run('SORT_RO', 'l')
+    expect(rest.sandbox.store.diagnostics).toEqual([])
+  })
+
+  it.each([
+    ['XREAD', 'XREAD BLOCK 0 STREAMS s $', null],
+    ['XREADGROUP', 'XREADGROUP GROUP g c BLOCK 100 STREAMS s >', null],
+    ['XREAD', 'xread block 5 COUNT 1 STREAMS s 0', [['s', [['1-1', ['f', 'v']]]]]],
+  ])('%s with BLOCK over REST keeps its reply: %s', async (name, line, reply) => {
+    const rest = open()
+    rest.sandbox.store.run('XGROUP', 'CREATE', 's', 'g', '$')
+    expect(await rest.run(...line.split(' '))).toEqual(reply)
+    expect(rest.sandbox.store.diagnostics).toEqual([
+      expect.stringMatching(new RegExp(`^${name} with BLOCK does not wait over REST`)),
+    ])
+    expect(noted(rest.sandbox).at(-1)).toMatch(/BLOCK/)
+  })
+
+  it('XREAD without BLOCK, and BLOCK where it waits or where no script ever does, are as they should be', async () => {
+    const rest = open()
+    await rest.run('XREAD', 'STREAMS', 's', '$')
+    await rest.run('XREAD', 'STREAMS', 'BLOCK', '0')
+    await rest.run('EVAL', "return redis.call('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')", 0)
+    const waiting = rest.sandbox.store.connection()
+    void waiting.run('XREAD', 'BLOCK', 5, 'STREAMS', 's', '$')
+    await rest.sandbox.clock.advance('1s')
+    expect(rest.sandbox.store.diagnostics).toEqual([])
+  })
+
+  it('warn once for each command, however many sandboxes there are', async () => {
+    const heard: string[] = []
+    const warn = (text: string): void => void heard.push(text)
+    for (let count = 0; count < 2; count++) {
+      const rest = open({ warn })
+      await rest.run('SORT', 'l')
+      await rest.run('SORT', 'l')
+      await rest.run('LCS', 'a', 'a')
+      await rest.run('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')
+      using fork = await rest.sandbox.fork()
+      fork.store.run('SORT', 'l')
+    }
+    expect(heard).toEqual([sentence('SORT'), sentence('LCS'), expect.stringMatching(/^XREAD with BLOCK/)])
+  })
+
+  it('let no command through that fails for another reason', () => {
+    expect(() => open().sandbox.store.run('SORT', 'a')).toThrow(ReplyError)
   })
 })

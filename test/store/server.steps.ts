@@ -83,6 +83,119 @@ export const steps: readonly Section[] = [
       'CONFIG',
     ].join('\n'),
   ),
+  section(
+    'one server in memory',
+    `
+    ROLE
+    ROLE x
+    SWAPDB 0 0
+    SWAPDB 0 99
+    SWAPDB 99 0
+    SWAPDB x 0
+    SWAPDB 0 x
+    SWAPDB 0 -1
+    SWAPDB 0
+    SAVE
+    SAVE x
+    ~shape LASTSAVE
+    LASTSAVE x
+    BGSAVE foo
+    BGSAVE SCHEDULE x
+    BGREWRITEAOF x
+    CONFIG RESETSTAT
+    CONFIG RESETSTAT x
+    MODULE LIST
+    MODULE LIST x
+    MODULE
+    ~shape LOLWUT
+    ~shape LOLWUT VERSION 1
+    ~shape LOLWUT foo
+    LOLWUT VERSION x
+    `,
+  ),
+  section(
+    'nothing is slow',
+    `
+    SLOWLOG RESET
+    SLOWLOG GET
+    SLOWLOG GET 5
+    SLOWLOG GET -1
+    SLOWLOG GET -2
+    SLOWLOG GET x
+    SLOWLOG GET 1 2
+    SLOWLOG LEN
+    SLOWLOG LEN x
+    SLOWLOG RESET x
+    SLOWLOG
+    LATENCY LATEST
+    LATENCY LATEST x
+    LATENCY HISTORY command
+    LATENCY HISTORY
+    LATENCY GRAPH command
+    LATENCY RESET
+    LATENCY RESET a b
+    LATENCY HISTOGRAM nosuch
+    ~shape LATENCY DOCTOR
+    LATENCY DOCTOR x
+    LATENCY
+    `,
+  ),
+  section(
+    'MEMORY of a server',
+    `
+    SET a 1
+    ~shape MEMORY DOCTOR
+    MEMORY DOCTOR x
+    MEMORY PURGE
+    MEMORY PURGE x
+    MEMORY STATS x
+    MEMORY MALLOC-STATS x
+    MEMORY
+    `,
+  ),
+  section(
+    'COMMAND tells of commands',
+    `
+    COMMAND COUNT x
+    COMMAND GETKEYS GET a
+    COMMAND GETKEYS GET
+    COMMAND GETKEYS nosuch a
+    COMMAND GETKEYS PING x
+    COMMAND GETKEYS GET a b
+    COMMAND GETKEYS
+    COMMAND GETKEYS EVAL x 2 a b c
+    COMMAND GETKEYS EVAL x 0
+    COMMAND GETKEYS MSET a 1 b 2
+    COMMAND GETKEYS SORT a STORE b
+    COMMAND GETKEYS ZUNION 2 a b
+    COMMAND GETKEYS ZUNIONSTORE d 2 a b
+    COMMAND GETKEYS ZUNION x a
+    COMMAND GETKEYS XREAD COUNT 2 STREAMS a b 0 0
+    COMMAND GETKEYS XREADGROUP GROUP g c STREAMS a >
+    COMMAND GETKEYS OBJECT ENCODING k
+    COMMAND GETKEYS BLPOP a b 0
+    COMMAND GETKEYS BITOP AND d a b
+    COMMAND GETKEYS COPY a b
+    COMMAND GETKEYS lmove a b left left
+    COMMAND GETKEYSANDFLAGS GET a
+    COMMAND GETKEYSANDFLAGS STRLEN a
+    COMMAND GETKEYSANDFLAGS SET a b GET
+    COMMAND GETKEYSANDFLAGS INCR a
+    COMMAND GETKEYSANDFLAGS PING x
+    COMMAND INFO nosuch
+    COMMAND LIST FILTERBY ACLCAT nosuch
+    ~unordered COMMAND LIST FILTERBY ACLCAT hyperloglog
+    ~unordered COMMAND LIST FILTERBY PATTERN xinfo*
+    ~unordered COMMAND LIST FILTERBY PATTERN PF*
+    COMMAND LIST FILTERBY MODULE foo
+    COMMAND LIST FILTERBY FOO a
+    COMMAND LIST FILTERBY PATTERN
+    COMMAND LIST FILTERBY
+    COMMAND LIST x
+    COMMAND DOCS nosuch
+    COMMAND HELP x
+    `,
+  ),
   newerSection(
     'the only setting',
     'store.md 7.2: CONFIG, pairs are processed left to right and earlier ones stick',
@@ -95,8 +208,6 @@ export const steps: readonly Section[] = [
     = ["notify-keyspace-events", "AKE"]
     CONFIG GET maxmemory
     = []
-    CONFIG RESETSTAT
-    = -ERR Command is not available: 'CONFIG RESETSTAT'. See https://docs.test/redis/overall/rediscompatibility for details
     CONFIG REWRITE
     = -ERR Command is not available: 'CONFIG REWRITE'. See https://docs.test/redis/overall/rediscompatibility for details
     `,
@@ -107,10 +218,8 @@ export const steps: readonly Section[] = [
     String.raw`
     COMMAND
     = []
-    COMMAND COUNT
-    = -ERR Command is not available: 'COMMAND COUNT'. See https://docs.test/redis/overall/rediscompatibility for details
-    command docs get
-    = -ERR Command is not available: 'COMMAND DOCS'. See https://docs.test/redis/overall/rediscompatibility for details
+    COMMAND NOSUCH
+    = -ERR Command is not available: 'COMMAND NOSUCH'. See https://docs.test/redis/overall/rediscompatibility for details
     INFO cluster
     = "# Cluster\r\ncluster_enabled:0\r\n"
     INFO keyspace

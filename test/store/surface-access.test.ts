@@ -7,7 +7,7 @@ import { Rest } from '../support/ask.js'
 let rest: Rest
 beforeEach(() => {
   // The table of who may run what is redis-server's.
-  rest = Rest.open({ policy: { commands: 'redis' } })
+  rest = Rest.open({ policy: { commands: 'all' } })
 })
 
 const wrongPass = {

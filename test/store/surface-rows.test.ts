@@ -64,7 +64,7 @@ describe.each(['/pipeline', '/multi-exec'])('%s', (path) => {
 describe('a row that cannot run', () => {
   const rows: [row: (string | number)[], text: string][] = [
     [['NONSENSE', 'x'], unavailable('NONSENSE').error],
-    [['MEMORY', 'STATS'], unavailable('MEMORY STATS').error],
+    [['CONFIG', 'REWRITE'], unavailable('CONFIG REWRITE').error],
     [[''], unavailable('').error],
     [['BLPOP', 'l', 0], unavailable('BLPOP').error],
     [['SET', 'k'], "ERR wrong number of arguments for 'set' command"],

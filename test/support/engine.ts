@@ -22,7 +22,7 @@ export function createEngine(onEvent?: (event: string, key: string) => void): En
     random: createRandom('transcript'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     // The recordings are those of a redis-server.
-    policy: { ...defaultPolicy, commands: 'redis' },
+    policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })
   if (onEvent) {

@@ -6,7 +6,7 @@ export type Row = { readonly argv: readonly string[] } | { readonly advance: num
 
 /** Commands and, now and then, time that passes: in multiples of four seconds, as deadlines are in even ones that are not. */
 export function rows(options: CommandOptions): fc.Arbitrary<Row> {
-  const command = commands({ commands: 'redis', ...options }).map((argv): Row => ({ argv }))
+  const command = commands({ commands: 'all', ...options }).map((argv): Row => ({ argv }))
   const wait = fc.constantFrom(4000, 8000, 40_000).map((advance): Row => ({ advance }))
   return fc.oneof({ weight: 19, arbitrary: command }, { weight: 1, arbitrary: wait })
 }

@@ -3,7 +3,7 @@
  * redis-server 7.0: `node --import ./test/support/typescript-sources.mjs test/support/record-acl.ts`.
  */
 import { writeFileSync } from 'node:fs'
-import { randomPermissionCases } from '../store/acl-cases.js'
+import { type PermissionCase, randomPermissionCases, randomSelectorCases } from '../store/acl-cases.js'
 import { startRedis } from './live-redis.js'
 import type { RespReply } from './resp.js'
 
@@ -21,11 +21,17 @@ try {
   }
   for (const row of (await send('COMMAND')) as unknown[][]) visit(row)
 
-  const verdicts: [rules: string, command: string, verdict: string][] = []
-  for (const { rules, argv } of randomPermissionCases('permissions', 600)) {
-    await send('ACL', 'SETUSER', 'someone', 'reset', ...rules)
-    verdicts.push([rules.join(' '), argv.join(' '), String(await send('ACL', 'DRYRUN', 'someone', ...argv))])
+  const verdictsOf = async (cases: readonly PermissionCase[]): Promise<string> => {
+    const verdicts: string[] = []
+    for (const { rules, argv } of cases) {
+      await send('ACL', 'SETUSER', 'someone', 'reset', ...rules)
+      const verdict = String(await send('ACL', 'DRYRUN', 'someone', ...argv))
+      verdicts.push(JSON.stringify([rules.join(' '), argv.join(' '), verdict]))
+    }
+    return verdicts.map((row) => `    ${row}`).join(',\n')
   }
+  const verdicts = await verdictsOf(randomPermissionCases('permissions', 600))
+  const selectors = await verdictsOf(randomSelectorCases('selectors', 300))
   const rows = [
     ...Object.entries(commands)
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -34,7 +40,7 @@ try {
   const file = new URL('../transcripts/permissions.json', import.meta.url)
   writeFileSync(
     file,
-    `{\n  "commands": {\n${rows.join(',\n')}\n  },\n  "verdicts": [\n${verdicts.map((row) => `    ${JSON.stringify(row)}`).join(',\n')}\n  ]\n}\n`,
+    `{\n  "commands": {\n${rows.join(',\n')}\n  },\n  "verdicts": [\n${verdicts}\n  ],\n  "selectors": [\n${selectors}\n  ]\n}\n`,
   )
 } finally {
   await redis.stop()

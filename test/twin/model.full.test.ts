@@ -27,7 +27,7 @@ const groups = new Set([
 ])
 /** Those of chance, of the time of day and of the machine; those that compute in extended precision; ranges of bytes, which mean nothing among different scores. */
 const excluded =
-  /^(H?INCRBYFLOAT|P?EXPIREAT|P?EXPIRETIME|SCAN|[HSZ]SCAN|SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|DUMP|RESTORE|OBJECT .*|MEMORY .*|INFO|TIME|CONFIG .*|COMMAND|WAIT|.* HELP|XINFO .*|XPENDING|XCLAIM|XAUTOCLAIM|XSETID|SORT.*|Z.*LEX.*)$/
+  /^(H?INCRBYFLOAT|P?EXPIREAT|P?EXPIRETIME|SCAN|[HSZ]SCAN|SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|DUMP|RESTORE.*|OBJECT .*|MEMORY .*|INFO|TIME|CONFIG .*|COMMAND.*|WAIT|MOVE|SWAPDB|LASTSAVE|SAVE|BG.*|ROLE|LOLWUT|PFSELFTEST|LATENCY .*|SLOWLOG .*|MODULE .*|.* HELP|XINFO .*|XPENDING|XCLAIM|XAUTOCLAIM|XSETID|SORT.*|Z.*LEX.*)$/
 let comparableOnly: (name: string, group: string) => boolean
 
 /** Newer options, and options whose replies or waits depend on the time of day. */

@@ -104,7 +104,9 @@ describe('workflow.wait', () => {
   test('and no other request', async () => {
     const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: status(500) })
     expect(struck(world)).toEqual([])
-    expect(world.faults.unused()[0]!.sentence).toContain('1 wait of a workflow was requested after it was added, and none matched')
+    expect(world.faults.unused()[0]!.sentence).toContain(
+      '1 wait of a workflow was requested after it was added, and none matched',
+    )
   })
 })
 

@@ -183,6 +183,18 @@ export const storeOrders: readonly Order[] = [
   },
   {
     method: 'GET',
+    path: '/store/diagnostics',
+    summary: 'Commands that were accepted although the service may refuse them, as sentences.',
+    tool: {
+      name: 'store_diagnostics',
+      when: 'Before deploying: commands without a page in the documentation, BLOCK over REST.',
+      effect: 'reads',
+      next: 'timeline for the commands themselves.',
+    },
+    run: ({ store }) => store.diagnostics,
+  },
+  {
+    method: 'GET',
     path: '/store/spend',
     summary: 'What the service would have billed.',
     run: ({ store }) => store.spend(),

@@ -35,6 +35,11 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
     names: /^CONFIG(?: .*)?$/,
     because: 'the settings are those of the whole database',
   },
+  {
+    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
+    names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
+    because: 'they tell of the whole server, or burden it',
+  },
   { name: 'RANDOMKEY, DBSIZE', names: /^(?:RANDOMKEY|DBSIZE)$/, because: 'they tell of the keys of others' },
   { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it hands out the libraries of others' },
   {

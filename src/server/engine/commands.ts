@@ -3,9 +3,10 @@ import { globOf } from '../../kernel/glob.js'
 import type { User } from '../../store/access/access.js'
 import { connectionBound, type Permissible } from '../../store/access/categories.js'
 import type { Command } from '../../store/command/command.js'
-import { noCommandPermission, notAvailable, notInRest, replyError } from '../../store/command/errors.js'
+import { denied, noCommandPermission, notAvailable, notInRest, replyError } from '../../store/command/errors.js'
 import { ReplyError } from '../../store/command/reply.js'
 import { blockingTable, commandTable } from '../../store/commands/index.js'
+import { withoutWaiting } from '../../store/commands/stream-arguments.js'
 import type { Store } from '../../store/store.js'
 import type { Engine } from './engine.js'
 import { type CommandFacts, flagsOf } from './knowledge.js'
@@ -20,8 +21,12 @@ export interface Admitted {
   readonly stays: boolean
 }
 
-/** Access is the sandbox's own, databases are one, and replicas there are none. */
-const staysHere = /^(?:ACL|SELECT|WAIT|WAITAOF)$/
+/**
+ * Access is the sandbox's own, databases are one, and replicas there are none; and what manages the engine, or tells what
+ * others do there, is nobody's business here.
+ */
+const staysHere =
+  /^(?:(?:ACL|SELECT|WAIT|WAITAOF|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*|CONFIG (?:RESETSTAT|HELP))$/
 
 /**
  * Lets a command through, or refuses it as the service does: what needs a connection, what waits, what manages the engine,
@@ -35,9 +40,10 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   if (connectionBound.has(upper)) throw notInRest(upper)
   if (blockingTable.find(argv) !== undefined) throw notAvailable(name, store.docs)
   if (breaksConnections(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
-  if (staysHere.test(upper)) return { argv, writes: false, stays: true }
+  if (staysHere.test(nameWithSubcommand(argv))) return { argv, writes: false, stays: true }
   if (argv.some((word) => engine.markers.includes(word))) throw ofTheSandbox()
   const known = commandTable.find(argv)
+  if (known !== store.commands.find(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
   if (known !== undefined) return ours(known, argv, user, store)
   const facts = await engine.knowledge.of(argv)
   // Only the engine has the words for what it does not know.
@@ -48,6 +54,10 @@ export async function admitted(argv: readonly Bytes[], user: User, store: Store,
   }
   await permit(row, argv, user, store, engine, facts)
   return { argv, writes: facts.flags.has('write') || row.flags.includes('scripting'), stays: false }
+}
+
+function nameWithSubcommand(argv: readonly Bytes[]): string {
+  return argv.slice(0, 2).join(' ').toUpperCase()
 }
 
 /** What the engine takes for HTTP, and hangs up; and what makes the next script of the connection one that is debugged. */
@@ -79,9 +89,10 @@ async function permit(
 ): Promise<void> {
   if (user.unrestricted) return
   if (!user.mayRun(row)) throw noCommandPermission(row.name)
-  const keys = await knowledge.keysOf(argv, facts)
   const use = facts.flags.has('write') ? 'RW' : 'R'
-  if (!keys.every((key) => user.mayUseKey(key, use, store.work))) throw replyError('noKeyPermission')
+  const keys = (await knowledge.keysOf(argv, facts)).map((name) => ({ name, use }) as const)
+  const denial = user.denial(row, { keys }, store.work)
+  if (denial !== undefined) throw denied(row.name, denial)
 }
 
 const setting = latin1('notify-keyspace-events')
@@ -95,25 +106,6 @@ function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
     return secretSetting.test(name) ? [] : [name]
   })
   return [...argv.slice(0, 2), ...(names.length === 0 ? [latin1('none')] : names)]
-}
-
-/** More is no integer to the engine. */
-const longestBlock = 2n ** 63n - 1n
-
-/** Over REST BLOCK is accepted and never waits; a value that the engine refuses is left for it to refuse. */
-export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
-  if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
-  const kept: Bytes[] = []
-  // Option by option, as the engine reads them: a group may have the name of an option.
-  for (let at = 0; at < argv.length; ) {
-    const word = argv[at]!.toUpperCase()
-    if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
-    const size = word === 'GROUP' ? 3 : word === 'COUNT' || word === 'BLOCK' ? 2 : 1
-    const waits = word === 'BLOCK' && /^(?:0|[1-9]\d{0,18})$/.test(argv[at + 1] ?? '')
-    if (!waits || BigInt(argv[at + 1]!) > longestBlock) kept.push(...argv.slice(at, at + size))
-    at += size
-  }
-  return kept
 }
 
 function ofTheSandbox(): ReplyError {

@@ -20,7 +20,7 @@ export async function copyOf(engine: Engine, like: Store): Promise<StoreDump> {
       `The engine holds ${size} keys: a snapshot copies ${mostKeys} at most. Ask for single keys with store.run().`,
     )
   }
-  const policy = { ...like.options.policy, commands: 'redis' as const, maxWork: Number.MAX_SAFE_INTEGER }
+  const policy = { ...like.options.policy, maxWork: Number.MAX_SAFE_INTEGER }
   const copy = new Store({ ...like.options, clock: { now: () => like.options.clock.now() }, policy })
   const keys = (await engine.run(['KEYS', '*'].map(latin1))) as readonly Bytes[]
   for (const key of [...keys].sort()) if (!engine.markers.includes(key)) await copyKey(key, engine, copy)

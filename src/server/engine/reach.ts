@@ -31,7 +31,6 @@ export function keepInside(row: Row): void {
 /** Read as redis reads: at a word that is no option it stops, and what follows does nothing. */
 function databasesOf(row: Row): Row {
   const name = row[0]!.toUpperCase()
-  if (name === 'MOVE') return row.slice(2, 3)
   const found: Bytes[] = []
   for (let at = 3; name === 'COPY' && at < row.length; at++) {
     const option = row[at]!.toUpperCase()

@@ -2,6 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../../store/access/access.js'
 import { type Reply, ReplyError } from '../../store/command/reply.js'
+import { asksToWait } from '../../store/commands/stream-arguments.js'
 import { refusedCount } from '../../store/limits.js'
 import { transactionOverhead } from '../../store/meter.js'
 import { AnswerRoom, type Encoding, encodingOf, errorIn, failed, plain } from '../../store/rest/answers.js'
@@ -213,6 +214,11 @@ export class EngineDoor {
     const end = endOf(() => withoutMarkers(argv, told(), this.engine.markers))
     if (row !== undefined && via !== 'direct') store.meter.count(row)
     if (row?.writes === true) store.wroteElsewhere()
+    if (row !== undefined) {
+      const command = store.commands.find(argv)
+      if (command !== undefined && command.status !== 'documented') store.diagnostics.noticeUndocumented(command)
+      if (via !== 'direct' && asksToWait(argv)) store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
+    }
     journal.note(argv, user, via, cause, 'error' in end ? { error: end.error.message } : end)
     return replyOf(end)
   }

@@ -2,10 +2,10 @@ import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import type { Elsewhere } from '../../sandbox/world.js'
 import { type Reply, ReplyError } from '../../store/command/reply.js'
 import { commandTable } from '../../store/commands/index.js'
+import { withoutWaiting } from '../../store/commands/stream-arguments.js'
 import { type NamedDifference, namedDifference } from '../../store/differences.js'
 import { plainReply } from '../../store/plain.js'
 import type { Store } from '../../store/store.js'
-import { withoutWaiting } from './commands.js'
 import type { Engine } from './engine.js'
 import { withoutMarkers } from './hidden.js'
 import { type End, isAlike } from './looseness.js'
@@ -125,13 +125,16 @@ interface Turn {
 }
 
 /** Access is no business of an engine, and what is about connections or the server has nothing to compare. */
-const apart = /^(?:ACL|SELECT|WAIT|WAITAOF|CONFIG|CLIENT|AUTH|HELLO|B[LRZ].*)$/i
+const apart =
+  /^(?:ACL|SELECT|WAIT|WAITAOF|CONFIG|CLIENT|AUTH|HELLO|B[LRZ].*|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)$/i
+const apartToo = /^MEMORY (?!USAGE$)/i
 
 /** Chance is the double's: what it chose is done to the engine, so that both go on with the same. */
 function turnOf(argv: readonly Bytes[], double: End): Turn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
   // What no table of ours knows could be anything, SHUTDOWN included.
-  if (apart.test(name) || commandTable.find(argv) === undefined) return undefined
+  if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
+  if (commandTable.find(argv) === undefined) return undefined
   const reply = 'reply' in double ? double.reply : undefined
   if (name === 'SPOP' && reply !== undefined) return popped(argv, reply)
   if (name === 'XADD' && typeof reply === 'string')

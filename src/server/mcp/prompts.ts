@@ -31,7 +31,7 @@ export const prompts: readonly PromptRow[] = [
       ...pasted('It is about the message with this id:', message),
       isTrace
         ? '1. Read the timeline below. 2. Look with entries at headers, bodies and answers of what is odd.'
-        : '1. Read the timeline below. 2. Call explain_message for a message that is not where it should be, diagnostics for what was accepted and does nothing, unused_faults for faults that were never injected. 3. Look with entries at headers, bodies and answers.',
+        : '1. Read the timeline below. 2. Call explain_message for a message that is not where it should be, diagnostics for what was accepted and does nothing, store_diagnostics for commands that the service may refuse, unused_faults for faults that were never injected. 3. Look with entries at headers, bodies and answers.',
       'Say what happened in the order in which it happened, with the numbers (#12) of the entries that prove it; then which line of thought in the app or in the test is wrong, and how to change it. Change nothing in the world.',
     ],
   },

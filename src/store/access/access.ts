@@ -3,10 +3,11 @@ import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { createRandom, hexId, type Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
-import type { KeyUse } from '../command/arguments.js'
 import { refusedRule, replyError, userNotRemovable } from '../command/errors.js'
+import { ReplyError } from '../command/reply.js'
 import type { Permissible } from './categories.js'
-import type { RuleContext } from './rules.js'
+import { type Denial, type Named, type Permissions, RefusedRule, type RuleContext } from './permissions.js'
+import { joinedRules } from './rules.js'
 import { AclUser } from './user.js'
 
 /** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
@@ -15,17 +16,15 @@ export interface User {
   /** Whether every command and key is allowed, so that no check is needed. */
   readonly unrestricted: boolean
   mayRun(command: Permissible): boolean
-  mayUseKey(key: Bytes, use: KeyUse, work: Work): boolean
-  /** `pattern`: to subscribe to all channels that match it. */
-  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern', work?: Work): boolean
+  /** What keeps it from a command with what that names; `undefined` when nothing does. */
+  denial(command: Permissible, named: Named, work?: Work): Denial | undefined
 }
 
 const standard: User = {
   name: 'default',
   unrestricted: true,
   mayRun: () => true,
-  mayUseKey: () => true,
-  mayUseChannel: () => true,
+  denial: () => undefined,
 }
 
 /** `+@read -@dangerous`, and PING and ECHO. [store.md 6.2] */
@@ -33,8 +32,7 @@ const readOnly: User = {
   name: 'default_ro',
   unrestricted: false,
   mayRun: (command) => readOnlyMayRun(command),
-  mayUseKey: () => true,
-  mayUseChannel: () => true,
+  denial: (command) => (readOnlyMayRun(command) ? undefined : { of: 'command' }),
 }
 
 export function readOnlyMayRun({ name, flags }: Pick<Permissible, 'name' | 'flags'>): boolean {
@@ -55,6 +53,7 @@ export interface Description {
   readonly commands: string
   readonly keys: readonly string[]
   readonly channels: readonly string[]
+  readonly selectors: readonly Permissions[]
 }
 
 /** The prefix of every token, so that it looks like those of the service. */
@@ -106,10 +105,12 @@ export class Access {
     return this.holderOf(token)
   }
 
-  /** The user of this name whose token it is. */
-  userWith(name: string, token: string): User | undefined {
-    const user = this.userOf(token)
-    return user?.name === name ? user : undefined
+  /** The user of this name who signs in with a password or a token. */
+  userWith(name: string, password: string): User | undefined {
+    const user = this.#users.get(name)
+    if (user?.enabled && user.accepts(password as Bytes)) return user
+    const holder = this.userOf(password)
+    return holder?.name === name ? holder : undefined
   }
 
   /** The user to whom ACL SETUSER gave a token. */
@@ -132,12 +133,12 @@ export class Access {
   // ---- users ----------------------------------------------------------------------------------------------------
 
   /** Applies rules to a user, who is created if missing. */
-  setUser(name: Bytes, rules: readonly Bytes[], hasCommand: (name: string) => boolean): void {
+  setUser(name: Bytes, rules: readonly Bytes[], rights: Pick<RuleContext, 'dialect' | 'hasCommand'>): void {
     if (/[ \0]/.test(name)) throw replyError('userName')
     if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
     const user = this.#users.get(name) ?? new AclUser(name)
-    const context: RuleContext = { hasCommand, isToken: (user, token) => this.#isToken(user, token) }
-    user.apply(rules, context, refusedRule)
+    const context: RuleContext = { ...rights, isToken: (user, token) => this.#isToken(user, token) }
+    user.apply(rights.dialect === 'redis' ? wholeRules(rules) : rules, context, refusedRule)
     this.#users.set(name, user)
     this.#changed()
   }
@@ -179,7 +180,9 @@ export class Access {
     this.#tokens = tokens
     this.#key = bytesOf(key)
     this.#users = new Map()
-    for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), hasCommand)
+    // It may come from where other rules were taken.
+    const rights = { dialect: 'redis', hasCommand } as const
+    for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), rights)
     this.#changed()
   }
 
@@ -192,14 +195,16 @@ export class Access {
     return this.#tokenOf(user, this.#secretOf(user, password))
   }
 
-  /** The token of a user who is known by the password of GENTOKEN, or by that token itself. */
+  /** The token of a user who is known by the password of GENTOKEN, by that token itself, or by a password of its own. */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined
     if (name === readOnly.name) return password === this.#tokens.readOnly ? password : undefined
     const user = this.#users.get(name)
     if (user === undefined) return undefined
     const candidates = [password, this.#tokenOf(name, this.#secretOf(name, password))]
-    return candidates.find((token) => this.#holders.get(token) === user)
+    const held = candidates.find((token) => this.#holders.get(token) === user)
+    if (held !== undefined || !user.accepts(password)) return held
+    return this.#restToken(user, user.hasNoPassword ? '' : hashOf(password))
   }
 
   /** Random hexadecimal digits, for ACL GENPASS. */
@@ -209,6 +214,14 @@ export class Access {
 
   #secretOf(user: Bytes, password: Bytes): Bytes {
     return hmacSha256(this.#key, latin1(`password\0${user}\0${password}`)).slice(0, secretLength) as Bytes
+  }
+
+  /** The token for REST of a user with a password of its own, of which only the hash is known. */
+  #restToken(user: AclUser, hash: string): string {
+    return this.#tokenOf(
+      user.name,
+      hmacSha256(this.#key, latin1(`hash\0${user.name}\0${hash}`)).slice(0, secretLength) as Bytes,
+    )
   }
 
   #tokenOf(user: Bytes, secret: Bytes): string {
@@ -232,7 +245,10 @@ export class Access {
 
   #changed(): void {
     this.#holders = new Map()
-    for (const user of this.#users.values()) for (const token of user.tokens) this.#holders.set(token, user)
+    for (const user of this.#users.values()) {
+      for (const [hash, token] of user.passwords) this.#holders.set(token ?? this.#restToken(user, hash), user)
+      if (user.hasNoPassword) this.#holders.set(this.#restToken(user, ''), user)
+    }
     for (const listener of this.#listeners) listener()
   }
 }
@@ -242,7 +258,7 @@ function isBuiltIn(name: string): boolean {
 }
 
 function builtIn(tokens: Tokens): Description[] {
-  const shared = { keys: ['*'], channels: ['*'] }
+  const shared = { keys: ['*'], channels: ['*'], selectors: [] }
   return [
     {
       ...shared,
@@ -266,6 +282,16 @@ function hashOf(token: string): string {
 }
 
 function describeUser(user: AclUser): Description {
-  const { name, flags, passwords, commandText: commands, keyPatterns: keys, channelPatterns: channels } = user
-  return { name, flags, passwords, commands, keys, channels }
+  const { name, flags, passwords, permissions, selectors } = user
+  const { commandText: commands, keyPatterns: keys, channelPatterns: channels } = permissions
+  return { name, flags, passwords: [...passwords.keys()], commands, keys, channels, selectors }
+}
+
+/** @throws ReplyError where a selector does not end */
+function wholeRules(rules: readonly Bytes[]): readonly Bytes[] {
+  try {
+    return joinedRules(rules)
+  } catch (error) {
+    throw error instanceof RefusedRule ? new ReplyError(`ERR ${error.message}`) : error
+  }
 }

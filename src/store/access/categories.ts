@@ -55,7 +55,8 @@ const furtherCategories: Readonly<Record<string, readonly Category[]>> = {
 export function categoriesOf({ name, group, flags }: Permissible): ReadonlySet<Category> {
   const found = new Set<Category>(furtherCategories[name])
   const own = categoryOfGroup[group] ?? group
-  if (isCategory(own)) found.add(own)
+  // redis-server has this help in no group.
+  if (isCategory(own) && name !== 'PUBSUB HELP') found.add(own)
   for (const flag of flags) if (isCategory(flag)) found.add(flag)
   // Scripts that only read are not part of `read`: nobody can tell before they run.
   if (found.has('scripting')) found.delete('read')
@@ -86,3 +87,8 @@ export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('CLIENT', 'connection', 'slow'),
   bound('MONITOR', 'server', 'slow', 'admin', 'dangerous'),
 ])
+
+/** Subcommands of CLIENT, of which rules of users may name one. store/native has them. */
+export const clientSubcommands: ReadonlySet<string> = new Set(
+  'ID SETNAME GETNAME SETINFO INFO LIST UNBLOCK KILL NO-EVICT GETREDIR REPLY'.split(' '),
+)

@@ -1,87 +1,144 @@
-import { type Bytes, toHex } from '../../kernel/bytes.js'
+import { type Bytes, latin1, toHex } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
+import { Permissions, RefusedRule, type RuleContext } from './permissions.js'
 import type { AclUser } from './user.js'
 
 // The rules of ACL SETUSER, one word each. [store.md 6.3]
-
-/** Why a rule was refused; the texts are redis-server's where it refuses the same. */
-export class RefusedRule extends Error {}
-
-/** What a user must know about the store to judge a rule. */
-export interface RuleContext {
-  /** Whether a command of this lower-case name exists; with subcommands, the name of the whole. */
-  hasCommand(name: string): boolean
-  /** Whether GENTOKEN made this token for the user. */
-  isToken(user: Bytes, token: string): boolean
-}
 
 /** Throws `RefusedRule` when the rule cannot be applied. */
 export function applyRule(rule: Bytes, user: AclUser, context: RuleContext): void {
   const simple = simpleRules.get(rule.toLowerCase())
   if (simple !== undefined) {
-    simple(user)
+    simple(user, context)
     return
   }
-  const kind = rule[0] ?? ''
+  if (applyPermission(rule, user.permissions, context)) return
   const rest = rule.slice(1) as Bytes
-  const prefixed = prefixedRules.get(kind)
-  if (prefixed === undefined || (rest === '' && kind !== '~' && kind !== '&')) throw new RefusedRule('Syntax error')
+  const prefixed = prefixedRules.get(rule[0] ?? '')
+  if (prefixed === undefined || rest === '') throw new RefusedRule('Syntax error')
   prefixed(user, rest, context)
 }
 
-const simpleRules: ReadonlyMap<string, (user: AclUser) => void> = new Map(
-  Object.entries<(user: AclUser) => void>({
+/**
+ * The rules as redis-server reads them: a selector may be spread over several words.
+ * @throws RefusedRule where one does not end
+ */
+export function joinedRules(rules: readonly Bytes[]): readonly Bytes[] {
+  const joined: Bytes[] = []
+  for (let at = 0; at < rules.length; at++) {
+    let rule = rules[at]!
+    if (rule.startsWith('(')) {
+      const first = rule
+      while (!rule.endsWith(')')) {
+        if (++at === rules.length) {
+          throw new RefusedRule(`Unmatched parenthesis in acl selector starting at '${first}'.`)
+        }
+        rule = latin1(`${rule} ${rules[at]}`)
+      }
+    }
+    joined.push(rule)
+  }
+  return joined
+}
+
+/** Refuses what only redis-server takes, with the reason. */
+function onlyRedis({ dialect }: RuleContext, reason: string): void {
+  if (dialect === 'service') throw new RefusedRule(reason)
+}
+
+const simpleRules: ReadonlyMap<string, (user: AclUser, context: RuleContext) => void> = new Map(
+  Object.entries<(user: AclUser, context: RuleContext) => void>({
     on: (user) => {
       user.enabled = true
     },
     off: (user) => {
       user.enabled = false
     },
-    allkeys: (user) => user.allowAllKeys(),
-    '~*': (user) => user.allowAllKeys(),
-    resetkeys: (user) => user.resetKeys(),
-    allchannels: (user) => user.allowAllChannels(),
-    '&*': (user) => user.allowAllChannels(),
-    resetchannels: (user) => user.resetChannels(),
-    allcommands: (user) => user.startFrom(true),
-    nocommands: (user) => user.startFrom(false),
-    resetpass: (user) => user.resetTokens(),
+    resetpass: (user) => user.resetPasswords(),
     reset: (user) => user.reset(),
-    nopass: () => {
-      throw new RefusedRule('Users without a password are not supported')
+    nopass(user, context) {
+      onlyRedis(context, 'Users without a password are not supported')
+      user.takeAnyPassword()
+    },
+    clearselectors(user, context) {
+      onlyRedis(context, 'Selectors are not supported')
+      user.selectors = []
     },
   }),
 )
+
+/** Those about commands, keys and channels, which selectors have, too. */
+const simplePermissions: ReadonlyMap<string, (permissions: Permissions) => void> = new Map(
+  Object.entries<(permissions: Permissions) => void>({
+    allkeys: (permissions) => permissions.allowAllKeys(),
+    '~*': (permissions) => permissions.allowAllKeys(),
+    resetkeys: (permissions) => permissions.resetKeys(),
+    allchannels: (permissions) => permissions.allowAllChannels(),
+    '&*': (permissions) => permissions.allowAllChannels(),
+    resetchannels: (permissions) => permissions.resetChannels(),
+    allcommands: (permissions) => permissions.startFrom(true),
+    nocommands: (permissions) => permissions.startFrom(false),
+  }),
+)
+
+type PrefixedPermission = (permissions: Permissions, rest: Bytes, context: RuleContext) => void
+
+const prefixedPermissions: ReadonlyMap<string, PrefixedPermission> = new Map(
+  Object.entries<PrefixedPermission>({
+    '~': (permissions, pattern) => permissions.allowKeys(pattern, 'RW'),
+    '%': (permissions, rest) => {
+      const tilde = rest.indexOf('~')
+      const use = [...new Set(rest.slice(0, tilde).toUpperCase())].sort().join('')
+      if (tilde < 1 || (use !== 'R' && use !== 'W' && use !== 'RW')) throw new RefusedRule('Syntax error')
+      permissions.allowKeys(rest.slice(tilde + 1) as Bytes, use)
+    },
+    '&': (permissions, pattern) => permissions.allowChannels(pattern),
+    '+': (permissions, target, context) => permissions.ruleCommands(true, target, context),
+    '-': (permissions, target, context) => permissions.ruleCommands(false, target, context),
+  }),
+)
+
+/** Whether the rule was one about commands, keys or channels, and is applied now. */
+function applyPermission(rule: Bytes, permissions: Permissions, context: RuleContext): boolean {
+  const simple = simplePermissions.get(rule.toLowerCase())
+  if (simple !== undefined) {
+    simple(permissions)
+    return true
+  }
+  const kind = rule[0] ?? ''
+  const rest = rule.slice(1) as Bytes
+  const prefixed = prefixedPermissions.get(kind)
+  if (prefixed === undefined || (rest === '' && kind !== '~' && kind !== '&')) return false
+  prefixed(permissions, rest, context)
+  return true
+}
 
 type PrefixedRule = (user: AclUser, rest: Bytes, context: RuleContext) => void
 
 const prefixedRules: ReadonlyMap<string, PrefixedRule> = new Map(
   Object.entries<PrefixedRule>({
-    '>': (user, token, context) => user.addToken(token, context),
-    '<': (user, token) => user.removeToken(toHex(sha256Bytes(token))),
-    '!': (user, hash) => {
-      if (!/^[0-9a-f]{64}$/.test(hash)) {
-        throw new RefusedRule(
-          'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
-        )
+    '>': (user, password, context) => user.addPassword(password, context),
+    '<': (user, password) => user.removePassword(toHex(sha256Bytes(password))),
+    '!': (user, hash) => user.removePassword(checkedHash(hash)),
+    '#': (user, hash, context) => {
+      onlyRedis(context, 'Hashes of passwords are not supported')
+      user.addHash(checkedHash(hash))
+    },
+    '(': (user, rest, context) => {
+      onlyRedis(context, 'Selectors are not supported')
+      if (!rest.endsWith(')')) throw new RefusedRule('Syntax error')
+      const selector = new Permissions()
+      for (const rule of rest.slice(0, -1).split(' ').filter(Boolean)) {
+        if (!applyPermission(latin1(rule), selector, context)) throw new RefusedRule('Syntax error')
       }
-      user.removeToken(hash)
-    },
-    '#': () => {
-      throw new RefusedRule('Hashes of passwords are not supported')
-    },
-    '~': (user, pattern) => user.allowKeys(pattern, 'RW'),
-    '%': (user, rest) => {
-      const tilde = rest.indexOf('~')
-      const use = [...new Set(rest.slice(0, tilde).toUpperCase())].sort().join('')
-      if (tilde < 1 || (use !== 'R' && use !== 'W' && use !== 'RW')) throw new RefusedRule('Syntax error')
-      user.allowKeys(rest.slice(tilde + 1) as Bytes, use)
-    },
-    '&': (user, pattern) => user.allowChannels(pattern),
-    '+': (user, target, context) => user.ruleCommands(true, target, context),
-    '-': (user, target, context) => user.ruleCommands(false, target, context),
-    '(': () => {
-      throw new RefusedRule('Selectors are not supported')
+      user.selectors = [...user.selectors, selector]
     },
   }),
 )
+
+function checkedHash(hash: Bytes): string {
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash
+  throw new RefusedRule(
+    'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
+  )
+}

@@ -52,7 +52,7 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly surplus?: 'arity'
   /** Version of redis-server that brought it, or `service` for the service's own. */
   readonly since?: string
-  /** `redis`: the service has no page for it, so it is there under the policy `commands: 'redis'` only. */
+  /** `redis`: the service has no page for it, so the policy `commands: 'documented'` refuses it. */
   readonly status?: CommandStatus
   /** Where the service differs from redis-server, for the reference. */
   readonly deviations?: string

@@ -1,4 +1,5 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
+import type { Denial } from '../access/permissions.js'
 import { ReplyError, WorkExceeded } from './reply.js'
 
 // Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
@@ -35,6 +36,14 @@ const fixed = {
   noKeyPermission: 'NOPERM this user has no permissions to access one of the keys used as arguments',
   noChannelPermission: 'NOPERM this user has no permissions to access one of the channels used as arguments',
   dbIndex: 'ERR DB index is out of range',
+  firstDbIndex: 'ERR invalid first DB index',
+  secondDbIndex: 'ERR invalid second DB index',
+  sameObject: 'ERR source and destination objects are the same',
+  slowlogCount: 'ERR count should be greater than or equal to -1',
+  invalidCommand: 'ERR Invalid command specified',
+  noKeyArguments: 'ERR The command has no key arguments',
+  invalidArgumentCount: 'ERR Invalid number of arguments specified for command',
+  invalidArguments: 'ERR Invalid arguments specified for command',
   nxWithOthers: 'ERR NX and XX, GT or LT options at the same time are not compatible',
   gtAndLt: 'ERR GT and LT options at the same time are not compatible',
   waitLocal: 'ERR value is out of range, must be between 0 and 1',
@@ -94,6 +103,8 @@ const fixed = {
   lcsTooLarge: 'ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len',
   notHyperLogLog: 'WRONGTYPE Key is not a valid HyperLogLog string value.',
   damagedHyperLogLog: 'INVALIDOBJ Corrupted HLL object detected',
+  hyperLogLogMissing: 'ERR The specified key does not exist',
+  hyperLogLogNotSparse: 'ERR HLL encoding is not sparse',
   invalidStreamId: 'ERR Invalid stream ID specified as stream command argument',
   zeroStreamId: 'ERR The ID specified in XADD must be greater than 0-0',
   smallStreamId: 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
@@ -167,6 +178,20 @@ export function notAvailable(name: Bytes | string, docs: string): ReplyError {
 /** A command that needs a connection, or has an endpoint of its own. */
 export function notInRest(name: string): ReplyError {
   return new ReplyError(`ERR Command "${name.toUpperCase()}" is not allowed in REST or it has a special context path`)
+}
+
+/** What a user may not do. */
+export function denied(name: string, { of }: Denial): ReplyError {
+  if (of === 'command') return noCommandPermission(name)
+  return replyError(of === 'key' ? 'noKeyPermission' : 'noChannelPermission')
+}
+
+/** The same as ACL DRYRUN says it. */
+export function deniedText(name: string, denial: Denial): string {
+  if (denial.of !== 'command') {
+    return `This user has no permissions to access the '${cText(denial.name)}' ${denial.of}`
+  }
+  return `This user has no permissions to run the '${name.toLowerCase().replace(' ', '|')}' command`
 }
 
 export function noCommandPermission(name: string): ReplyError {
@@ -257,6 +282,24 @@ export function jsonPathType(expected: string): ReplyError {
 /** A JSON path that cannot be read or takes too long. The service's own text is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
+}
+
+export function unknownHyperLogLogSubcommand(given: Bytes): ReplyError {
+  return new ReplyError(`ERR Unknown PFDEBUG subcommand '${cText(given)}'`)
+}
+
+/** A self test of PFSELFTEST that failed. */
+export function testFailed(reason: string): ReplyError {
+  return new ReplyError(`TESTFAILED ${reason}`)
+}
+
+export function noLatencySamples(event: Bytes): ReplyError {
+  return new ReplyError(`ERR No samples available for event '${cText(event)}'`)
+}
+
+/** A user or a command that ACL DRYRUN does not know. */
+export function notFound(what: 'User' | 'Command', name: Bytes): ReplyError {
+  return new ReplyError(`ERR ${what} '${cText(name)}' not found`)
 }
 
 /** An option of EXPIRE and its kin. */

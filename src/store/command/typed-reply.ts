@@ -104,6 +104,21 @@ const streams: Shape = (reply) => {
   return new MapReply(reply.flatMap((stream) => stream as readonly Reply[]))
 }
 
+/** Flags, categories and tips are sets; subcommands are rows as well. */
+const commandRow: Shape = (row, argv) => {
+  if (!isList(row)) return row
+  const [flags, categories, tips, keys, subcommands] = [2, 6, 7, 8, 9].map((at) => row[at]!)
+  const sets = [categories!, tips!, keys!].map((one) => set(one, argv))
+  const below = isList(subcommands) && subcommands.length === 0 ? set : each(commandRow)
+  return [row[0]!, row[1]!, set(flags!, argv), ...row.slice(3, 6), ...sets, below(subcommands!, argv)]
+}
+
+const commandDocs: Shape = (reply, argv) => {
+  if (!isList(reply)) return reply
+  const doc = record({ subcommands: commandDocs })
+  return new MapReply(reply.map((item, at) => (at % 2 === 0 ? item : doc(item, argv))))
+}
+
 const functions = each(record({ functions: each(record({ flags: set })) }))
 
 const shapes: Readonly<Record<string, Shape>> = {
@@ -151,10 +166,17 @@ const shapes: Readonly<Record<string, Shape>> = {
   'FUNCTION STATS': record({ running_script: map, engines: record({ LUA: map }) }),
   'FUNCTION LIST': functions,
   LCS: having('IDX', map),
-  'ACL GETUSER': record({ flags: set }),
+  'ACL GETUSER': record({ flags: set, selectors: maps }),
   'ACL LOG': maps,
   'MEMORY STATS': map,
-  'COMMAND DOCS': map,
+  'COMMAND INFO': each(commandRow),
+  'COMMAND DOCS': commandDocs,
+  'COMMAND GETKEYSANDFLAGS': each((key, argv) => (isList(key) ? [key[0]!, set(key[1]!, argv)] : key)),
+  'LATENCY HISTOGRAM': map,
+  'LATENCY DOCTOR': text,
+  'MEMORY DOCTOR': text,
+  'MEMORY MALLOC-STATS': text,
+  LOLWUT: text,
   'SEARCH.LISTINDEXES': maps,
   INFO: text,
   'CLIENT LIST': text,

@@ -1,11 +1,20 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { Description } from '../access/access.js'
-import { categories, categoriesOf, connectionBound, isCategory } from '../access/categories.js'
+import type { Description, User } from '../access/access.js'
+import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandFlag, command } from '../command/command.js'
-import { replyError, subcommandSyntax, unknownCategory, wrongPassword } from '../command/errors.js'
+import {
+  deniedText,
+  notFound,
+  replyError,
+  subcommandSyntax,
+  unknownCategory,
+  wrongArity,
+  wrongPassword,
+} from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
 import type { Store } from '../store.js'
+import { helpCommand } from './help.js'
 
 const username = named('username', bytes)
 const password = named('password', bytes)
@@ -16,13 +25,14 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations:
-      'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands; built-in users stay as they are.',
+      'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands, unless policy.aclRules is `redis`. Built-in users stay as they are under either.',
     args: [username, named('[rule …]', zeroOrMore(bytes))],
     run({ store }, username, rules) {
       // Each rule is compared with those before it.
       const patterns = store.access.patternsOf(username)
       store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
-      store.access.setUser(username, rules, (name) => store.knows(name))
+      const hasCommand = (name: string): boolean => store.knows(name)
+      store.access.setUser(username, rules, { dialect: store.options.policy.aclRules, hasCommand })
       return ok
     },
   }),
@@ -30,11 +40,11 @@ export const aclCommands: readonly Command[] = [
   command('ACL GETUSER', {
     flags: managing,
     since: '6.0.0',
-    deviations: 'Has no selectors; keys and channels are lists.',
+    deviations: 'Has selectors under policy.aclRules `redis` only; keys and channels are lists.',
     args: [username],
     run({ store }, username) {
       const user = store.access.describe().find(({ name }) => name === username)
-      return user === undefined ? null : details(user)
+      return user === undefined ? null : details(user, store.options.policy.aclRules === 'redis')
     },
   }),
 
@@ -79,7 +89,8 @@ export const aclCommands: readonly Command[] = [
   command('ACL GENPASS', {
     flags: ['slow', 'noscript'],
     since: '6.0.0',
-    deviations: 'Rounds up to whole bytes. The result is no password for ACL SETUSER.',
+    deviations:
+      'Rounds up to whole bytes. The result is a password for ACL SETUSER under policy.aclRules `redis` only.',
     args: [named('[bits]', zeroOrMore(bytes))],
     run({ store }, bits) {
       if (bits.length > 1) throw subcommandSyntax('ACL', 'GENPASS')
@@ -105,6 +116,43 @@ export const aclCommands: readonly Command[] = [
   command('ACL LOAD', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: [], run: () => ok }),
   command('ACL SAVE', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: [], run: () => ok }),
 
+  command('ACL DRYRUN', {
+    flags: managing,
+    since: '7.0.0',
+    status: 'redis',
+    args: [username, named('command', bytes), named('[arg …]', zeroOrMore(bytes))],
+    run({ store }, username, name, args) {
+      const user = store.access.userNamed(username)
+      if (user === undefined) throw notFound('User', username)
+      const argv = [name, ...args]
+      const denial = deniedIn(argv, user, store)
+      return denial === undefined ? ok : latin1(denial)
+    },
+  }),
+
+  helpCommand(
+    'ACL',
+    '6.0.0',
+    ['slow'],
+    {
+      'CAT [<category>]': 'The categories, or the commands of one.',
+      'DELUSER <username> [<username> ...]': 'Deletes users.',
+      'DRYRUN <username> <command> [<arg> ...]': 'Whether a user may run a command, without running it.',
+      'GENPASS [<bits>]': 'Random hexadecimal digits.',
+      'GENTOKEN <username> [<password>]': 'A token for a user, which SETUSER takes as a password.',
+      'GETUSER <username>': 'The rules of a user.',
+      LIST: 'The rules of all users.',
+      LOAD: 'Does nothing: users are in memory.',
+      'LOG [<count> | RESET]': 'Empty.',
+      'RESTTOKEN <username> <password>': 'The token of a user for REST.',
+      SAVE: 'Does nothing: users are in memory.',
+      'SETUSER <username> <attribute> [<attribute> ...]': 'Makes or changes a user.',
+      USERS: 'The names of all users.',
+      WHOAMI: 'The name of the user who asks.',
+    },
+    'redis',
+  ),
+
   command('ACL RESTTOKEN', {
     flags: managing,
     since: 'service',
@@ -124,6 +172,27 @@ export const aclCommands: readonly Command[] = [
   }),
 ]
 
+/** What a user may not do of a command, in words. */
+function deniedIn(argv: readonly Bytes[], user: User, store: Store): string | undefined {
+  const name = argv[0]!
+  const bound = connectionBound.get(name.toUpperCase())
+  if (bound !== undefined) return boundDenial(bound, argv.slice(1), user, store)
+  const command = store.blockingCommands.find(argv) ?? store.commands.find(argv)
+  if (command === undefined) throw notFound('Command', name)
+  if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
+  const denial = user.denial(command, command.namesIn(argv), store.work)
+  return denial && deniedText(command.name, denial)
+}
+
+/** A command that is not in the table: of these, subscriptions name channels and WATCH names keys. */
+function boundDenial(bound: Permissible, words: readonly Bytes[], user: User, { work }: Store): string | undefined {
+  const { name } = bound
+  const channels = /^P?SUBSCRIBE$/.test(name) ? [...words] : []
+  const keys = name === 'WATCH' ? words.map((word) => ({ name: word, use: 'R' }) as const) : []
+  const denial = user.denial(bound, { keys, channels, ...(name === 'PSUBSCRIBE' && { kind: 'pattern' }) }, work)
+  return denial && deniedText(name, denial)
+}
+
 /** Commands of a category, lower case, subcommands behind a bar. */
 function membersOf(category: Bytes, { commands, blockingCommands }: Store): Reply {
   const name = category.toLowerCase()
@@ -133,8 +202,18 @@ function membersOf(category: Bytes, { commands, blockingCommands }: Store): Repl
     .map((command) => latin1(command.name.toLowerCase().replace(' ', '|')))
 }
 
-function details({ flags, passwords, commands, keys, channels }: Description): Reply {
+function details({ flags, passwords, commands, keys, channels, selectors }: Description, hasSelectors: boolean): Reply {
   const list = (items: readonly string[]): Reply => items.map((item) => latin1(item))
+  const shown = selectors.map(
+    ({ commandText, keyPatterns, channelPatterns }): Reply => [
+      latin1('commands'),
+      latin1(commandText),
+      latin1('keys'),
+      list(keyPatterns),
+      latin1('channels'),
+      list(channelPatterns),
+    ],
+  )
   return [
     latin1('flags'),
     list(flags),
@@ -146,14 +225,23 @@ function details({ flags, passwords, commands, keys, channels }: Description): R
     list(keys),
     latin1('channels'),
     list(channels),
+    ...(hasSelectors ? [latin1('selectors'), shown] : []),
   ]
 }
 
 /** The rules that would make the same user. */
-function line({ name, flags, passwords, commands, keys, channels }: Description): Bytes {
+function line({ name, flags, passwords, commands, keys, channels, selectors }: Description): Bytes {
+  const hashes = passwords.map((hash) => `#${hash}`)
+  const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]
+  const further = selectors.map(
+    ({ keyPatterns, channelPatterns, commandText }) => `(${permissionText(keyPatterns, channelPatterns, commandText)})`,
+  )
+  return latin1([...head, permissionText(keys, channels, commands), ...further].join(' '))
+}
+
+function permissionText(keys: readonly string[], channels: readonly string[], commands: string): string {
   const keyRules = keys.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
   const channelRules = channels.map((pattern) => `&${pattern}`)
-  if (!flags.includes('allchannels')) channelRules.unshift('resetchannels')
-  const hashes = passwords.map((hash) => `#${hash}`)
-  return latin1(['user', name, flags[0], ...hashes, ...keyRules, ...channelRules, commands].join(' '))
+  if (!channels.includes('*')) channelRules.unshift('resetchannels')
+  return [...keyRules, ...channelRules, commands].join(' ')
 }

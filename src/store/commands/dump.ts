@@ -1,6 +1,6 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import { bytes, flag, key, named, options, toInt64 } from '../command/arguments.js'
-import { type Command, command } from '../command/command.js'
+import { type Command, type CommandRow, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok } from '../command/reply.js'
 import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
@@ -30,27 +30,10 @@ const restoreOptions = options({
   freq: within('frequency', 0, 255, 'frequencyRange'),
 })
 
-export const dumpCommands: readonly Command[] = [
-  command('DUMP', {
-    flags: ['read', 'slow', 'keyspace'],
-    since: '2.6.0',
-    deviations: 'The payload has a format of its own, with a version and a checksum.',
-    args: [key('R')],
-    work: (db, key) => 10 * db.sizeOf(key),
-    run({ db }, key) {
-      const value = db.use(key)
-      if (value === undefined) return null
-      if (value instanceof JsonDocument) value.pay(db.work)
-      if (value instanceof RawString) db.textOf(value)
-      db.work.charge(measure(value).bytes >>> 2)
-      return payloadOf(value)
-    },
-  }),
-
-  command('RESTORE', {
+function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'deviations'>): Command {
+  return command(name, {
+    ...row,
     flags: ['write', 'slow', 'keyspace', 'dangerous'],
-    since: '2.6.0',
-    deviations: 'Takes payloads of its own DUMP only.',
     args: [key('W'), named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
     work: (_db, _key, _ttl, payload) => payload.length >>> 2,
     run({ db, now }, key, ttl, payload, options) {
@@ -68,6 +51,31 @@ export const dumpCommands: readonly Command[] = [
       if (options.idletime !== undefined) db.setIdle(key, options.idletime)
       db.notify('g', 'restore', key)
       return ok
+    },
+  })
+}
+
+export const dumpCommands: readonly Command[] = [
+  restore('RESTORE', { since: '2.6.0', deviations: 'Takes payloads of its own DUMP only.' }),
+  restore('RESTORE-ASKING', {
+    since: '3.0.0',
+    status: 'redis',
+    deviations: 'RESTORE for the nodes of a Cluster; of a single server the same.',
+  }),
+
+  command('DUMP', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '2.6.0',
+    deviations: 'The payload has a format of its own, with a version and a checksum.',
+    args: [key('R')],
+    work: (db, key) => 10 * db.sizeOf(key),
+    run({ db }, key) {
+      const value = db.use(key)
+      if (value === undefined) return null
+      if (value instanceof JsonDocument) value.pay(db.work)
+      if (value instanceof RawString) db.textOf(value)
+      db.work.charge(measure(value).bytes >>> 2)
+      return payloadOf(value)
     },
   }),
 ]

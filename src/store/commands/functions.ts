@@ -8,6 +8,7 @@ import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { sealed, unsealed } from '../dump/seal.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/function-libraries.js'
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
+import { helpCommand } from './help.js'
 
 /** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */
 const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
@@ -192,6 +193,23 @@ export const functionCommands: readonly Command[] = [
       return ok
     },
   }),
+
+  helpCommand(
+    'FUNCTION',
+    '7.0.0',
+    ['slow', 'scripting'],
+    {
+      'LOAD [REPLACE] <FUNCTION CODE>': 'Loads a library.',
+      'DELETE <LIBRARY NAME>': 'Deletes a library.',
+      'LIST [LIBRARYNAME PATTERN] [WITHCODE]': 'The libraries and their functions.',
+      STATS: 'How many libraries and functions there are.',
+      KILL: 'An error: no function runs when another command comes.',
+      'FLUSH [ASYNC|SYNC]': 'Deletes all libraries.',
+      DUMP: 'All libraries as one payload.',
+      'RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]': 'Loads the libraries of a payload.',
+    },
+    'redis',
+  ),
 
   command('FUNCTION STATS', {
     flags: ['slow', 'scripting', 'noscript'],

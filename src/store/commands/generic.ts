@@ -9,6 +9,7 @@ import {
   named,
   oneOrMore,
   options,
+  toInt,
   toWaitTime,
   zeroOrMore,
 } from '../command/arguments.js'
@@ -206,6 +207,17 @@ export const genericCommands: readonly Command[] = [
       if (db.use(destination) !== undefined && !options.replace) return 0
       copy(db, source, destination)
       return 1
+    },
+  }),
+
+  command('MOVE', {
+    flags: ['write', 'fast', 'keyspace'],
+    status: 'redis',
+    deviations: 'There is one database: to its own index a key cannot be moved, and there is no other.',
+    args: [key('RW'), named('db', bytes)],
+    run(_context, _key, index) {
+      if (toInt(index) !== 0) throw replyError('dbIndex')
+      throw replyError('sameObject')
     },
   }),
 

@@ -1,8 +1,8 @@
-import type { Bytes } from '../../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { bytes, key, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
-import { replyError } from '../command/errors.js'
-import { ok } from '../command/reply.js'
+import { replyError, testFailed, unknownHyperLogLogSubcommand } from '../command/errors.js'
+import { ok, type Reply, Status } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
 import {
   addElement,
@@ -15,6 +15,9 @@ import {
   isHyperLogLog,
   mergeRegisters,
   registersOf,
+  selfTest,
+  sparseText,
+  toDense,
   withRegisters,
   writeCachedCount,
 } from '../values/hyperloglog.js'
@@ -82,7 +85,55 @@ export const hyperloglogCommands: readonly Command[] = [
         return ok
       }),
   }),
+
+  command('PFDEBUG', {
+    flags: ['write', 'slow', 'admin', 'dangerous'],
+    since: '2.8.9',
+    status: 'redis',
+    args: [named('GETREG|DECODE|ENCODING|TODENSE', bytes), key('R')],
+    work: () => 2 * unitsPerCounter,
+    run: ({ db }, subcommand, key) =>
+      reportingDamage(() => {
+        const hll = counterAt(db, key)
+        if (hll === undefined) throw replyError('hyperLogLogMissing')
+        return looksInto(hll, subcommand, (dense) => keep(db, key, dense))
+      }),
+  }),
+
+  command('PFSELFTEST', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.8.9',
+    status: 'redis',
+    args: [],
+    work: () => 300 * unitsPerCounter,
+    run() {
+      const failure = selfTest()
+      if (failure !== undefined) throw testFailed(failure)
+      return ok
+    },
+  }),
 ]
+
+/** @param keepDense is handed the counter that a subcommand has made dense, as redis-server does */
+function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8Array) => void): Reply {
+  const wasDense = isDense(hll)
+  switch (subcommand.toUpperCase()) {
+    case 'GETREG':
+      if (!wasDense) keepDense(toDense(hll))
+      return [...registersOf(hll)]
+    case 'DECODE':
+      if (wasDense) throw replyError('hyperLogLogNotSparse')
+      return latin1(sparseText(hll))
+    case 'ENCODING':
+      return new Status(wasDense ? 'dense' : 'sparse')
+    case 'TODENSE':
+      if (wasDense) return 0
+      keepDense(toDense(hll))
+      return 1
+    default:
+      throw unknownHyperLogLogSubcommand(subcommand)
+  }
+}
 
 /** The counter of a key, to be changed in place and then kept. */
 function counterAt(db: Database, key: Bytes): Uint8Array | undefined {

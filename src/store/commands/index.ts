@@ -3,6 +3,7 @@ import type { Command } from '../command/command.js'
 import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
 import { blockingListCommands, blockingSortedSetCommands } from './blocking.js'
+import { commandInfoCommands } from './command-info.js'
 import { connectionCommands } from './connection.js'
 import { functionCommands } from './functions.js'
 import { genericCommands } from './generic.js'
@@ -12,6 +13,7 @@ import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { lcsCommands } from './lcs.js'
 import { listCommands } from './list.js'
+import { monitoringCommands } from './monitoring.js'
 import { pubsubCommands } from './pubsub.js'
 import { scriptingCommands } from './scripting.js'
 import { searchCommands } from './search.js'
@@ -39,7 +41,7 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
   functions: functionCommands,
   pubsub: pubsubCommands,
   generic: genericCommands,
-  server: serverCommands,
+  server: [...serverCommands, ...commandInfoCommands, ...monitoringCommands],
   connection: connectionCommands,
   acl: aclCommands,
 }
@@ -48,11 +50,11 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
 export const commandTable: CommandTable = new CommandTable(groups)
 
 /** Those that the service documents. */
-const serviceTable: CommandTable = new CommandTable(groups, ({ status }) => status === 'documented')
+const documentedTable: CommandTable = new CommandTable(groups, ({ status }) => status === 'documented')
 
 /** The commands that a store has, by its policy `commands`. */
-export function commandsUnder(policy: 'service' | 'redis'): CommandTable {
-  return policy === 'redis' ? commandTable : serviceTable
+export function commandsUnder(policy: 'all' | 'documented'): CommandTable {
+  return policy === 'all' ? commandTable : documentedTable
 }
 
 /** Commands that wait: they are there for connections only. [store.md 7.4] */

@@ -25,8 +25,14 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
     ['blocked_clients', waiting.size],
   ],
   memory: ({ db }) => [['used_memory', usedMemory(db, db.work)]],
+  persistence: ({ persistence }) => [
+    ['rdb_last_save_time', Math.floor(persistence.savedAt / 1000)],
+    ['rdb_saves', persistence.saves],
+    ['aof_enabled', 0],
+    ['aof_rewrites', persistence.rewrites],
+  ],
   stats: ({ meter }) => {
-    const spend = meter.spend()
+    const spend = meter.statistics()
     return [
       ['total_commands_processed', spend.commands],
       ['total_reads_processed', spend.reads],

@@ -1,6 +1,7 @@
 import { bytes, channel, named, zeroOrMore } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { subcommandSyntax } from '../command/errors.js'
+import { helpCommand } from './help.js'
 
 export const pubsubCommands: readonly Command[] = [
   command('PUBLISH', {
@@ -55,6 +56,20 @@ export const pubsubCommands: readonly Command[] = [
     run: ({ store }, channels) =>
       channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel, 'shards')]),
   }),
+
+  helpCommand(
+    'PUBSUB',
+    '6.2.0',
+    ['slow'],
+    {
+      'CHANNELS [<pattern>]': 'The channels that have subscribers.',
+      NUMPAT: 'How many patterns are subscribed to.',
+      'NUMSUB [<channel> ...]': 'How many subscribers each channel has.',
+      'SHARDCHANNELS [<pattern>]': 'The same as CHANNELS, of shard channels.',
+      'SHARDNUMSUB [<shardchannel> ...]': 'The same as NUMSUB, of shard channels.',
+    },
+    'redis',
+  ),
 
   command('PUBSUB NUMPAT', {
     flags: ['slow'],

@@ -4,6 +4,7 @@ import { type Command, type CommandContext, command } from '../command/command.j
 import { replyError } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
 import { flushMode, scriptError } from '../scripting/script-errors.js'
+import { helpCommand } from './help.js'
 
 /** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */
 interface Input {
@@ -88,6 +89,19 @@ export const scriptingCommands: readonly Command[] = [
       return ok
     },
   }),
+
+  helpCommand(
+    'SCRIPT',
+    '5.0.0',
+    ['slow', 'scripting'],
+    {
+      'EXISTS <sha1> [<sha1> ...]': '1 for each script that is loaded, else 0.',
+      'FLUSH [ASYNC|SYNC]': 'Forgets all scripts.',
+      KILL: 'An error: no script runs when another command comes.',
+      'LOAD <script>': 'Loads a script without running it.',
+    },
+    'redis',
+  ),
 
   command('SCRIPT KILL', {
     flags: ['slow', 'scripting', 'noscript'],

@@ -1,12 +1,13 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
-import { type Arg, bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
+import { type Arg, bytes, named, oneOrMore, toInt, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
-import { duplicateSetting, invalidEventFlags, notAvailable, replyError, unknownSetting } from '../command/errors.js'
-import { ok, type Reply } from '../command/reply.js'
+import { duplicateSetting, invalidEventFlags, replyError, unknownSetting } from '../command/errors.js'
+import { ok, type Reply, Status } from '../command/reply.js'
+import { parseInt64 } from '../command/text.js'
 import { formatEventFlags, parseEventFlags } from '../keyspace/keyspace-events.js'
-
-import { infoText } from './info.js'
+import { helpCommand } from './help.js'
+import { infoText, redisVersion } from './info.js'
 
 /** The one setting that the service has. [store.md 7.2] */
 const eventSetting = 'notify-keyspace-events'
@@ -61,20 +62,10 @@ export const serverCommands: readonly Command[] = [
 
   command('INFO', {
     flags: ['slow', 'dangerous'],
-    deviations: 'Has the sections server, clients, memory, stats, cluster and keyspace, each with few lines.',
+    deviations:
+      'Has the sections server, clients, memory, persistence, stats, cluster and keyspace, each with few lines.',
     args: [named('[section …]', zeroOrMore(bytes))],
     run: ({ store }, sections) => latin1(infoText(sections, store)),
-  }),
-
-  command('COMMAND', {
-    flags: ['slow', 'connection'],
-    since: '2.8.13',
-    deviations: 'Always an empty list; no subcommands.',
-    args: [named('', zeroOrMore(bytes))],
-    run({ store }, rest) {
-      if (rest[0] !== undefined) throw notAvailable(latin1(`COMMAND ${rest[0]}`), store.docs)
-      return []
-    },
   }),
 
   command('CONFIG GET', {
@@ -96,5 +87,112 @@ export const serverCommands: readonly Command[] = [
     deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
     args: [named('parameter', bytes), bytes, named('[parameter value …]', zeroOrMore(bytes))],
     run: (context, name, value, more) => set([name, value, ...more], context),
+  }),
+
+  command('CONFIG RESETSTAT', {
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
+    since: '2.0.0',
+    status: 'redis',
+    deviations: 'INFO counts anew; what the service would bill stays.',
+    args: [],
+    run({ store }) {
+      store.meter.resetStatistics()
+      return ok
+    },
+  }),
+
+  helpCommand(
+    'CONFIG',
+    '5.0.0',
+    ['slow'],
+    {
+      'GET <pattern>': 'The settings that match: notify-keyspace-events is the only one.',
+      'SET <directive> <value>': 'Changes it.',
+      RESETSTAT: 'INFO counts anew.',
+    },
+    'redis',
+  ),
+
+  // ---- persistence: everything is in memory, and what counts is when it was saved ------------------------------
+
+  command('SAVE', {
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
+    status: 'redis',
+    deviations: 'Writes no file; LASTSAVE and INFO tell the virtual time of it.',
+    args: [],
+    run({ store, now }) {
+      store.persistence.save(now)
+      return ok
+    },
+  }),
+
+  command('BGSAVE', {
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
+    status: 'redis',
+    deviations: 'Is over at once, and writes no file.',
+    args: [named('[SCHEDULE]', zeroOrMore(bytes))],
+    run({ store, now }, words) {
+      if (words.length > 1 || (words[0] !== undefined && words[0].toUpperCase() !== 'SCHEDULE')) {
+        throw replyError('syntax')
+      }
+      store.persistence.save(now)
+      return new Status('Background saving started')
+    },
+  }),
+
+  command('BGREWRITEAOF', {
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
+    status: 'redis',
+    deviations: 'Is over at once, and writes no file; INFO counts it.',
+    args: [],
+    run({ store }) {
+      store.persistence.rewrites++
+      return new Status('Background append only file rewriting started')
+    },
+  }),
+
+  command('LASTSAVE', {
+    flags: ['fast', 'admin', 'dangerous'],
+    status: 'redis',
+    deviations: 'The virtual time of the last SAVE or BGSAVE, or of the beginning.',
+    args: [],
+    run: ({ store }) => Math.floor(store.persistence.savedAt / 1000),
+  }),
+
+  // ---- one server with one database ----------------------------------------------------------------------------
+
+  command('ROLE', {
+    flags: ['fast', 'admin', 'dangerous', 'noscript'],
+    since: '2.8.12',
+    status: 'redis',
+    deviations: 'A master without replicas.',
+    args: [],
+    run: () => [latin1('master'), 0, []],
+  }),
+
+  command('SWAPDB', {
+    flags: ['write', 'fast', 'keyspace', 'dangerous'],
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'There is one database: takes 0 only, and swaps it with itself.',
+    args: [named('index1', bytes), named('index2', bytes)],
+    run(_context, first, second) {
+      if (parseInt64(first) === undefined) throw replyError('firstDbIndex')
+      if (parseInt64(second) === undefined) throw replyError('secondDbIndex')
+      if (Number(first) !== 0 || Number(second) !== 0) throw replyError('dbIndex')
+      return ok
+    },
+  }),
+
+  command('LOLWUT', {
+    flags: ['read', 'fast'],
+    since: '5.0.0',
+    status: 'redis',
+    deviations: 'Prints the version; draws nothing.',
+    args: [named('[VERSION version] [arg …]', zeroOrMore(bytes))],
+    run(_context, [option, version]) {
+      if (option?.toUpperCase() === 'VERSION' && version !== undefined) toInt(version)
+      return latin1(`Redis ver. ${redisVersion}\n`)
+    },
   }),
 ]

@@ -276,6 +276,30 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
   }
 }
 
+/** More is no integer to redis-server. */
+const longestBlock = 2n ** 63n - 1n
+
+/** Over REST BLOCK is accepted and never waits; a value that is refused is left to be refused. */
+export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
+  if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
+  const kept: Bytes[] = []
+  // Option by option, as redis-server reads them: a group may have the name of an option.
+  for (let at = 0; at < argv.length; ) {
+    const word = argv[at]!.toUpperCase()
+    if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
+    const size = word === 'GROUP' ? 3 : word === 'COUNT' || word === 'BLOCK' ? 2 : 1
+    const waits = word === 'BLOCK' && /^(?:0|[1-9]\d{0,18})$/.test(argv[at + 1] ?? '')
+    if (!waits || BigInt(argv[at + 1]!) > longestBlock) kept.push(...argv.slice(at, at + size))
+    at += size
+  }
+  return kept
+}
+
+/** Whether a command asks to wait for entries of streams: where it may not, it is answered at once. */
+export function asksToWait(argv: readonly Bytes[]): boolean {
+  return withoutWaiting(argv).length < argv.length
+}
+
 /** `COUNT` of a reading that goes on elsewhere. */
 export function countWords(count: number): readonly Bytes[] {
   return count === Number.POSITIVE_INFINITY ? [] : [latin1('COUNT'), latin1(String(count))]

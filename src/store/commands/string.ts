@@ -279,7 +279,6 @@ export const stringCommands: readonly Command[] = [
   command('MSETEX', {
     flags: ['write', 'slow'],
     since: '8.4.0',
-    status: 'redis',
     args: [countedPairs, options({ nx: flag, xx: flag, ...deadlineOptions, keepttl: flag })],
     run({ db, now }, pairs, options) {
       const { nx, xx, keepttl } = options

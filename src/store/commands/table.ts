@@ -2,12 +2,14 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Command } from '../command/command.js'
 
 /** Commands of redis-server that take subcommands and that no table has at all. [store.md 7.4] */
-const foreignContainers: readonly string[] = ['CLUSTER', 'DEBUG', 'LATENCY', 'MODULE', 'SLOWLOG']
+const foreignContainers: readonly string[] = ['CLUSTER', 'DEBUG']
 
 /** All commands by name. Subcommands are rows of their own, found by their first two words. */
 export class CommandTable {
-  /** Commands of one word, in both cases of letters that clients send. */
+  /** Commands of one word, upper case. */
   readonly #single = new Map<string, Command>()
+  /** Those of them without subcommands, in both cases of letters that clients send. */
+  readonly #direct = new Map<string, Command>()
   /** Upper-case container, then upper-case subcommand. */
   readonly #containers = new Map<string, Map<string, Command>>()
   /** Upper-case names of what takes subcommands, whether or not any of them is offered. */
@@ -33,13 +35,28 @@ export class CommandTable {
       }
     }
     this.commands = commands
+    for (const [name, command] of this.#single) {
+      if (this.#containerNames.has(name)) continue
+      this.#direct.set(name, command)
+      this.#direct.set(name.toLowerCase(), command)
+    }
+  }
+
+  /** Every name, with the command of that name and its subcommands. */
+  get names(): ReadonlyMap<string, readonly Command[]> {
+    const names = new Map<string, readonly Command[]>()
+    for (const command of this.commands) {
+      const [name = ''] = command.name.split(' ', 1)
+      names.set(name, [...(names.get(name) ?? []), command])
+    }
+    return names
   }
 
   find(argv: readonly Bytes[]): Command | undefined {
     const name = argv[0]!
     // The same command often comes many times in a row, and comparing a few letters is faster than a lookup.
     if (name === this.#latestName) return this.#latest
-    const direct = this.#single.get(name)
+    const direct = this.#direct.get(name)
     if (direct !== undefined) {
       this.#latestName = name
       this.#latest = direct
@@ -47,7 +64,8 @@ export class CommandTable {
     }
     const upper = name.toUpperCase()
     if (argv.length === 1) return this.#single.get(upper)
-    return this.#containers.get(upper)?.get(argv[1]!.toUpperCase()) ?? this.#single.get(upper)
+    if (!this.#containerNames.has(upper)) return this.#single.get(upper)
+    return this.#containers.get(upper)?.get(argv[1]!.toUpperCase())
   }
 
   named(name: string): Command | undefined {
@@ -77,7 +95,6 @@ export class CommandTable {
     const [name = '', subcommand] = command.name.split(' ')
     if (subcommand === undefined) {
       this.#single.set(name, command)
-      this.#single.set(name.toLowerCase(), command)
       return
     }
     const subcommands = this.#containers.get(name) ?? new Map<string, Command>()

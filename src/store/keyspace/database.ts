@@ -241,6 +241,11 @@ export class Database {
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
   }
 
+  /** Drops what no longer applies: MEMORY PURGE. */
+  purge(): void {
+    this.#dropIdleDeadlines()
+  }
+
   /**
    * Of those that were set to the same time again and again one stays: virtual time may stand still, so that all of
    * them hold.

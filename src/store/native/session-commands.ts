@@ -190,13 +190,6 @@ const commands: readonly SessionCommand[] = [
     status: 'redis',
     run: (_session, argv) => onOrOff(argv),
   },
-  {
-    name: 'CLIENT NO-TOUCH',
-    usage: 'ON|OFF',
-    words: [3, 3],
-    status: 'redis',
-    run: (_session, argv) => onOrOff(argv),
-  },
   { name: 'CLIENT GETREDIR', words: [2, 2], status: 'redis', run: () => -1 },
   {
     name: 'CLIENT REPLY',
@@ -208,7 +201,6 @@ const commands: readonly SessionCommand[] = [
       return session.setReplies(which)
     },
   },
-  { name: 'CLIENT GETREDIR', words: [2, 2], status: 'redis', run: () => -1 },
 ]
 
 /** Every command of connections, by name. */

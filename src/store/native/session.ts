@@ -164,7 +164,8 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
-    const { journal } = this.#house.front
+    const { journal, store } = this.#house.front
+    if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
       if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
@@ -194,14 +195,14 @@ export class Session implements Subscriber, EventOutlet, Client {
   #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {
     const full = isContainer(name) && argv.length > 1 ? `${name} ${argv[1]!.toUpperCase()}` : name
     const own = sessionCommands.get(full)
-    if (own !== undefined && (own.status !== 'redis' || this.#isRedis)) return own
+    if (own !== undefined && (own.status !== 'redis' || this.#hasAll)) return own
     if (!isContainer(name)) return undefined
     throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
   }
 
-  /** Whether everything is there that redis-server has. */
-  get #isRedis(): boolean {
-    return this.#house.front.store.options.policy.commands === 'redis'
+  /** Whether commands are there for which the service has no page. */
+  get #hasAll(): boolean {
+    return this.#house.front.store.options.policy.commands === 'all'
   }
 
   #check(own: SessionCommand, argv: readonly Bytes[]): void {
@@ -209,7 +210,8 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (own.isFree === true || this.user.unrestricted) return
     const [container] = own.name.split(' ', 1)
     const permissible = connectionBound.get(container!)
-    if (permissible !== undefined && !this.user.mayRun(permissible)) throw noCommandPermission(own.name)
+    if (permissible === undefined) return
+    if (!this.user.mayRun({ ...permissible, name: own.name })) throw noCommandPermission(own.name)
   }
 
   /** For commands of the store that connections send in another way. */
@@ -299,15 +301,24 @@ export class Session implements Subscriber, EventOutlet, Client {
   /** WATCH. */
   watchKeys(keys: readonly Bytes[]): SessionReply {
     const { work } = this.#house.front.store
-    return this.transaction.watch(keys, (key) => this.user.mayUseKey(key, 'R', work))
+    const watching = connectionBound.get('WATCH')!
+    return this.transaction.watch(
+      keys,
+      (name) => this.user.denial(watching, { keys: [{ name, use: 'R' }] }, work) === undefined,
+    )
   }
 
   // ---- what it hears ----------------------------------------------------------------------------------------------
 
   subscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
     const { pubsub, work } = this.#house.front.store
-    const use = kind === 'patterns' ? 'pattern' : 'name'
-    if (!names.every((name) => this.user.mayUseChannel(name, use, work))) throw replyError('noChannelPermission')
+    const command = connectionBound.get(kind === 'patterns' ? 'PSUBSCRIBE' : 'SUBSCRIBE')!
+    const denial = this.user.denial(
+      command,
+      { channels: [...names], ...(kind === 'patterns' && { kind: 'pattern' }) },
+      work,
+    )
+    if (denial !== undefined) throw replyError('noChannelPermission')
     if (kind === 'patterns') pubsub.subscribeToPatterns(this, names)
     else pubsub.subscribe(this, names, kind)
     return undefined

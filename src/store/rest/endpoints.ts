@@ -6,6 +6,7 @@ import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/serv
 import type { User } from '../access/access.js'
 import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
+import { asksToWait } from '../commands/stream-arguments.js'
 import type { Journal } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
 import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
@@ -64,7 +65,13 @@ export class StoreFront {
   /** Runs one row for a request, within the limits of the plan. */
   execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
     this.admit(argv, received)
-    const run = (): Reply => this.journal.execute(argv, user, via, call.cause)
+    const run = (): Reply => {
+      const { length } = argv[0]!
+      // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
+      if ((length === 5 || length === 10) && asksToWait(argv))
+        this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
+      return this.journal.execute(argv, user, via, call.cause)
+    }
     const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
     this.settle(received, reply)
     return reply

@@ -74,9 +74,9 @@ function introduction(commands: readonly Command[]): string {
 
 <!-- Generated from the command table and docs/protocol/commands.json: \`npm run docs\`. Do not edit. -->
 
-The data store has ${documented.length} commands that the service documents, subcommands counted singly, and ${commands.length - documented.length} that only
-redis-server has. The latter are there under \`policy.commands: 'redis'\`; without it they are answered like any other
-command that is not there, with \`Command is not available\`. *Status* tells which is which, and
+The data store has ${documented.length} commands that the service documents, subcommands counted singly, and ${commands.length - documented.length} of
+redis-server 7.0 for which the service has no page. Each of the latter leaves a sentence in \`store.diagnostics\`;
+\`policy.commands: 'documented'\` refuses them with \`Command is not available\`. *Status* tells which is which, and
 [one row for each](../protocol/commands.json) where that is known from. *Read-only* tells whether the read-only token
 may run a command; *since* is the version of redis-server that brought it, or \`service\` where only the service has it.
 What waits has a section of its own: it is there for connections, and not over REST. The last section has
@@ -113,7 +113,7 @@ function row(command: Command): string {
 const statuses = {
   documented: 'documented',
   later: 'documented later than the rest, and not built',
-  redis: 'only redis-server has it',
+  redis: 'only redis-server has it; [why](../limits.md#data-store)',
 } as const
 
 /** What is known and not in the table, under any policy. */

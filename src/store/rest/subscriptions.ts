@@ -108,7 +108,9 @@ function opened(
   const { access } = store
   const refusal = (user: User | undefined): ReplyError | undefined => {
     if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
-    const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
+    const channels = [...names]
+    const named = feed === 'PSUBSCRIBE' ? ({ channels, kind: 'pattern' } as const) : { channels }
+    const allowed = user.denial(connectionBound.get(feed)!, named) === undefined
     return allowed ? undefined : replyError('noChannelPermission')
   }
   const refused = refusal(call.user)

@@ -5,7 +5,7 @@
  * set: stale), then the 16384 registers. Dense: 6 bits each. Sparse: runs of
  * `00llllll` ZERO (1–64 empty registers), `01llllll llllllll` XZERO (1–16384), `1vvvvvll` VAL (value 1–32, 1–4 times).
  */
-import type { Bytes } from '../../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 const indexBits = 14
 const registerCount = 1 << indexBits
@@ -178,7 +178,7 @@ function setDense(hll: Uint8Array, index: number, value: number): Uint8Array | u
   return hll
 }
 
-function toDense(hll: Uint8Array): Uint8Array {
+export function toDense(hll: Uint8Array): Uint8Array {
   if (hll[4] === dense) return hll
   const registers = registersOf(hll)
   const full = new Uint8Array(denseSize)
@@ -289,6 +289,44 @@ function joinRuns(hll: Uint8Array, start: number): Uint8Array {
     at += run.size
   }
   return end === hll.length ? hll : hll.slice(0, end)
+}
+
+/** The runs of a sparse counter as PFDEBUG DECODE prints them: `Z:12711 v:2,1 Z:3672`. */
+export function sparseText(hll: Uint8Array): string {
+  const parts: string[] = []
+  for (let at = headerSize; at < hll.length; ) {
+    const { value, length, size } = runAt(hll, at)
+    parts.push(value > 0 ? `v:${value},${length}` : `${size === 2 ? 'Z' : 'z'}:${length}`)
+    at += size
+  }
+  return parts.join(' ')
+}
+
+// ---- the self test ----------------------------------------------------------------------------------------------
+
+const testedElements = 1500
+/** The standard error of so many registers, and how many of them an estimate may be off. [redis 7.0] */
+const tolerance = (6 * 1.04) / Math.sqrt(registerCount)
+
+/** What PFSELFTEST tests: registers keep their values, and sparse and dense counters agree and are about right. */
+export function selfTest(): string | undefined {
+  const filled = toDense(createHyperLogLog())
+  for (let index = 0; index < registerCount; index++) setDense(filled, index, (index * 7) % 64)
+  for (let index = 0; index < registerCount; index++) {
+    if (denseRegister(filled, index) !== (index * 7) % 64) return `Register ${index} does not keep its value`
+  }
+  let sparse = createHyperLogLog()
+  let dense = toDense(createHyperLogLog())
+  for (let count = 1; count <= testedElements; count++) {
+    const element = latin1(`element ${count}`)
+    sparse = addElement(sparse, element).hll
+    dense = addElement(dense, element).hll
+    if (count % 500 !== 0) continue
+    const estimates = [sparse, dense].map((hll) => estimate(registersOf(hll)))
+    if (estimates[0] !== estimates[1]) return 'Sparse and dense counters disagree'
+    if (Math.abs(estimates[0]! - count) > count * tolerance) return 'Too big error'
+  }
+  return undefined
 }
 
 // ---- the hash ---------------------------------------------------------------------------------------------------

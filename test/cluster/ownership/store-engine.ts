@@ -15,7 +15,7 @@ export class StoreEngine implements Engine {
       clock: { now },
       random: createRandom('engine'),
       access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-      policy: { ...defaultPolicy, commands: 'redis' },
+      policy: { ...defaultPolicy, commands: 'all' },
       docs: 'docs.test',
     })
   }

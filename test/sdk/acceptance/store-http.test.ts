@@ -235,7 +235,7 @@ describe('JSON bodies', () => {
     ])
   })
 
-  test.each(['BLPOP', 'LCS', 'SWAPDB', 'CLUSTER', 'DEBUG', 'SLOWLOG', 'ROLE', '__PROTO__', 'CONSTRUCTOR'])(
+  test.each(['BLPOP', 'MIGRATE', 'SHUTDOWN', 'CLUSTER', 'DEBUG', 'REPLICAOF', '__PROTO__', 'CONSTRUCTOR'])(
     '%s is not available',
     async (name) => {
       const { post } = wire()

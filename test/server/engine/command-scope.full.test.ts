@@ -114,13 +114,24 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     for (const argv of [
       ['COPY', 'k', 'theirs', 'DB', '1', 'REPLACE'],
       ['copy', 'k', 'theirs', 'replace', 'db', '1'],
-      ['MOVE', 'k', '1'],
-      ['move', 'k', '15'],
     ]) {
       const refused = '{"error":"ERR DB index is out of range"}'
       expect(await run(sandbox, ...argv)).toEqual([400, refused])
       expect(await ask(sandbox, '/pipeline', [argv])).toEqual([200, `[${refused}]`])
       expect(await ask(sandbox, '/multi-exec', [['SET', 'k', 'w'], argv])).toEqual([400, refused])
+    }
+    // These never reach the engine: as in the double, each fails by itself.
+    for (const argv of [
+      ['MOVE', 'k', '1'],
+      ['move', 'k', '15'],
+      ['SWAPDB', '0', '1'],
+    ]) {
+      const refused = '{"error":"ERR DB index is out of range"}'
+      expect(await run(sandbox, ...argv)).toEqual([400, refused])
+      expect(await ask(sandbox, '/multi-exec', [['SET', 'k', 'v'], argv])).toEqual([
+        200,
+        `[{"result":"OK"},${refused}]`,
+      ])
     }
     expect(await run(sandbox, 'COPY', 'k', 'DB', 'DB', '0')).toEqual([200, '{"result":1}'])
     // What redis refuses before it comes to the database.

@@ -112,7 +112,7 @@ describe('ioredis', () => {
   })
 
   test('hears shards, where the policy has them', async () => {
-    const sandbox = sandboxWith({ policy: { commands: 'redis' } })
+    const sandbox = sandboxWith({ policy: { commands: 'all' } })
     const [listener, speaker] = [inProcess(sandbox), inProcess(sandbox)]
     const heard: unknown[] = []
     listener.on('smessage', (channel, message) => heard.push([channel, message]))
@@ -477,7 +477,7 @@ describe('the life of a connection', () => {
 
 describe('what only redis-server has', () => {
   test('CLIENT REPLY: no replies for good, or one less; messages come anyway', async () => {
-    const sandbox = sandboxWith({ policy: { commands: 'redis' } })
+    const sandbox = sandboxWith({ policy: { commands: 'all' } })
     const { path } = await redisSocket(sandbox)
     const words = [
       'CLIENT REPLY OFF',

@@ -30,7 +30,7 @@ async function expectSame(sandbox: Sandbox): Promise<void> {
 
 /** A world with connections, which send what the function says. */
 async function withPeers(scene: (sandbox: Sandbox, open: () => Promise<Socket>) => Promise<void>): Promise<void> {
-  using sandbox = createSandbox({ policy: { commands: 'redis' } })
+  using sandbox = createSandbox({ policy: { commands: 'all' } })
   const { path } = await redisSocket(sandbox)
   const peers: Socket[] = []
   await scene(sandbox, async () => {

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 /** What a connection hears until it has said all of this and is gone. */
 async function heard(lines: readonly string[]): Promise<string> {
-  const sandbox = createSandbox({ policy: { commands: 'redis' } })
+  const sandbox = createSandbox({ policy: { commands: 'all' } })
   ends.push(() => sandbox.dispose())
   const { path } = await redisSocket(sandbox)
   return new Promise((resolve, reject) => {

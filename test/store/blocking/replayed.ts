@@ -21,7 +21,7 @@ export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
     clock,
     random: createRandom('program'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    policy: { ...defaultPolicy, commands: 'redis' },
+    policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })
   let got: Record<string, string> = {}

@@ -109,7 +109,7 @@ describe('who is served', () => {
     ['RPUSH other x', 'LMOVE other jobs LEFT LEFT'],
     ['RPUSH other x', 'EVAL return(redis.call("rpush","jobs","x")) 0'],
   ])('by whatever makes the key: %s, %s', (...lines) => {
-    const { got, begin, run } = world({ commands: 'redis' })
+    const { got, begin, run } = world({ commands: 'all' })
     begin('a', 'BLMPOP 0 1 jobs LEFT COUNT 3')
     for (const line of lines) run(line)
     expect(got).toEqual(['a: [jobs [x]]'])

@@ -39,7 +39,7 @@ function differences({ steps }: Section, rows: readonly string[]): string[] {
     clock: { now: () => now },
     random: createRandom('resp3'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    policy: { ...defaultPolicy, commands: 'redis' },
+    policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })
   const found: string[] = []

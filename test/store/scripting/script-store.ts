@@ -23,7 +23,7 @@ export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
     random: createRandom('scripts'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     // What scripts do is compared with redis-server.
-    policy: { ...defaultPolicy, commands: 'redis', ...policy },
+    policy: { ...defaultPolicy, commands: 'all', ...policy },
     docs: 'docs.test',
   })
   return {

@@ -160,8 +160,13 @@ describe('commands without permission', () => {
     name: 'limited',
     unrestricted: false,
     mayRun: ({ name }) => name !== 'DEL',
-    mayUseKey: (key) => key.startsWith('own:'),
-    mayUseChannel: (channel) => channel === 'own',
+    denial: ({ name }, { keys = [], channels = [] }) => {
+      if (name === 'DEL') return { of: 'command' }
+      const key = keys.find((one) => !one.name.startsWith('own:'))
+      if (key !== undefined) return { of: 'key', name: key.name }
+      const channel = channels.find((one) => one !== 'own')
+      return channel === undefined ? undefined : { of: 'channel', name: channel }
+    },
   }
   const { store } = createScriptStore()
   const evaluate = (script: string): unknown =>
@@ -214,7 +219,7 @@ it('WAITAOF is no command for scripts, as WAIT is none', () => {
 
 describe('what is not there', () => {
   it.each([
-    ['FUNCTION', 'HELP'],
+    ['FUNCTION', 'NONSENSE'],
     ['SCRIPT', 'DEBUG', 'YES'],
   ])('%s %s', (...words) => {
     expect(createScriptStore().failure(...words)).toMatch(/^ERR Command is not available: '(?:FUNCTION|SCRIPT) [A-Z]+'/)

@@ -68,6 +68,9 @@ export const stringCases: readonly Case[] = cases(
   MSETNX @b 3 @c 4
   MSETNX @c 4 @d 5
   MGET @a @b @c @d
+  MSETEX 2 @a 1 @e 2 EX 100
+  MSETEX 2 @a 1 @f 2 NX
+  MGET @a @e @f
   MSET @a
   MSET @a 1 @b
   MSETNX @a

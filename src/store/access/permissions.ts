@@ -1,0 +1,225 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Glob, globOf } from '../../kernel/glob.js'
+import type { Work } from '../../kernel/work.js'
+import type { KeyUse, Names } from '../command/arguments.js'
+import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
+
+/** Why a rule was refused; the texts are redis-server's where it refuses the same. */
+export class RefusedRule extends Error {}
+
+/** What a user must know about the store to judge a rule. */
+export interface RuleContext {
+  /** Whose rules are taken: those of the service's page, or also those of redis-server. */
+  readonly dialect: 'service' | 'redis'
+  /** Whether a command of this lower-case name exists: the name of the whole, or of a subcommand behind a bar. */
+  hasCommand(name: string): boolean
+  /** Whether GENTOKEN made this token for the user. */
+  isToken(user: Bytes, token: string): boolean
+}
+
+interface KeyRule {
+  readonly pattern: Bytes
+  readonly use: 'R' | 'W' | 'RW'
+  readonly matches: Glob
+}
+
+interface ChannelRule {
+  readonly pattern: Bytes
+  readonly matches: Glob
+}
+
+/** `+get`, `-@dangerous`: the last rule that covers a command decides. */
+interface CommandRule {
+  readonly allow: boolean
+  /** Lower case, a category with its `@`, a subcommand behind a bar. */
+  readonly target: string
+}
+
+/** What keeps a user from a command: the command itself, or the first of its keys or channels. */
+export type Denial =
+  | { readonly of: 'command' }
+  | { readonly of: 'key'; readonly name: Bytes }
+  | { readonly of: 'channel'; readonly name: Bytes }
+
+/** What a command names. `kind` is `pattern` for subscriptions to all channels that match. */
+export interface Named extends Partial<Names> {
+  readonly kind?: 'pattern'
+}
+
+const everything = (): boolean => true
+
+/** Which commands may be run with which keys and channels: a user's own rules, or one of its selectors. [redis 7.0] */
+export class Permissions {
+  #keys: KeyRule[] = []
+  #channels: ChannelRule[] = []
+  /** What the rules start from. */
+  #base = false
+  #commands: CommandRule[] = []
+  /** By name. */
+  #decisions = new Map<string, boolean>()
+
+  // ---- what they allow ------------------------------------------------------------------------------------------
+
+  /** What is denied first; `undefined` when nothing is. */
+  denial(command: Permissible, { keys = [], channels = [], kind }: Named, work?: Work): Denial | undefined {
+    if (!this.mayRun(command)) return { of: 'command' }
+    const key = keys.find(({ name, use }) => !this.#mayUseKey(name, use, work))
+    if (key !== undefined) return { of: 'key', name: key.name }
+    const channel = channels.find((name) => !this.#mayUseChannel(name, kind, work))
+    return channel === undefined ? undefined : { of: 'channel', name: channel }
+  }
+
+  mayRun(command: Permissible): boolean {
+    let decision = this.#decisions.get(command.name)
+    if (decision === undefined) {
+      decision = this.#decide(command)
+      this.#decisions.set(command.name, decision)
+    }
+    return decision
+  }
+
+  #mayUseKey(key: Bytes, use: KeyUse, work: Work | undefined): boolean {
+    work?.charge(4 * this.#keys.length)
+    return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key, work))
+  }
+
+  /** A pattern may be subscribed to only as it is written in the rules, unless all channels are allowed. */
+  #mayUseChannel(channel: Bytes, kind: Named['kind'], work: Work | undefined): boolean {
+    work?.charge(this.#channels.length)
+    return this.#channels.some(({ pattern, matches }) =>
+      kind === 'pattern' ? pattern === '*' || pattern === channel : matches(channel, work),
+    )
+  }
+
+  get patterns(): number {
+    return this.#keys.length + this.#channels.length
+  }
+
+  #decide(command: Permissible): boolean {
+    const name = command.name.toLowerCase().replace(' ', '|')
+    const container = name.split('|', 1)[0]!
+    const own = categoriesOf(command)
+    const rule = this.#commands.findLast(({ target }) =>
+      target[0] === '@' ? own.has(target.slice(1) as Category) : target === container || target === name,
+    )
+    return rule?.allow ?? this.#base
+  }
+
+  // ---- changing them --------------------------------------------------------------------------------------------
+
+  allowKeys(pattern: Bytes, use: KeyRule['use']): void {
+    if (this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')) throw new RefusedRule(patternAfterAll)
+    if (pattern === '*' && use === 'RW') this.#keys = []
+    if (this.#keys.some((rule) => rule.pattern === pattern && rule.use === use)) return
+    this.#keys.push({ pattern, use, matches: pattern === '*' ? everything : globOf(pattern) })
+  }
+
+  resetKeys(): void {
+    this.#keys = []
+  }
+
+  allowAllKeys(): void {
+    this.resetKeys()
+    this.allowKeys(latin1('*'), 'RW')
+  }
+
+  allowChannels(pattern: Bytes): void {
+    if (this.#channels.some((rule) => rule.pattern === '*')) throw new RefusedRule(channelAfterAll)
+    if (pattern === '*') this.#channels = []
+    if (this.#channels.some((rule) => rule.pattern === pattern)) return
+    this.#channels.push({ pattern, matches: pattern === '*' ? everything : globOf(pattern) })
+  }
+
+  resetChannels(): void {
+    this.#channels = []
+  }
+
+  allowAllChannels(): void {
+    this.resetChannels()
+    this.allowChannels(latin1('*'))
+  }
+
+  startFrom(everything: boolean): void {
+    this.#base = everything
+    this.#commands = []
+    this.#decisions.clear()
+  }
+
+  ruleCommands(allow: boolean, target: Bytes, context: RuleContext): void {
+    const name = target.toLowerCase()
+    if (name === '@all') {
+      this.startFrom(allow)
+      return
+    }
+    if (/[| ]/.test(name)) checkSubcommand(name, allow, context)
+    const exists = name[0] === '@' ? isCategory(name.slice(1)) : context.hasCommand(name)
+    if (!exists) throw new RefusedRule('Unknown command or category name in ACL')
+    // An earlier rule about the same, or about a part of it, has no effect any more.
+    this.#commands = this.#commands.filter((rule) => rule.target !== name && !rule.target.startsWith(`${name}|`))
+    this.#commands.push({ allow, target: name })
+    this.#decisions.clear()
+  }
+
+  reset(): void {
+    this.resetKeys()
+    this.resetChannels()
+    this.startFrom(false)
+  }
+
+  copy(): Permissions {
+    const copy = new Permissions()
+    copy.#keys = [...this.#keys]
+    copy.#channels = [...this.#channels]
+    copy.#base = this.#base
+    copy.#commands = [...this.#commands]
+    return copy
+  }
+
+  // ---- how they are shown ---------------------------------------------------------------------------------------
+
+  /** `+@all -@dangerous`, as it was given, without what no longer has an effect. */
+  get commandText(): string {
+    const rules = this.#commands.map(({ allow, target }) => ` ${allow ? '+' : '-'}${target}`)
+    return `${this.#base ? '+' : '-'}@all${rules.join('')}`
+  }
+
+  get flags(): readonly string[] {
+    const allKeys = this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')
+    const allChannels = this.#channels.some((rule) => rule.pattern === '*')
+    return [
+      ...(allKeys ? ['allkeys'] : []),
+      ...(allChannels ? ['allchannels'] : []),
+      ...(this.#base && this.#commands.length === 0 ? ['allcommands'] : []),
+    ]
+  }
+
+  /** What would make the same ones of none. */
+  get rules(): readonly string[] {
+    const keys = this.keyPatterns.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
+    const channels = this.channelPatterns.map((pattern) => `&${pattern}`)
+    return [...keys, ...channels, ...this.commandText.split(' ')]
+  }
+
+  /** Patterns as they are; those for reading or writing only with their prefix. */
+  get keyPatterns(): readonly string[] {
+    return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
+  }
+
+  get channelPatterns(): readonly string[] {
+    return this.#channels.map(({ pattern }) => pattern)
+  }
+}
+
+/** @throws RefusedRule for what cannot be the name of a subcommand; whether there is one is asked afterwards */
+function checkSubcommand(name: string, allow: boolean, { dialect }: RuleContext): void {
+  if (dialect === 'service') throw new RefusedRule('Rules for subcommands are not supported')
+  const parts = name.split('|')
+  if (allow && parts.at(-1) === '') throw new RefusedRule('Syntax error')
+  if (allow && parts.length > 2) throw new RefusedRule('Allowing first-arg of a subcommand is not supported')
+}
+
+const patternAfterAll =
+  "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns"
+
+const channelAfterAll =
+  "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels"

@@ -1,0 +1,217 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, named, zeroOrMore } from '../command/arguments.js'
+import { type Command, type CommandFlag, command } from '../command/command.js'
+import { noLatencySamples, replyError, subcommandSyntax } from '../command/errors.js'
+import { ok, type Reply } from '../command/reply.js'
+import { parseInt64 } from '../command/text.js'
+import type { Store } from '../store.js'
+import { helpCommand } from './help.js'
+import { usedMemory } from './info.js'
+
+// What a single server in memory tells of its own running. Commands take no virtual time: nothing is ever slow.
+
+const watching: readonly CommandFlag[] = ['slow', 'admin', 'dangerous', 'noscript']
+
+/** The number of entries that SLOWLOG GET asks for; -1 for all. */
+const slowCount: Arg<readonly Bytes[]> = {
+  ...named('[count]', zeroOrMore(bytes)),
+  read(from) {
+    const words = from.rest()
+    if (words.length > 1) throw subcommandSyntax('SLOWLOG', 'GET')
+    const count = words[0] === undefined ? 10 : parseInt64(words[0])
+    if (count === undefined || count < -1) throw replyError('slowlogCount')
+    return words
+  },
+}
+
+const slowlogCommands: readonly Command[] = [
+  command('SLOWLOG GET', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.2.12',
+    status: 'redis',
+    deviations: 'Always empty: commands take no virtual time.',
+    args: [slowCount],
+    run: () => [],
+  }),
+  command('SLOWLOG LEN', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.2.12',
+    status: 'redis',
+    deviations: 'Always 0.',
+    args: [],
+    run: () => 0,
+  }),
+  command('SLOWLOG RESET', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.2.12',
+    status: 'redis',
+    deviations: 'The log is empty already.',
+    args: [],
+    run: () => ok,
+  }),
+  helpCommand(
+    'SLOWLOG',
+    '6.2.0',
+    ['slow'],
+    {
+      'GET [<count>]': 'The slowest commands: none, because commands take no virtual time.',
+      LEN: 'How many there are: 0.',
+      RESET: 'Empties the log.',
+    },
+    'redis',
+  ),
+]
+
+const latencyCommands: readonly Command[] = [
+  command('LATENCY LATEST', {
+    flags: watching,
+    since: '2.8.13',
+    status: 'redis',
+    deviations: 'Always empty: commands take no virtual time.',
+    args: [],
+    run: () => [],
+  }),
+  command('LATENCY HISTORY', {
+    flags: watching,
+    since: '2.8.13',
+    status: 'redis',
+    deviations: 'Always empty.',
+    args: [named('event', bytes)],
+    run: () => [],
+  }),
+  command('LATENCY GRAPH', {
+    flags: watching,
+    since: '2.8.13',
+    status: 'redis',
+    deviations: 'No event has samples.',
+    args: [named('event', bytes)],
+    run(_context, event) {
+      throw noLatencySamples(event)
+    },
+  }),
+  command('LATENCY RESET', {
+    flags: watching,
+    since: '2.8.13',
+    status: 'redis',
+    deviations: 'Always 0: no event has samples.',
+    args: [named('[event …]', zeroOrMore(bytes))],
+    run: () => 0,
+  }),
+  command('LATENCY HISTOGRAM', {
+    flags: watching,
+    since: '7.0.0',
+    status: 'redis',
+    deviations: 'Always empty.',
+    args: [named('[command …]', zeroOrMore(bytes))],
+    run: () => [],
+  }),
+  command('LATENCY DOCTOR', {
+    flags: watching,
+    since: '2.8.13',
+    status: 'redis',
+    deviations: 'Says that latency is not monitored.',
+    args: [],
+    run: () => latin1('Latency is not monitored: commands take no virtual time.\n'),
+  }),
+  helpCommand(
+    'LATENCY',
+    '2.8.13',
+    ['slow'],
+    {
+      DOCTOR: 'Says that latency is not monitored.',
+      'GRAPH <event>': 'An error: no event has samples.',
+      'HISTORY <event>': 'The samples of an event: none.',
+      LATEST: 'The latest samples of all events: none.',
+      'RESET [<event> ...]': 'How many events lost their samples: 0.',
+      'HISTOGRAM [<command> ...]': 'The distribution of latencies of commands: empty.',
+    },
+    'redis',
+  ),
+]
+
+const moduleCommands: readonly Command[] = [
+  command('MODULE LIST', {
+    flags: watching,
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'Always empty: `JSON.*` and `SEARCH.*` are commands of the store itself.',
+    args: [],
+    run: () => [],
+  }),
+  helpCommand('MODULE', '5.0.0', ['slow'], { LIST: 'The loaded modules: none.' }, 'redis'),
+]
+
+const memoryCommands: readonly Command[] = [
+  command('MEMORY STATS', {
+    flags: ['slow'],
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'Has the bytes of keys and values; nothing of an allocator.',
+    args: [],
+    run: ({ store }) => memoryStats(store),
+  }),
+  command('MEMORY DOCTOR', {
+    flags: ['slow'],
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'In words of its own.',
+    args: [],
+    run: () => latin1('Nothing is wrong with the memory: keys and values are all that this store holds.\n'),
+  }),
+  command('MEMORY MALLOC-STATS', {
+    flags: ['slow'],
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'As of a redis-server without jemalloc.',
+    args: [],
+    run: () => latin1('Stats not supported for the current allocator'),
+  }),
+  command('MEMORY PURGE', {
+    flags: ['slow'],
+    since: '4.0.0',
+    status: 'redis',
+    deviations: 'Drops what the store still holds of deadlines that no longer apply.',
+    args: [],
+    run({ db }) {
+      db.purge()
+      return ok
+    },
+  }),
+  helpCommand(
+    'MEMORY',
+    '4.0.0',
+    ['slow'],
+    {
+      DOCTOR: 'An opinion on the memory in use.',
+      'MALLOC-STATS': 'Nothing: there is no allocator to ask.',
+      PURGE: 'Drops what is no longer needed.',
+      STATS: 'Bytes of keys and values.',
+      'USAGE <key> [SAMPLES <count>]': 'An estimate of the bytes of a key and its value.',
+    },
+    'redis',
+  ),
+]
+
+function memoryStats({ db }: Store): Reply {
+  const total = usedMemory(db, db.work)
+  const keys = db.size
+  let ofKeys = 0
+  db.forEach((_, key) => {
+    ofKeys += key.length
+  })
+  const rows: Readonly<Record<string, Reply>> = {
+    'total.allocated': total,
+    'keys.count': keys,
+    'keys.bytes-per-key': keys === 0 ? 0 : Math.floor(total / keys),
+    'dataset.bytes': total - ofKeys,
+    'dataset.percentage': latin1(String(total === 0 ? 0 : ((total - ofKeys) / total) * 100)),
+  }
+  return Object.entries(rows).flatMap(([name, value]) => [latin1(name), value])
+}
+
+export const monitoringCommands: readonly Command[] = [
+  ...slowlogCommands,
+  ...latencyCommands,
+  ...moduleCommands,
+  ...memoryCommands,
+]
