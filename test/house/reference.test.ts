@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { defaultPolicy } from '../../src/policy/policy.js'
+import { programs } from '../../src/server/programs/programs.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'
@@ -31,4 +32,29 @@ it('names every command once', () => {
     const others = commandTable.commands.filter((other) => other.name.startsWith(`${name} `))
     expect(rows, name).toHaveLength(1 + others.length)
   }
+})
+
+it('gives commands only options that they take, in examples and on every page', async () => {
+  const root = new URL('../..', import.meta.url)
+  const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].map((page) => [
+    page,
+    readFileSync(new URL(page, root), 'utf8'),
+  ])
+  let seen = 0
+  for (const [name, { load }] of Object.entries(programs)) {
+    const { args, examples, repeated = [] } = (await load()).program
+    expect(Object.keys(args), `options of ${name} that may come several times`).toEqual(
+      expect.arrayContaining([...repeated]),
+    )
+    for (const [page, text] of [...pages, ['its examples', examples.join('\n')]]) {
+      // A command line ends with its line, its code span, a comment, the next command, or the command that it runs.
+      for (const [line] of text!.matchAll(new RegExp(`\\bstuntdouble ${name} [^\\n\`#|;&]*`, 'g'))) {
+        for (const [, option] of line.split(' -- ')[0]!.matchAll(/\s--([a-z][\w-]*)/g)) {
+          seen++
+          expect(Object.keys(args), `${page}: ${line}`).toContain(option)
+        }
+      }
+    }
+  }
+  expect(seen).toBeGreaterThan(50)
 })

@@ -54,7 +54,7 @@ function endOfOptions(words: string[], { args }: Program): [own: string[], comma
 
 function parsed(
   name: string,
-  { args, operands, repeated = [] }: Program,
+  { args, operands, repeated = [], notes }: Program,
   rest: string[],
   command: readonly string[] = [],
 ): Given {
@@ -79,7 +79,9 @@ function parsed(
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
   } else if (words < operands.least || words > operands.most) {
-    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
+    const { title, lines } = notes?.() ?? { title: '', lines: [] }
+    const more = title === '' ? '' : ` ${title[0]!.toUpperCase()}${title.slice(1)}: ${lines.join(', ')}.`
+    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.${more}`)
   }
   return given
 }
@@ -95,8 +97,10 @@ function valuesOf(names: readonly string[], words: readonly string[]): Record<st
     names.map((name) => [
       name,
       words.flatMap((word, at) => {
-        if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
-        return word === `--${name}` ? [words[at + 1] ?? ''] : []
+        if (word !== `--${name}` && !word.startsWith(`--${name}=`)) return []
+        const value = word === `--${name}` ? words[at + 1] : word.slice(name.length + 3)
+        if (value === undefined || value === '') throw new UsageError(`--${name} needs a value.`)
+        return [value]
       }),
     ]),
   )

@@ -51,6 +51,11 @@ export const program: Program = {
       default: 'service',
       description: 'whose known differences have names: the service, or a redis-server behind its surface',
     },
+    scenario: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'what a scenario does with the data store, instead of the contract; may be given several times',
+    },
     only: { type: 'string', valueHint: 'TEXT', description: 'only the cases whose names contain this' },
     yes: { type: 'boolean', description: 'begin without asking, as where there is no terminal' },
     record: {

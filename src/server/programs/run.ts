@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { counted } from '../../kernel/counted.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { serveArguments } from '../config.js'
+import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
 import { endWithNpm } from './parent.js'
@@ -13,9 +13,6 @@ const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know
 
 /** Entries of a timeline that are shown when a command has failed. */
 const mostShown = 200
-
-/** The address of the tenant's control API, for commands that move time or tell faults. */
-const controlVariable = 'STUNTDOUBLE_CONTROL'
 
 export const program: Program = {
   args: {
@@ -41,8 +38,7 @@ export const program: Program = {
     const name = textOf(given, 'tenant', 'NAME')!
     try {
       const { env } = tenantOf(server, name)
-      const control = `${server.origin}/_control/${name}`
-      const code = await ended(given._, { ...process.env, ...env, [controlVariable]: control })
+      const code = await ended(given._, { ...process.env, ...commandEnvironment(server.origin, name, env) })
       if (code !== 0) for (const each of server.tenants) tell(server.tenant(each), each)
       return code
     } finally {
