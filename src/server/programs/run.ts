@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { counted } from '../../kernel/counted.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
+import { beginningOf, type Sandbox } from '../../sandbox/sandbox.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
@@ -95,13 +95,18 @@ function handOn(child: ChildProcess): () => void {
   }
 }
 
-/** What has happened in a world, for whoever wonders why the command failed. */
-function tell({ traffic, destinations, calls }: Sandbox, name: string): void {
+/**
+ * What has happened in a world, after a command that failed. Tests that reset the world between them leave the story of
+ * the last one only, which may have passed.
+ */
+function tell(sandbox: Sandbox, name: string): void {
+  const { traffic, destinations, calls } = sandbox
   if (traffic.size === 0) return
+  const since = beginningOf(sandbox).world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - mostShown
   const lines = [
     '',
-    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${left > 0 ? `, the last ${mostShown}` : ''}`,
+    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${mostShown}` : ''}`,
     '',
     traffic.timeline({ limit: mostShown }),
     ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
