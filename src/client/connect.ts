@@ -59,8 +59,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 
 /** What a tenant is forked with. */
 export interface RemoteForkOptions {
+  /** An instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log. Default: now. */
   readonly at?: PastInstant
+  /** Name of the new tenant. Default: one like that of this tenant. */
   readonly name?: string
+  /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
   readonly deliver?: boolean
 }
 
@@ -186,9 +189,6 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /**
    * A tenant of its own that is what this one was at an instant, or is now, and goes on from there on a manual clock.
-   * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @param options.name of the new tenant. Default: one like that of this tenant
-   * @param options.deliver whether what nobody answers there is delivered as it is here. Default: nothing leaves it
    * @throws Error for an instant that is not in the past, or that the log has dropped
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */

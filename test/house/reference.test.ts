@@ -9,6 +9,7 @@ import { differenceReference } from '../support/difference-reference.js'
 import { documentedCommands } from '../support/documented-commands.js'
 import { policyReference } from '../support/policy-reference.js'
 
+const root = new URL('../..', import.meta.url)
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
 
 it('the page of commands is up to date: `npm run docs` writes it', () => {
@@ -35,7 +36,6 @@ it('names every command once', () => {
 })
 
 it('gives commands only options that they take, in examples and on every page', async () => {
-  const root = new URL('../..', import.meta.url)
   const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].map((page) => [
     page,
     readFileSync(new URL(page, root), 'utf8'),
@@ -57,4 +57,31 @@ it('gives commands only options that they take, in examples and on every page', 
     }
   }
   expect(seen).toBeGreaterThan(50)
+})
+
+it.each([
+  ['fast-check', 'docs/properties.md'],
+  ['msw', 'docs/adapters/msw.md'],
+  ['nock', 'docs/adapters/nock.md'],
+])('names the versions of %s that package.json allows, in %s', (peer, path) => {
+  const { peerDependencies } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    readonly peerDependencies: Readonly<Record<string, string>>
+  }
+  const majors = [...peerDependencies[peer]!.matchAll(/\^(\d+)/g)].map(([, major]) => major!)
+  const [beginning = ''] = readFileSync(new URL(path, root), 'utf8').split('\n## ')
+  const named = new RegExp(`${peer}\\S* (\\d+) (?:or|and) (\\d+)`).exec(beginning)?.slice(1)
+  expect(named?.sort()).toEqual(majors.sort())
+})
+
+it('the pages of the protocol lead to what the double makes of it', () => {
+  const protocol = (name: string): string => readFileSync(new URL(`docs/protocol/${name}.md`, root), 'utf8')
+  for (const [name, link] of [
+    ['workflow', '../workflows.md'],
+    ['search', '../search.md'],
+    ['search', '../native-protocol.md'],
+  ] as const) {
+    const [beginning = ''] = protocol(name).split('\n## ')
+    expect(beginning).toContain(`](${link})`)
+    expect(beginning).not.toMatch(/the double does not/i)
+  }
 })
