@@ -95,8 +95,15 @@ function found(method: string, below: string): { order: Order; params: Record<st
   if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')}, not ${method}.`)
   throw new HttpError(
     404,
-    `The control API has no ${below}.${meant(method, below)} GET /_control/openapi.json lists all its paths.`,
+    `The control API has no ${below}.${meant(method, below) || besides(below)} GET /_control/openapi.json lists all its paths.`,
   )
+}
+
+/** ` It has GET /clock, POST /clock/advance.`, with what begins as the path does; empty where nothing does. */
+function besides(below: string): string {
+  const [, area] = below.split('/')
+  const known = orders.filter(({ path }) => path.split('/')[1] === area)
+  return known.length === 0 ? '' : ` It has ${known.map(({ method, path }) => `${method} ${path}`).join(', ')}.`
 }
 
 /** ` Did you mean POST /clock/advance?`, for a path of which parts are misspelled; what stands for a parameter stays. */
@@ -168,7 +175,7 @@ function checked({ body: schema, example }: Order, body: unknown): unknown {
     const name = String(issue.path?.at(-1)?.key)
     throw new HttpError(
       400,
-      `There is no field ${JSON.stringify(where)}.${didYouMean(name, fields)} Send ${JSON.stringify(example)}.`,
+      `${where}: there is no such field.${didYouMean(name, fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
     )
   }
   // Of a union, the alternative that came closest tells more than the list of all types.
