@@ -30,7 +30,7 @@ export function checkMove(call: DriveCall, options: MoveOptions): void {
       `clock.${call}() takes options such as { budget: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
     )
   }
-  checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
+  if (Object.keys(options).length > 0) checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
   if (options.until !== undefined && typeof options.until !== 'function') {
     throw new TypeError(
       `until of clock.${call}() is a function that says whether to stop, got ${JSON.stringify(options.until)}. ${byTime}`,
