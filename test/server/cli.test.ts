@@ -185,7 +185,10 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
     [['play'], /play is written: stuntdouble play FILE\|NAME\..*daylight-saving-night.*thundering-herd/],
-    [['drift', '--queue', 'https://q.example', '--scenario', 'x.yaml', '--scenario'], /--scenario needs a value\./],
+    [
+      ['drift', '--queue', 'https://q.example', '--scenario', 'x.yaml', '--scenario'],
+      /--scenario needs a value: --scenario FILE\./,
+    ],
     [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: init, serve, .*\./],
     [['--port', '1'], /There is no option --port\. Commands: init, serve, .*\./],
   ])('%j', async (args, sentence) => {

@@ -97,10 +97,8 @@ function valuesOf(names: readonly string[], words: readonly string[]): Record<st
     names.map((name) => [
       name,
       words.flatMap((word, at) => {
-        if (word !== `--${name}` && !word.startsWith(`--${name}=`)) return []
-        const value = word === `--${name}` ? words[at + 1] : word.slice(name.length + 3)
-        if (value === undefined || value === '') throw new UsageError(`--${name} needs a value.`)
-        return [value]
+        if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
+        return word === `--${name}` ? [words[at + 1] ?? ''] : []
       }),
     ]),
   )

@@ -88,7 +88,9 @@ export const program: Program = {
 }
 
 async function scenariosOf(given: Given): Promise<readonly Scenario[]> {
-  const files = (given.scenario as readonly string[]).map(scenarioFile)
+  const words = given.scenario as readonly string[]
+  if (words.includes('')) throw new UsageError('--scenario needs a value: --scenario FILE.')
+  const files = words.map(scenarioFile)
   return Promise.all(files.map(async (file) => readScenarioFile(await readText(file), file).scenario))
 }
 
