@@ -12,8 +12,24 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** What the world of a sandbox imports, and `fault-points.ts` has instead. */
 const instead = ['../protocol/gateway.js', '../queue/queue.js', '../store/rest/endpoints.js']
 
-/** The sources as one module, with or without fault points; both are built in the same way. */
+/** Texts of bundles, by whether they have fault points: a figure runs several copies of each. */
+const texts = new Map<boolean, Promise<Uint8Array>>()
+
+/** The sources as one module of its own, with or without fault points; both are built in the same way. */
 export async function bundled(withPoints: boolean): Promise<Create> {
+  const known = texts.get(withPoints) ?? builtText(withPoints)
+  texts.set(withPoints, known)
+  const directory = await mkdtemp(join(tmpdir(), 'stuntdouble-bench-'))
+  try {
+    const file = join(directory, 'bundle.mjs')
+    await writeFile(file, await known)
+    return ((await import(pathToFileURL(file).href)) as { createSandbox: Create }).createSandbox
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+async function builtText(withPoints: boolean): Promise<Uint8Array> {
   const seen = new Set<string>()
   const plugin: Plugin = {
     name: 'fault points',
@@ -37,12 +53,5 @@ export async function bundled(withPoints: boolean): Promise<Create> {
   })
   const missing = instead.filter((path) => !seen.has(path))
   if (missing.length > 0) throw new Error(`src/sandbox/world.ts does not import ${missing.join(', ')} any more.`)
-  const directory = await mkdtemp(join(tmpdir(), 'stuntdouble-bench-'))
-  try {
-    const file = join(directory, 'bundle.mjs')
-    await writeFile(file, outputFiles![0]!.contents)
-    return ((await import(pathToFileURL(file).href)) as { createSandbox: Create }).createSandbox
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+  return outputFiles![0]!.contents
 }
