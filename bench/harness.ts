@@ -1,6 +1,7 @@
 // Side-by-side measurements. Figures of one machine on one day mean little, ratios of variants that take turns in one
 // process mean something: load and heat hit all of them. Runs on Node's type stripping, so its syntax is erasable.
 import { appendFileSync } from 'node:fs'
+import type { ClientRequest } from 'node:http'
 
 export interface Variant {
   readonly name: string
@@ -62,6 +63,21 @@ export function each<T>(name: string, items: readonly T[], run: (item: T) => unk
       }
     },
   }
+}
+
+/**
+ * What to do when a request fails: a server closes a connection on which nothing came for five seconds, which is while
+ * others take their turn on a busy machine, and the request that goes out meanwhile is sent again.
+ */
+export function againIfClosed(
+  sent: ClientRequest,
+  ask: () => Promise<void>,
+  resolve: (done: Promise<void>) => void,
+  reject: (error: Error) => void,
+): void {
+  sent.on('error', (error: NodeJS.ErrnoException) =>
+    sent.reusedSocket && error.code === 'ECONNRESET' ? resolve(ask()) : reject(error),
+  )
 }
 
 /** Measures one figure, prints a line for each variant and appends it to `bench/results.jsonl`. */

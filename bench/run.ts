@@ -1,19 +1,41 @@
-// `npm run bench` measures everything, `npm run bench -- import store` the figures whose file or name has one of the
-// words. Measures the build, as users get it. A figure whose peer is not on the machine is left out.
+// `npm run bench` measures everything that takes minutes, with `--long` what takes an hour as well; `npm run bench -- import
+// store` the figures whose file or name has one of the words. Measures the build, as users get it. A figure whose peer is
+// not on the machine is left out.
 import { readdirSync } from 'node:fs'
 import { type Figure, measure } from './harness.ts'
 
-const words = process.argv.slice(2)
+type Make = () => Figure | undefined | Promise<Figure | undefined>
+
+const given = process.argv.slice(2)
+const isLong = given.includes('--long')
+const words = given.filter((word) => word !== '--long')
 const place = new URL('./figures/', import.meta.url)
 
+const isAsked = (file: string, { name }: Make): boolean =>
+  words.length === 0 || words.some((word) => file.includes(word) || name.includes(word))
+
+const begun = performance.now()
+const took: string[] = []
+const leftOut: string[] = []
 for (const file of readdirSync(place).sort()) {
-  const { figures } = (await import(new URL(file, place).href)) as {
-    figures: readonly (() => Figure | undefined | Promise<Figure | undefined>)[]
+  const { figures = [], long = [] } = (await import(new URL(file, place).href)) as {
+    readonly figures?: readonly Make[]
+    /** Those that `--long` adds. */
+    readonly long?: readonly Make[]
   }
-  for (const make of figures) {
-    if (words.length > 0 && !words.some((word) => file.includes(word) || make.name.includes(word))) continue
+  const asked = [...figures, ...(isLong ? long : [])].filter((make) => isAsked(file, make))
+  if (!isLong) leftOut.push(...long.filter((make) => isAsked(file, make)).map(({ name }) => name))
+  const start = performance.now()
+  for (const make of asked) {
     const figure = await make()
     if (figure !== undefined) await measure(figure)
   }
+  if (asked.length > 0) took.push(`${file.replace('.ts', '')} ${seconds(start)}`)
 }
+console.log(`\nTook ${seconds(begun)} s: ${took.join(', ')}.`)
+if (leftOut.length > 0) console.log(`Left out without --long: ${leftOut.join(', ')}.`)
 process.exit(0)
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(0)
+}

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Figure, Variant } from '../harness.ts'
+import { againIfClosed, type Figure, type Variant } from '../harness.ts'
 import { type RedisServer, startRedis } from '../redis-server.ts'
 
 const connections = 32
@@ -55,11 +55,12 @@ function client(name: string, servers: readonly Server[], { words, passed }: Ask
         servers[index % servers.length]!.origin + path,
         { agent, method: 'POST', headers },
         (response) => {
-          response.on('data', () => {}).on('end', resolve)
+          response.on('data', () => {}).on('end', () => resolve())
           if (response.statusCode !== 200) reject(new Error(`${name}: ${response.statusCode}`))
         },
       )
-      sent.on('error', reject).end(body)
+      againIfClosed(sent, ask, resolve, reject)
+      sent.end(body)
     })
   return {
     name,

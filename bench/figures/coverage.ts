@@ -4,7 +4,7 @@ import { type CoverageFigure, checkDelivery } from 'stuntdouble/fast-check'
 import { line, saga } from '../coverage-apps.ts'
 import type { Figure } from '../harness.ts'
 
-const long = 10_000
+const most = 10_000
 const share = 0.95
 
 type App = typeof saga
@@ -23,7 +23,7 @@ function guided(name: string, app: App): Figure {
   const chance = (seed: number) => {
     const known = byChance.get(seed)
     if (known !== undefined) return known
-    const found = explored(app, seed, 'none', long).then((coverage) => {
+    const found = explored(app, seed, 'none', most).then((coverage) => {
       const cells = Math.ceil(share * coverage.reached)
       return { runs: runOf(coverage, cells), cells }
     })
@@ -33,7 +33,7 @@ function guided(name: string, app: App): Figure {
   const seeds = { chance: 0, guided: 0 }
   let latest = 0
   return {
-    name: `guidance: ${name}, runs until 95 % of what chance reaches in ${long.toLocaleString('en-US')}`,
+    name: `guidance: ${name}, runs until 95 % of what chance reaches in ${most.toLocaleString('en-US')}`,
     baseline: {
       name: 'chance',
       run: async () => {
@@ -47,7 +47,7 @@ function guided(name: string, app: App): Figure {
           const seed = ++seeds.guided
           const { cells } = await chance(seed)
           // In steps: most seeds need few runs.
-          for (let runs = 1000; runs <= long; runs *= 2) {
+          for (let runs = 1000; runs <= most; runs *= 2) {
             latest = runOf(await explored(app, seed, 'unreached', runs), cells)
             if (Number.isFinite(latest)) break
           }
@@ -70,4 +70,4 @@ function meterLine(): Figure {
   return guided('readings in a line', line)
 }
 
-export const figures = [orderSaga, meterLine]
+export const long = [orderSaga, meterLine]

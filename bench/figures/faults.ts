@@ -1,55 +1,7 @@
 // What fault points cost a world without rules, and what many rules cost.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
-import type { createSandbox, FaultRule, Sandbox } from 'stuntdouble'
+import type { FaultRule, Sandbox } from 'stuntdouble'
+import { bundled, type Create } from '../bundled.ts'
 import type { Figure, Variant } from '../harness.ts'
-
-type Create = typeof createSandbox
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** How the composition root hands the rules on; taken out, services meet no fault point. */
-const connections: readonly (readonly [string, string])[] = [
-  ['clock, traffic, faults })', 'clock, traffic })'],
-  ['storeService(journal, clock, faults)', 'storeService(journal, clock)'],
-  ['      signing: options.signing,\n      faults,\n', '      signing: options.signing,\n'],
-]
-
-/** The sources as one module, with or without fault points; both made in the same way. */
-async function bundled(withPoints: boolean): Promise<Create> {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, 'src/index.ts')],
-    absWorkingDir: root,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    write: false,
-    plugins: [
-      {
-        name: 'without fault points',
-        setup(given) {
-          given.onLoad({ filter: /src\/sandbox\/sandbox\.ts$/ }, async ({ path }) => {
-            let contents = await readFile(path, 'utf8')
-            for (const [text, instead] of connections) {
-              if (!contents.includes(text))
-                throw new Error(`src/sandbox/sandbox.ts has no ${JSON.stringify(text)} any more`)
-              if (!withPoints) contents = contents.replace(text, instead)
-            }
-            return { contents, loader: 'ts' }
-          })
-        },
-      },
-    ],
-  })
-  const directory = await mkdtemp(join(root, 'node_modules/.faults-bench-'))
-  const file = join(directory, 'bundle.mjs')
-  await writeFile(file, outputFiles[0]!.contents)
-  const module = (await import(pathToFileURL(file).href)) as { createSandbox: Create }
-  await rm(directory, { recursive: true })
-  return module.createSandbox
-}
 
 const shop = 'https://shop.test/orders'
 

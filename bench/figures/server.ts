@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { startServer } from 'stuntdouble/server'
-import type { Figure, Variant } from '../harness.ts'
+import { againIfClosed, type Figure, type Variant } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
 
 const body = '["GET","greeting"]'
@@ -21,9 +21,10 @@ function client(name: string, origin: string, path: string, token: string, each?
   const ask = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const sent = request(origin + path, { agent, method: 'POST', headers }, (response) => {
-        response.on('data', () => {}).on('end', resolve)
+        response.on('data', () => {}).on('end', () => resolve())
       })
-      sent.on('error', reject).end(body)
+      againIfClosed(sent, ask, resolve, reject)
+      sent.end(body)
     })
   return {
     name,

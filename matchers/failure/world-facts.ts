@@ -33,7 +33,7 @@ interface Loose {
 export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
 
 /** Facts of the world that evidence comes from, empty when it is only a log. */
-export function worldOf({ received, context }: Evidence): WorldFacts {
+export function worldOf({ received, context, entries }: Evidence): WorldFacts {
   const given = (received ?? {}) as Loose
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as Loose) : given
   const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
@@ -44,7 +44,7 @@ export function worldOf({ received, context }: Evidence): WorldFacts {
     refused: [...listOf(strays, world), ...outbound].map(asLine),
     undelivered: listOf(destinations?.unhandled, destinations).map(asLine),
     errors,
-    unused: unusedIn(world),
+    unused: unusedIn(world, entries),
   }
 }
 
@@ -53,17 +53,17 @@ function asLine(sentence: unknown): string {
 }
 
 /** What was prepared and never met, as sentences. */
-function unusedIn({ destinations, calls, faults, workflows = [] }: Loose): string[] {
+function unusedIn({ destinations, calls, faults, workflows = [] }: Loose, log: Evidence['entries']): string[] {
   return [
-    ...unmet(destinations, 'delivery'),
-    ...unmet(calls, 'call'),
+    ...unmet(destinations, 'delivery', log),
+    ...unmet(calls, 'call', log),
     ...(listOf(faults?.unused, faults) as { sentence?: unknown }[]).map(({ sentence }) => String(sentence)),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }
 
-function unmet(owner: Loose['calls'], what: 'delivery' | 'call'): string[] {
-  return (listOf(owner?.unplayed, owner) as Unplayed[]).map((script) => unplayedText(script, what))
+function unmet(owner: Loose['calls'], what: 'delivery' | 'call', log: Evidence['entries']): string[] {
+  return (listOf(owner?.unplayed, owner) as Unplayed[]).map((script) => unplayedText(script, what, log))
 }
 
 /** Some views offer a list, others a function that makes one. */

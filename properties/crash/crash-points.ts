@@ -169,7 +169,7 @@ class Check {
   async #historyOf({ disturbances }: CrashFinding): Promise<ReturnType<typeof crashHistory>> {
     const run = await this.#run(disturbances).play()
     try {
-      return crashHistory(run)
+      return crashHistory(run, disturbances)
     } finally {
       run.end()
     }

@@ -43,14 +43,26 @@ export class CrashPointBroken extends Error {
   }
 }
 
-/** Its deliveries and its timeline, as text. */
-export function crashHistory({ deliveries, sandbox }: CrashRun): CrashHistory {
-  return { table: deliveryTable(deliveries), timeline: sandbox.traffic.timeline({ limit: 80 }) }
+/** Its deliveries and its timeline. */
+export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: readonly Disturbance[]): CrashHistory {
+  const { traffic } = sandbox
+  const disturbed = deliveries.find(({ ordinal }) => ordinal === disturbances[0]?.delivery)
+  return {
+    table: deliveryTable(deliveries),
+    timeline: (lines) => {
+      // An entry has one line or more: the most entries whose lines fit.
+      for (let limit = lines; ; limit--) {
+        const shown = traffic.timeline({ limit, ...(disturbed && { around: disturbed.attempt.seq }) }).split('\n')
+        if (shown.length <= lines || limit === 1) return shown
+      }
+    },
+  }
 }
 
 export interface CrashHistory {
-  readonly table: string
-  readonly timeline: string
+  readonly table: readonly string[]
+  /** At most so many lines of the timeline, with the delivery that is disturbed first. */
+  readonly timeline: (lines: number) => readonly string[]
   /** Fault rules that have an effect too, and the schedule that they stand for; `undefined` where none have. */
   readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
@@ -65,10 +77,16 @@ export function bySize(findings: readonly CrashFinding[]): readonly CrashFinding
   return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
 }
 
-const mostRows = 40
+/** Lines of a report that can be read at a glance. Its last lines say how to replay, and are not to scroll away. */
+const mostLines = 40
+const leastOfTimeline = 8
+const mostRows = 8
+const mostDifferences = 4
+const mostOthers = 6
+const mostStrays = 6
 
 /** The deliveries as a table: what each carries, what it submits, and what came of it. */
-function deliveryTable(deliveries: readonly RunDelivery[]): string {
+function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const rows = deliveries.slice(0, mostRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
     const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
@@ -83,49 +101,65 @@ function deliveryTable(deliveries: readonly RunDelivery[]): string {
   const lines = rows.map(
     ([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`,
   )
-  const more = deliveries.length - mostRows
-  return [...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
+  return [...lines, ...more(deliveries.length - mostRows)]
 }
 
+function more(count: number): string[] {
+  return count > 0 ? [`  and ${count} more`] : []
+}
+
+/** What differs and what else fails come first, then the history as far as there is room. */
 export function crashReport(
   { schedules, untried }: CrashPointCheck,
   findings: readonly CrashFinding[],
   strays: readonly StepDifference[],
   history: CrashHistory | undefined,
 ): string {
-  const lines: string[] = []
-  if (strays.length > 0) lines.push(...strayLines(strays), '')
+  const head: string[] = []
+  const tail: string[] = []
+  if (strays.length > 0) head.push(...strayLines(strays), '')
   const smallest = smallestOf(findings)
+  let timeline: CrashHistory['timeline'] | undefined
   if (smallest !== undefined && history !== undefined) {
-    const others = findings.filter((finding) => finding !== smallest)
-    lines.push(`Fails in ${findings.length} of ${counted(schedules, 'schedule')}. The smallest history:`)
-    lines.push(...historyLines(smallest, history), ...otherLines(others), '')
+    const { id, disturbances, differences } = smallest
+    head.push(
+      `Fails in ${findings.length} of ${counted(schedules, 'schedule')}. The smallest history:`,
+      ...disturbances.map(({ told }) => `  ${told}`),
+      ...history.table,
+      ...differences.slice(0, mostDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
+      ...more(differences.length - mostDifferences),
+      '',
+      ...otherLines(findings.filter((finding) => finding !== smallest)),
+    )
+    tail.push(
+      '',
+      ...scenarioLines(id, history.scenario),
+      '',
+      `Replay: everyCrashPoint(workflow, { only: ['${id}'] })`,
+      '',
+    )
+    timeline = history.timeline
   }
-  if (untried > 0) lines.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
-  return lines.join('\n').trimEnd()
+  if (untried > 0) tail.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
+  const left = mostLines - linesOf(head) - linesOf(tail)
+  return [...head, ...(timeline?.(Math.max(leastOfTimeline, left)) ?? []), ...tail].join('\n').trimEnd()
+}
+
+/** A part may be several lines. */
+function linesOf(parts: readonly string[]): number {
+  return parts.join('\n').split('\n').length
 }
 
 function strayLines(strays: readonly StepDifference[]): string[] {
   return [
     'Code outside steps does not do the same when the same delivery comes again:',
-    ...strays.map(({ step, field, first, again }) =>
-      standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
-    ),
+    ...strays
+      .slice(0, mostStrays)
+      .map(({ step, field, first, again }) =>
+        standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
+      ),
+    ...more(strays.length - mostStrays),
     'Move what uses time, chance or what others change into context.run().',
-  ]
-}
-
-function historyLines({ id, disturbances, differences }: CrashFinding, history: CrashHistory): string[] {
-  return [
-    ...disturbances.map(({ told }) => `  ${told}`),
-    history.table,
-    ...differences.map((line) => `  → ${standardRedaction.text(line)}`),
-    '',
-    history.timeline,
-    '',
-    ...scenarioLines(id, history.scenario),
-    '',
-    `Replay: everyCrashPoint(workflow, { only: ['${id}'] })`,
   ]
 }
 
@@ -136,8 +170,6 @@ function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[]
   return [`As a scenario, for sandbox.play()${which}:`, `defineScenario('found by everyCrashPoint', ${literal})`]
 }
 
-const mostOthers = 20
-
 function otherLines(others: readonly CrashFinding[]): string[] {
   if (others.length === 0) return []
   const shown = others
@@ -145,6 +177,5 @@ function otherLines(others: readonly CrashFinding[]): string[] {
     .flatMap(({ id, differences }) => [
       `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
     ])
-  const rest = others.length > mostOthers ? [`  and ${others.length - mostOthers} more`] : []
-  return ['', 'It also fails:', ...shown, ...rest]
+  return ['It also fails:', ...shown, ...more(others.length - mostOthers), '']
 }

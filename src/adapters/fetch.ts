@@ -17,7 +17,8 @@ type Caller = Partial<Pick<Sandbox, 'calls'>>
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
- * await Redis.fromEnv(sandbox.env).get('greeting')
+ * const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+ * await redis.set('greeting', 'hello')
  */
 export function replaceFetch(
   sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,

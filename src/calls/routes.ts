@@ -1,4 +1,5 @@
 import { AddressPattern, withoutQuery } from '../kernel/address-pattern.js'
+import { nearestName } from '../kernel/nearest-name.js'
 import type { RecorderList } from '../queue/destinations/recorder.js'
 import type { Answering } from './answers.js'
 import type { ForeignCall } from './foreign-call.js'
@@ -67,7 +68,11 @@ export class Routes {
     const near = this.#routes.filter(({ pattern }) => hostOf(pattern.text) === host)
     const otherMethod = near.find(({ method: wanted, pattern }) => wanted !== method && pattern.matches(url))
     if (otherMethod !== undefined) return { route: otherMethod, wrong: 'method' }
-    const [route] = near
+    const nearest = nearestName(
+      withoutQuery(url),
+      near.map(({ pattern }) => pattern.text),
+    )
+    const route = near.find(({ pattern }) => pattern.text === nearest) ?? near[0]
     return route && { route, wrong: 'path' }
   }
 }

@@ -1,5 +1,6 @@
 import type { Check, CheckOptions } from '../invariants/check.js'
 import { detachable } from '../kernel/detachable.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import type { PastInstant } from '../sandbox/past.js'
@@ -38,6 +39,9 @@ export type { RemoteTraffic } from './traffic.js'
 export type { ConnectOptions } from './wire.js'
 export type { RemoteRun } from './workflow.js'
 
+/** A list that the compiler keeps complete: a misspelled tenant would be another one. */
+const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
+
 /**
  * Connects with a tenant of a running server; the tenant is made on first use.
  * @throws Error when nobody listens there, with the command that starts a server
@@ -46,6 +50,7 @@ export type { RemoteRun } from './workflow.js'
  * await sandbox.clock.advance('5m')
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteSandbox> {
+  checkOptionNames('connect()', options, Object.keys(optionNames))
   const wire = new ControlWire(url, options)
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
   if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
@@ -54,8 +59,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 
 /** What a tenant is forked with. */
 export interface RemoteForkOptions {
+  /** An instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log. Default: now. */
   readonly at?: PastInstant
+  /** Name of the new tenant. Default: one like that of this tenant. */
   readonly name?: string
+  /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
   readonly deliver?: boolean
 }
 
@@ -181,9 +189,6 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /**
    * A tenant of its own that is what this one was at an instant, or is now, and goes on from there on a manual clock.
-   * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @param options.name of the new tenant. Default: one like that of this tenant
-   * @param options.deliver whether what nobody answers there is delivered as it is here. Default: nothing leaves it
    * @throws Error for an instant that is not in the past, or that the log has dropped
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */

@@ -237,7 +237,7 @@ function took(from: number, to: number): string {
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
-function statusText(status: number, error: string | undefined): string {
+export function statusText(status: number, error: string | undefined): string {
   if (status === 0) return error ? `no answer: ${error}` : 'no answer'
   if (error === undefined || error === '' || error === String(status)) return String(status)
   return error.startsWith(`${status} `) ? error : `${status} (${error})`

@@ -1,4 +1,4 @@
-import { nearestName } from '../kernel/nearest-name.js'
+import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic.js'
 import { History } from './history.js'
 import type { Breach, Findings, Invariant, World } from './invariant.js'
@@ -26,6 +26,7 @@ const listedAtMost = 10
 
 /** Checks the promises of a world. @throws TypeError for an unknown name */
 export function checkWorld(world: World, options: CheckOptions = {}): Check {
+  checkOptionNames('sandbox.check()', options, ['only', 'except'])
   const chosen = chosenOf(options)
   const history = new History(world)
   const breaches: Breach[] = []

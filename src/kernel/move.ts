@@ -1,5 +1,5 @@
 import { endOfTime, iso } from './instant.js'
-import { didYouMean } from './nearest-name.js'
+import { checkOptionNames } from './nearest-name.js'
 import type { Timer } from './time.js'
 
 /** The calls that move time. */
@@ -30,13 +30,7 @@ export function checkMove(call: DriveCall, options: MoveOptions): void {
       `clock.${call}() takes options such as { budget: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
     )
   }
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(optionNames, name)) continue
-    const names = Object.keys(optionNames)
-    throw new TypeError(
-      `clock.${call}() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
-    )
-  }
+  if (Object.keys(options).length > 0) checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
   if (options.until !== undefined && typeof options.until !== 'function') {
     throw new TypeError(
       `until of clock.${call}() is a function that says whether to stop, got ${JSON.stringify(options.until)}. ${byTime}`,

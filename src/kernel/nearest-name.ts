@@ -26,6 +26,15 @@ export function didYouMean(name: unknown, names: Iterable<string>): string {
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
+/** @throws TypeError with the nearest name, for an option that is not known. @param who is the subject of the sentence */
+export function checkOptionNames(who: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new TypeError(
+    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
+  )
+}
+
 /** The nearest name, if one is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   // Nothing was typed, so nothing was mistyped.
@@ -34,8 +43,19 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   let best: string | undefined
   let least = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const other of names) {
-    const apart = editDistance(plain, other.toLowerCase(), least)
+    const apart = distance(plain, other.toLowerCase(), least)
     if (apart < least) [best, least] = [other, apart]
   }
   return best
+}
+
+/** One name and the same one in the plural are a single change apart: `retry` and `retries` are three letters apart. */
+function distance(one: string, other: string, enough: number): number {
+  const plain = editDistance(one, other, enough)
+  const [a, b] = [singular(one), singular(other)]
+  return a === one && b === other ? plain : Math.min(plain, editDistance(a, b, enough) + 1)
+}
+
+function singular(name: string): string {
+  return name.replace(/ies$/, 'y').replace(/s$/, '')
 }

@@ -293,14 +293,23 @@ const settingNames: ReadonlyMap<string, string> = new Map(
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
 
-/** Options of the callbacks, and what the workflow protocol adds. */
-const openOption = /^(?:callback|failureCallback|workflow|featureSet)/
+/** What the workflow protocol adds. */
+const openOption = /^(?:workflow|featureSet)/
+
+/** Options of the callbacks: those of a message, headers that are forwarded, and what the workflow protocol adds. */
+const callbackOption = /^(callback|failureCallback)(.+)/
+const openCallbackOption = /^(?:Forward|Workflow|FeatureSet)/
 
 function settingOf(name: string): string {
   const known = settingNames.get(name)
   if (known !== undefined) return known
-  if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const names = ['to', 'body', 'headers', 'queue', ...settingNames.keys()]
+  const [, callback, own = ''] = callbackOption.exec(name) ?? []
+  const names =
+    callback === undefined
+      ? ['to', 'body', 'headers', 'queue', ...settingNames.keys()]
+      : [...settingNames.keys()].map((setting) => `${callback}${setting[0]!.toUpperCase()}${setting.slice(1)}`)
+  const isOpen = callback === undefined ? openOption.test(name) : openCallbackOption.test(own) || names.includes(name)
+  if (isOpen) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new TypeError(
     `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
   )

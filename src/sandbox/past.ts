@@ -2,7 +2,7 @@ import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { Forked, Input, Inputs, Journal, Stand } from '../kernel/journal.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import { type DestinationHandler, type Reach, unhandle } from '../queue/destinations/destinations.js'
@@ -77,11 +77,10 @@ export function checkFork(options: ForkOptions, without?: keyof ForkOptions): vo
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`sandbox.fork() takes options such as { at: '-5m' }, got ${JSON.stringify(options)}.`)
   }
-  const names = Object.keys(optionNames).filter((name) => name !== without)
-  const unknown = Object.keys(options).find((name) => !names.includes(name))
-  if (unknown === undefined) return
-  throw new TypeError(
-    `sandbox.fork() has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, names)} The options are ${names.join(', ')}.`,
+  checkOptionNames(
+    'sandbox.fork()',
+    options,
+    Object.keys(optionNames).filter((name) => name !== without),
   )
 }
 

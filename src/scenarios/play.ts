@@ -214,17 +214,17 @@ class Player implements Stage {
 
   /** What would fail a test, too. */
   #judgeLeftovers(): void {
-    const { destinations } = this.sandbox
+    const { destinations, traffic } = this.sandbox
     for (const explanation of destinations.unhandled) {
       this.#findings.push({ place: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
     }
     const expected = 'every script is played to its end'
     for (const script of destinations.unplayed) {
-      const explanation = unplayedText(script, 'delivery')
+      const explanation = unplayedText(script, 'delivery', traffic.entries)
       this.#findings.push({ place: 'destinations', holds: false, expected, explanation })
     }
     for (const script of this.sandbox.calls.unplayed) {
-      const explanation = unplayedText(script, 'call')
+      const explanation = unplayedText(script, 'call', traffic.entries)
       this.#findings.push({ place: 'calls', holds: false, expected, explanation })
     }
     for (const { sentence } of this.sandbox.faults.unused()) {

@@ -15,6 +15,8 @@ export const defaultPort = 4010
 export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
 export const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
+/** The address of a tenant's control API, for commands that move time or read faults. */
+export const controlVariable = 'STUNTDOUBLE_CONTROL'
 /** An address with a password in it. */
 export const clusterVariable = 'STUNTDOUBLE_CLUSTER'
 
@@ -365,4 +367,13 @@ function named<K extends string>(given: Given, names: Readonly<Record<K, Name>>)
     if (value !== undefined) out[option] = value
   }
   return out
+}
+
+/** The environment of a tenant for any command: what the SDKs read, and where its control API is. */
+export function commandEnvironment(
+  origin: string,
+  tenant: string,
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...env, [controlVariable]: `${origin.replace(/\/+$/, '')}/_control/${encodeURIComponent(tenant)}` }
 }

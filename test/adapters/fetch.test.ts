@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { Redis } from '@upstash/redis'
 import { createSandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -21,6 +23,25 @@ const ping = async (sandbox: ReturnType<typeof createSandbox>): Promise<string> 
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   return (await fetch(`${sandbox.addresses.store}/ping`, { headers })).text()
 }
+
+test('the example of its docstring does what it says', async () => {
+  const source = readFileSync(new URL('../../src/adapters/fetch.ts', import.meta.url), 'utf8')
+  const [, example] = /@example\n((?: \* .*\n)+) \*\/\nexport function replaceFetch/.exec(source)!
+  const sandboxes: ReturnType<typeof createSandbox>[] = []
+  const make = () => {
+    const sandbox = createSandbox()
+    sandboxes.push(sandbox)
+    return sandbox
+  }
+  const run = new Function(
+    ...['createSandbox', 'replaceFetch', 'Redis'],
+    `return (async () => {${example!.replaceAll(/^ \* /gm, '')}})()`,
+  ) as (...names: unknown[]) => Promise<unknown>
+  await run(make, replaceFetch, Redis)
+  const [sandbox] = sandboxes
+  expect(sandbox!.traffic.of('command').map(({ argv }) => argv.join(' '))).toEqual(['set greeting hello'])
+  expect(foreign).toEqual([])
+})
 
 test('our addresses are answered, others are not touched', async () => {
   using sandbox = createSandbox()

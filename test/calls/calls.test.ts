@@ -107,6 +107,15 @@ describe('what is registered', () => {
     expect(await statusOf('POST', '/charges')).toBe(202)
   })
 
+  test('a call to a path that is not registered is told which one is nearest', () => {
+    const sandbox = world()
+    sandbox.calls.answer('https://bank.test/refunds', 200).answer('https://bank.test/chrages', 201)
+    expect(sandbox.calls.wrongWith('POST', 'https://bank.test/charges?expand=1')).toContain(
+      'registered is https://bank.test/chrages',
+    )
+    expect(sandbox.calls.wrongWith('POST', 'https://bank.test/x')).toContain('registered is https://bank.test/refunds')
+  })
+
   test('a recorder keeps the calls; without an answer the host says 200', async () => {
     const sandbox = world()
     const seen = sandbox.calls.record('https://bank.test/*')

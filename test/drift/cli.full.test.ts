@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,6 +55,23 @@ test('it says what it will do, and ends with 0 where nothing differs', async () 
   expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
 })
 
+test('a scenario is compared instead of the contract', async () => {
+  const files = ['cart', 'stock'].map((name) => {
+    const file = join(place, `${name}.yaml`)
+    writeFileSync(file, `name: ${name}\nsteps:\n  - command: [RPUSH, ${name}, a, b]\n  - advance: 1h\n`)
+    return file
+  })
+  between.plant = ({ body }) => (body.includes('stock"') ? { body: '{"result":"2"}' } : undefined)
+  const { code, out, err } = await run(
+    ...['drift', '--url', between.url, '--yes', '--scenario', files[0]!, `--scenario=${files[1]}`],
+  )
+  expect([code, err]).toEqual([1, ''])
+  expect(out).toContain('RPUSH @stock a b   [scenario: stock]')
+  expect(out).toContain('2 answers compared: 1 the same, 0 named differences, 1 new difference.')
+  expect(out).toContain('cart, step 2 (advance)')
+  expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
+})
+
 test('without a terminal and without --yes nothing is sent', async () => {
   const { code, err } = await run('drift', '--url', between.url)
   expect([code, err]).toEqual([2, expect.stringContaining('Nothing was sent: there is no terminal to ask at.')])
@@ -66,6 +83,11 @@ test.each<[string, string[], string]>([
   ['a token in the clear', ['--url', 'http://db.example.com'], '--url begins with https://'],
   ['a password in the address', ['--url', 'https://u:secret@db.example.com'], '--url has a password in it'],
   ['a queue without an endpoint', ['--queue', 'https://queue.example.com'], 'set STUNTDOUBLE_DRIFT_QUEUE_TOKEN'],
+  [
+    'a scenario without a store',
+    ['--queue', 'https://queue.example.com', '--scenario', 'month-end'],
+    'name it with --url',
+  ],
   ['cases that are not there', ['--url', 'https://db.example.com', '--only', 'nothing of that'], 'No case has'],
 ])('%s is a mistake', async (_, args, sentence) => {
   const { code, err } = await run('drift', ...args, '--yes')

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { defaultPolicy } from '../../src/policy/policy.js'
+import { programs } from '../../src/server/programs/programs.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'
@@ -8,6 +9,7 @@ import { differenceReference } from '../support/difference-reference.js'
 import { documentedCommands } from '../support/documented-commands.js'
 import { policyReference } from '../support/policy-reference.js'
 
+const root = new URL('../..', import.meta.url)
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
 
 it('the page of commands is up to date: `npm run docs` writes it', () => {
@@ -30,5 +32,56 @@ it('names every command once', () => {
     const rows = page.split('\n').filter((line) => line.startsWith(`| \`${name} `) || line.startsWith(`| \`${name}\``))
     const others = commandTable.commands.filter((other) => other.name.startsWith(`${name} `))
     expect(rows, name).toHaveLength(1 + others.length)
+  }
+})
+
+it('gives commands only options that they take, in examples and on every page', async () => {
+  const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].map((page) => [
+    page,
+    readFileSync(new URL(page, root), 'utf8'),
+  ])
+  let seen = 0
+  for (const [name, { load }] of Object.entries(programs)) {
+    const { args, examples, repeated = [] } = (await load()).program
+    expect(Object.keys(args), `options of ${name} that may come several times`).toEqual(
+      expect.arrayContaining([...repeated]),
+    )
+    for (const [page, text] of [...pages, ['its examples', examples.join('\n')]]) {
+      // A command line ends with its line, its code span, a comment, the next command, or the command that it runs.
+      for (const [line] of text!.matchAll(new RegExp(`\\bstuntdouble ${name} [^\\n\`#|;&]*`, 'g'))) {
+        for (const [, option] of line.split(' -- ')[0]!.matchAll(/\s--([a-z][\w-]*)/g)) {
+          seen++
+          expect(Object.keys(args), `${page}: ${line}`).toContain(option)
+        }
+      }
+    }
+  }
+  expect(seen).toBeGreaterThan(50)
+})
+
+it.each([
+  ['fast-check', 'docs/properties.md'],
+  ['msw', 'docs/adapters/msw.md'],
+  ['nock', 'docs/adapters/nock.md'],
+])('names the versions of %s that package.json allows, in %s', (peer, path) => {
+  const { peerDependencies } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    readonly peerDependencies: Readonly<Record<string, string>>
+  }
+  const majors = [...peerDependencies[peer]!.matchAll(/\^(\d+)/g)].map(([, major]) => major!)
+  const [beginning = ''] = readFileSync(new URL(path, root), 'utf8').split('\n## ')
+  const named = new RegExp(`${peer}\\S* (\\d+) (?:or|and) (\\d+)`).exec(beginning)?.slice(1)
+  expect(named?.sort()).toEqual(majors.sort())
+})
+
+it('the pages of the protocol lead to what the double makes of it', () => {
+  const protocol = (name: string): string => readFileSync(new URL(`docs/protocol/${name}.md`, root), 'utf8')
+  for (const [name, link] of [
+    ['workflow', '../workflows.md'],
+    ['search', '../search.md'],
+    ['search', '../native-protocol.md'],
+  ] as const) {
+    const [beginning = ''] = protocol(name).split('\n## ')
+    expect(beginning).toContain(`](${link})`)
+    expect(beginning).not.toMatch(/the double does not/i)
   }
 })

@@ -1,7 +1,9 @@
 import { createSandbox } from 'stuntdouble'
+import { connect } from 'stuntdouble/client'
 import { startServer } from 'stuntdouble/server'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/world.js'
+import { unplayedText } from '../../src/kernel/unplayed.js'
 
 // A name that is nearly one: what was probably meant is told, wherever options are given.
 
@@ -27,6 +29,18 @@ test.each<[string, () => unknown, string]>([
     () => createSandbox().queue.publish({ to: 'https://a.test', retires: 1 } as never),
     'no option "retires". Did you mean "retries"?',
   ],
+  [
+    'a message, in the singular',
+    () => createSandbox().queue.publish({ to: 'https://a.test', retry: 1 } as never),
+    'no option "retry". Did you mean "retries"?',
+  ],
+  [
+    'a callback',
+    () =>
+      createSandbox().queue.publish({ to: 'https://a.test', callback: 'https://b.test', callbackRetry: 1 } as never),
+    'no option "callbackRetry". Did you mean "callbackRetries"?',
+  ],
+  ['a check', () => createSandbox().check({ onyl: 'fifo-per-queue' } as never), 'Did you mean "only"?'],
   ['a region', () => createSandbox().queueIn('us-west-1' as never), 'Did you mean "us-east-1"?'],
 ])('%s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
@@ -41,6 +55,89 @@ test.each([
   const started = startServer({ port: 0, ...options } as never).then((server) => server.close())
   if (sentence === undefined) await started
   else await expect(started).rejects.toThrow(sentence)
+})
+
+test('a connection: a misspelled tenant is not main', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  await expect(connect(server.origin, { tennant: 'w1' } as never)).rejects.toThrow('Did you mean "tenant"?')
+})
+
+test.each([
+  ['POST', '/clok/advance', 'Did you mean POST /clock/advance?'],
+  ['GET', '/queue/mesages', 'Did you mean GET /queue/messages?'],
+  ['POST', '/queue/mesages/msg_1/cancle', 'Did you mean POST /queue/messages/msg_1/cancel?'],
+  ['GET', '/fault', 'Did you mean GET /faults?'],
+  ['GET', '/somewhere/else', undefined],
+  ['GET', '/queue/messages/msg_1/of/no/depth', undefined],
+])('a path of the control API: %s %s', async (method, path, sentence) => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const answer = await fetch(`${server.origin}/_control/main${path}`, { method })
+  const { error } = (await answer.json()) as { error: string }
+  expect(answer.status).toBe(404)
+  // Not the list of a hundred paths: what is near, or what begins alike.
+  expect(error.length).toBeLessThan(sentence === undefined ? 1000 : 200)
+  if (sentence === undefined) expect(error).not.toContain('Did you mean')
+  else expect(error).toContain(sentence)
+  expect(error).toContain('/_control/openapi.json')
+})
+
+test('a field of a control request', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const answer = await fetch(`${server.origin}/_control/main/clock/advance`, { method: 'POST', body: '{"bye":"5m"}' })
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(/bye: .*Did you mean .*"by/)])
+})
+
+describe('a script that nothing has met', () => {
+  const world = async (script: string, asked: string[]) => {
+    const sandbox = createSandbox()
+    sandbox.destinations.answer('https://*', 200).script(script, [503])
+    sandbox.calls.answer('https://*', 200).script(`POST ${script}`, [503])
+    for (const url of asked) {
+      sandbox.queue.publish({ to: url })
+      await sandbox.calls.fetch(url, { method: 'POST' })
+    }
+    await sandbox.clock.drain()
+    const { destinations, calls, traffic } = sandbox
+    return [
+      ...destinations.unplayed.map((left) => unplayedText(left, 'delivery', traffic.entries)),
+      ...calls.unplayed.map((left) => unplayedText(left, 'call', traffic.entries)),
+    ]
+  }
+
+  test('names the url that was asked instead, for deliveries and for calls', async () => {
+    const told = await world('https://pay.test/v1/chrage', [
+      'https://pay.test/v1/refunds',
+      'https://pay.test/v1/charge',
+    ])
+    expect(told).toHaveLength(2)
+    for (const text of told) expect(text).toContain('Did you mean "https://pay.test/v1/charge"?')
+  })
+
+  test('a query is no part of it, and never printed', async () => {
+    for (const text of await world('https://pay.test/v1/chrage', ['https://pay.test/v1/charge?key=hunter2']))
+      expect(text).toMatch(/Did you mean "https:\/\/pay\.test\/v1\/charge"\?$/)
+  })
+
+  test.each([
+    ['nothing was asked', 'https://pay.test/v1/chrage', []],
+    ['numbers are other things', 'https://pay.test/orders/order-1', ['https://pay.test/orders/order-2']],
+    ['short words are other things', 'https://pay.test/cart', ['https://pay.test/card']],
+    ['two parts differ', 'https://pay.test/v2/chrage', ['https://pay.test/v1/charge']],
+    ['an address with a password', 'https://pay.test/v1/chrage', ['https://u:pw@pay.test/v1/charge']],
+  ])('nothing is guessed where %s', async (_, script, asked) => {
+    const told = await world(script, asked)
+    expect(told).toHaveLength(2)
+    for (const text of told) expect(text).not.toContain('Did you mean')
+  })
+
+  test('nothing is guessed once a request has met it', async () => {
+    const sandbox = createSandbox()
+    sandbox.calls.script('https://pay.test/v1/charges', [503, 503]).answer('https://pay.test/v1/charge', 200)
+    await sandbox.calls.fetch('https://pay.test/v1/charges')
+    await sandbox.calls.fetch('https://pay.test/v1/charge')
+    const [left] = sandbox.calls.unplayed
+    expect(unplayedText(left!, 'call', sandbox.traffic.entries)).not.toContain('Did you mean')
+  })
 })
 
 test('what resembles nothing is told without a guess', () => {

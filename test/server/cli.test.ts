@@ -184,6 +184,11 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
+    [['play'], /play is written: stuntdouble play FILE\|NAME\..*daylight-saving-night.*thundering-herd/],
+    [
+      ['drift', '--queue', 'https://q.example', '--scenario', 'x.yaml', '--scenario'],
+      /--scenario needs a value: --scenario FILE\./,
+    ],
     [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: init, serve, .*\./],
     [['--port', '1'], /There is no option --port\. Commands: init, serve, .*\./],
   ])('%j', async (args, sentence) => {
@@ -208,6 +213,21 @@ describe('env', () => {
     expect(code).toBe(0)
     expect(out).toMatch(line)
     expect(out).toContain(`${url}/w1/store`)
+  })
+
+  test('prints all that run gives to a command, the address of the control API included', async () => {
+    const { ready } = started('serve', '--port', '0', '--clock', 'manual')
+    const url = /(http:\S+)\/main\/store/.exec(await ready)![1]!
+    const { out } = await run('env', '--url', `${url}/`, '--tenant', 'w1', '--format', 'json')
+    const env = JSON.parse(out) as Record<string, string>
+    const source = 'console.log(JSON.stringify(process.env))'
+    const given = JSON.parse((await run('run', '--', process.execPath, '-e', source)).out) as Record<string, string>
+    const added = Object.keys(given).filter((name) => !(name in process.env) && name !== 'NO_COLOR')
+    expect(Object.keys(env).sort()).toEqual(added.sort())
+    expect(added).toContain('STUNTDOUBLE_CONTROL')
+    const answer = await fetch(`${env.STUNTDOUBLE_CONTROL}/clock/advance`, { method: 'POST', body: '{"by":"5m"}' })
+    expect(answer.status).toBe(200)
+    expect(await (await fetch(`${url}/_control/w1/clock`)).text()).toContain('2030-01-01T00:05:00.000Z')
   })
 
   test('a shell takes what is printed for it', async () => {

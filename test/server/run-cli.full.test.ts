@@ -41,6 +41,17 @@ describe('run', () => {
     expect((await run('run', '--vocabulary', 'upstash', '--', ...node(source(0)))).err).toBe('')
   })
 
+  test('the timeline says that it begins at the last reset, if there was one', async () => {
+    const set = (key: string): string => command(`['SET','${key}','x']`)
+    const reset = "fetch(process.env.STUNTDOUBLE_CONTROL + '/reset', { method: 'POST' })"
+    const source = (code: number): string =>
+      `${set('first')}.then(() => ${reset}).then(() => ${set('second')}).then(() => process.exit(${code}))`
+    const failed = await run('run', '--clock', 'manual', '--', ...node(source(3)))
+    expect(failed.err).toMatch(/^\nstuntdouble, tenant main: \d entries since the last reset.*SET second x/s)
+    expect(failed.err).not.toContain('first')
+    expect((await run('run', '--clock', 'manual', '--', ...node(source(0)))).err).toBe('')
+  })
+
   test('its own options end with the command, with or without --', async () => {
     const show = node('console.log(JSON.stringify(process.argv.slice(1)))')
     for (const between of [['--'], []]) {

@@ -70,9 +70,9 @@ process.exit()
 `
 }
 
-/** The bundler writes the name of each file above what it takes from it. */
+/** The bundler writes the name of each file above what it takes from it; a linked node_modules is somewhere else. */
 function counted(code: string, functions: readonly FunctionCoverage[]): Walk {
-  const starts = [...code.matchAll(/^\/\/ ((?:src|node_modules)\/\S+\.\w+)$/gm)].map((match) => ({
+  const starts = [...code.matchAll(/^\/\/ ((?:src|\S*node_modules)\/\S+\.\w+)$/gm)].map((match) => ({
     at: match.index,
     file: match[1]!,
   }))

@@ -380,3 +380,13 @@ describe('apps that are not well', () => {
     expect(await everyCrashPoint(pair)).toMatchObject({ deliveries: 8, untried: 0, skipped: 0 })
   })
 })
+
+test('the report of a long run has 40 lines, with the delivery that is disturbed', async () => {
+  const long = appWith(({ sandbox }) => async (context) => {
+    for (let step = 0; step < 30; step++)
+      await context.run(`step ${step}`, () => void sandbox.store.run('INCR', `n${step}`))
+  })
+  const found = await foundBy(everyCrashPoint(long, { only: ['twice 15', 'twice 16', 'late-retry 16'] }))
+  expect(found.message.split('\n').length).toBeLessThanOrEqual(40)
+  expect(found.message).toMatch(/ {2}twice 16: n15 = "2".*INCR n14.*INCR n14.*Replay: .*twice 15/s)
+})

@@ -16,6 +16,17 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
   test('is found', async () => {
     const found = await broken(everyCrashPoint(appWith(defect), { calls }))
     expect(found).toBeInstanceOf(CrashPointBroken)
+    const { message, findings } = found!
+    expect(message.split('\n').length).toBeLessThanOrEqual(40)
+    const [first] = [...findings].sort((a, b) => a.deliveries - b.deliveries)
+    if (first === undefined) return
+    // What fails comes before the timeline, how to replay it behind.
+    const story = message.indexOf('2030-01-01')
+    expect(story).toBeGreaterThan(0)
+    expect(message.indexOf(first.disturbances[0]!.told)).toBeLessThan(story)
+    for (const { id } of findings.filter((one) => one !== first).slice(0, 3))
+      expect(message.slice(0, story)).toContain(`\n  ${id}: `)
+    expect(message.slice(story)).toContain(`only: ['${first.id}']`)
   })
 
   test('is not found where it is mended', async () => {

@@ -7,8 +7,6 @@ import { pages, root, work } from './places.ts'
 
 // The reference of the JavaScript API comes from the docstrings of what is published.
 
-const out = join(pages, 'reference/api')
-
 /** A program whose modules have the names under which they are published. */
 function writeEntries(): string[] {
   const folder = join(work, 'entries')
@@ -28,10 +26,10 @@ function writeEntries(): string[] {
 }
 
 /**
- * Writes the pages of the reference.
+ * Writes the pages of the reference into a folder.
  * @throws when TypeDoc has anything to say about the docstrings
  */
-export async function writeApi(): Promise<void> {
+export async function writeApi(out: string = join(pages, 'reference/api')): Promise<void> {
   const options: Record<string, unknown> & Partial<PluginOptions> = {
     entryPoints: writeEntries(),
     tsconfig: join(work, 'entries/tsconfig.json'),

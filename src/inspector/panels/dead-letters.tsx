@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import type { DeadLetterAt } from '../models/queue.js'
+import { statusText } from '../words.js'
 import { useAsked } from './asked.js'
 import { EntryLink, Failure, Moment, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
@@ -43,7 +44,7 @@ export function DeadLetters({ view, control, act, letters }: DeadLettersProps): 
                     <Name of={entry.url} />
                   </span>{' '}
                   <small>
-                    {entry.status === 0 ? '' : entry.status} <Name of={entry.error} />, <Moment at={entry.at} />
+                    <Name of={statusText(entry.status, entry.error)} />, <Moment at={entry.at} />
                   </small>{' '}
                   {!isThere(letter) ? (
                     <small>taken out {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>

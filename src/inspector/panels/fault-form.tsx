@@ -5,7 +5,7 @@ import { type Target, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
 import type { View } from '../view.js'
 import { useAsked } from './asked.js'
-import { Failure, useAct } from './parts.js'
+import { Failure, Marked, useAct } from './parts.js'
 
 interface FaultFormProps {
   readonly view: View
@@ -112,7 +112,9 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
         {Object.keys(chosen.match).length > 0 ? 'Inject here' : 'Inject'}
       </button>
       <p class="pn-line">
-        <small>{kind?.summary}</small>
+        <small>
+          <Marked text={kind?.summary ?? ''} />
+        </small>
       </p>
       <Failure of={act} />
     </form>

@@ -50,6 +50,11 @@ export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
   return <bdi>{plainText(of ?? '')}</bdi>
 }
 
+/** A text of the control API, which puts code between backticks. Not for captured texts: they may hold any character. */
+export function Marked({ text }: { readonly text: string }): JSX.Element {
+  return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}</>
+}
+
 /** A link to an entry of the log. */
 export function EntryLink({ view, seq, children }: EntryLinkProps): JSX.Element {
   const isSelected = view.selectedSeq.value === seq

@@ -12,7 +12,7 @@ import { Runs } from './runs.js'
 import { Schedules } from './schedules.js'
 import { Untold } from './untold.js'
 
-/** The queue as of any instant: messages, dead letters, schedules, groups, flow control, lanes and runs. */
+/** The queue as of any instant: messages, dead letters, schedules, groups, flow control, FIFO queues and runs. */
 export function QueuePanel({ view }: PanelProps): JSX.Element {
   const { queue, point, isPresent } = modelsOf(view)
   const { messages, deadLetters, schedules, groups, flowKeys, lanes } = queue.value
@@ -48,7 +48,7 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
           { name: 'Runs', count: runs.length, content: () => <Runs {...props} runs={runs} /> },
           { name: 'Groups', count: groups.length, content: () => <Groups {...props} groups={groups} /> },
           { name: 'Flow control', count: flowKeys.length, content: () => <FlowKeys {...props} keys={flowKeys} /> },
-          { name: 'Lanes', count: lanes.length, content: () => <Lanes {...props} lanes={lanes} /> },
+          { name: 'FIFO queues', count: lanes.length, content: () => <Lanes {...props} lanes={lanes} /> },
         ]}
       />
     </section>

@@ -2,6 +2,7 @@ import { addRoute, createRouter, findRoute } from 'rou3'
 import * as v from 'valibot'
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { isDeeper } from '../../kernel/json-depth.js'
+import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
 import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
@@ -92,11 +93,36 @@ function found(method: string, below: string): { order: Order; params: Record<st
   }
   const allowed = methods.filter((other) => findRoute(router, other, below) !== undefined)
   if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')}, not ${method}.`)
-  throw new HttpError(404, `The control API has no ${below}. It has ${listOf(orders)}.`)
+  throw new HttpError(
+    404,
+    `The control API has no ${below}.${meant(method, below) || besides(below)} GET /_control/openapi.json lists all its paths.`,
+  )
 }
 
-function listOf(all: readonly Order[]): string {
-  return all.map(({ method, path }) => `${method} ${path || '/'}`).join(', ')
+/** ` It has GET /clock, POST /clock/advance.`, with what begins as the path does; empty where nothing does. */
+function besides(below: string): string {
+  const [, area] = below.split('/')
+  const known = orders.filter(({ path }) => path.split('/')[1] === area)
+  return known.length === 0 ? '' : ` It has ${known.map(({ method, path }) => `${method} ${path}`).join(', ')}.`
+}
+
+/** ` Did you mean POST /clock/advance?`, for a path of which parts are misspelled; what stands for a parameter stays. */
+function meant(method: string, below: string): string {
+  const given = below.split('/')
+  const near = orders.flatMap((order) => {
+    const parts = order.path.split('/')
+    const fits = (part: string, at: number): boolean => part.startsWith(':') || nearestName(given[at]!, [part]) === part
+    if (parts.length !== given.length || !parts.slice(1).every((part, at) => fits(part, at + 1))) return []
+    return [{ order, path: parts.map((part, at) => (part.startsWith(':') ? given[at]! : part)).join('/') }]
+  })
+  // Of equally near ones that with the same method.
+  near.sort((one, other) => Number(other.order.method === method) - Number(one.order.method === method))
+  const path = nearestName(
+    below,
+    near.map((one) => one.path),
+  )
+  const found = near.find((one) => one.path === path)
+  return found === undefined ? '' : ` Did you mean ${found.order.method} ${found.path}?`
 }
 
 /** An order may answer by itself: a text, a stream. */
@@ -133,11 +159,25 @@ function jsonBody(body: Bytes): unknown {
   throw new HttpError(400, 'The body of a control request must be a JSON object.')
 }
 
+function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === 'strict_object' && expected === 'never'
+}
+
 function checked({ body: schema, example }: Order, body: unknown): unknown {
   const result = v.safeParse(schema!, body)
   if (result.success) return result.output
-  const [issue] = result.issues
+  const [first] = result.issues
+  // A misspelled field is missing under its right name, too: the wrong name says more.
+  const issue = result.issues.find(isUnknownField) ?? first
   const where = v.getDotPath(issue) ?? 'the body'
+  if (isUnknownField(issue)) {
+    const fields = issue.path?.length === 1 && 'entries' in schema! ? Object.keys(schema.entries as object) : []
+    const name = String(issue.path?.at(-1)?.key)
+    throw new HttpError(
+      400,
+      `${where}: there is no such field.${didYouMean(name, fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
+    )
+  }
   // Of a union, the alternative that came closest tells more than the list of all types.
   const message =
     issue.issues?.find(({ path }) => path !== undefined)?.message ?? issue.issues?.at(-1)?.message ?? issue.message

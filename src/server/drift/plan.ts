@@ -43,6 +43,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** What is going to be done. Throws UsageError where it cannot be. */
 export function planOf(given: Given, env: Environment, scenarios: readonly Scenario[]): Plan {
+  if (scenarios.length > 0 && given.url === undefined)
+    throw new UsageError('--scenario compares what a scenario does with a data store: name it with --url URL.')
   const vocabulary = vocabularyGiven(given)
   const store = storeOf(given, env, vocabulary)
   const queue = queueOf(given, env, vocabulary)

@@ -54,7 +54,7 @@ function endOfOptions(words: string[], { args }: Program): [own: string[], comma
 
 function parsed(
   name: string,
-  { args, operands, repeated = [] }: Program,
+  { args, operands, repeated = [], notes }: Program,
   rest: string[],
   command: readonly string[] = [],
 ): Given {
@@ -79,7 +79,9 @@ function parsed(
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
   } else if (words < operands.least || words > operands.most) {
-    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
+    const { title, lines } = notes?.() ?? { title: '', lines: [] }
+    const more = title === '' ? '' : ` ${title[0]!.toUpperCase()}${title.slice(1)}: ${lines.join(', ')}.`
+    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.${more}`)
   }
   return given
 }

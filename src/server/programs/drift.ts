@@ -51,6 +51,11 @@ export const program: Program = {
       default: 'service',
       description: 'whose known differences have names: the service, or a redis-server behind its surface',
     },
+    scenario: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'what a scenario does with the data store, instead of the contract; may be given several times',
+    },
     only: { type: 'string', valueHint: 'TEXT', description: 'only the cases whose names contain this' },
     yes: { type: 'boolean', description: 'begin without asking, as where there is no terminal' },
     record: {
@@ -83,7 +88,9 @@ export const program: Program = {
 }
 
 async function scenariosOf(given: Given): Promise<readonly Scenario[]> {
-  const files = (given.scenario as readonly string[]).map(scenarioFile)
+  const words = given.scenario as readonly string[]
+  if (words.includes('')) throw new UsageError('--scenario needs a value: --scenario FILE.')
+  const files = words.map(scenarioFile)
   return Promise.all(files.map(async (file) => readScenarioFile(await readText(file), file).scenario))
 }
 

@@ -1,7 +1,7 @@
 import { connect } from '../../client/connect.js'
 import { didYouMean } from '../../kernel/nearest-name.js'
 import { excerpt, plainText } from '../../report/safe-text.js'
-import { controlTokenVariable, fromEnvironment } from '../config.js'
+import { commandEnvironment, controlTokenVariable, fromEnvironment } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 
 const formats = {
@@ -47,11 +47,12 @@ export const program: Program = {
 }
 
 async function environmentOf(given: Given): Promise<Readonly<Record<string, string>>> {
-  const { env } = await connected(given)
+  const [origin, tenant] = [textOf(given, 'url', 'URL')!, textOf(given, 'tenant', 'NAME')!]
+  const env = commandEnvironment(origin, tenant, (await connected(given)).env)
   for (const [name, value] of Object.entries(env)) {
     if (/^[A-Za-z_]\w{0,200}$/.test(name) && typeof value === 'string' && plainText(value) === value) continue
     throw new UsageError(
-      `The server at ${textOf(given, 'url', 'URL')} gives a variable that is not safe for a shell: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
+      `The server at ${origin} gives a variable that is not safe for a shell: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
     )
   }
   return env

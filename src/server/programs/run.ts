@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { counted } from '../../kernel/counted.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
-import type { Sandbox } from '../../sandbox/sandbox.js'
-import { serveArguments } from '../config.js'
+import { beginningOf, type Sandbox } from '../../sandbox/sandbox.js'
+import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
 import { endWithNpm } from './parent.js'
@@ -13,9 +13,6 @@ const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know
 
 /** Entries of a timeline that are shown when a command has failed. */
 const mostShown = 200
-
-/** The address of the tenant's control API, for commands that move time or tell faults. */
-const controlVariable = 'STUNTDOUBLE_CONTROL'
 
 export const program: Program = {
   args: {
@@ -41,8 +38,7 @@ export const program: Program = {
     const name = textOf(given, 'tenant', 'NAME')!
     try {
       const { env } = tenantOf(server, name)
-      const control = `${server.origin}/_control/${name}`
-      const code = await ended(given._, { ...process.env, ...env, [controlVariable]: control })
+      const code = await ended(given._, { ...process.env, ...commandEnvironment(server.origin, name, env) })
       if (code !== 0) for (const each of server.tenants) tell(server.tenant(each), each)
       return code
     } finally {
@@ -99,13 +95,18 @@ function handOn(child: ChildProcess): () => void {
   }
 }
 
-/** What has happened in a world, for whoever wonders why the command failed. */
-function tell({ traffic, destinations, calls }: Sandbox, name: string): void {
+/**
+ * What has happened in a world, after a command that failed. Tests that reset the world between them leave the story of
+ * the last one only, which may have passed.
+ */
+function tell(sandbox: Sandbox, name: string): void {
+  const { traffic, destinations, calls } = sandbox
   if (traffic.size === 0) return
+  const since = beginningOf(sandbox).world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - mostShown
   const lines = [
     '',
-    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${left > 0 ? `, the last ${mostShown}` : ''}`,
+    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${mostShown}` : ''}`,
     '',
     traffic.timeline({ limit: mostShown }),
     ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),

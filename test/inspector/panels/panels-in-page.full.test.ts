@@ -124,6 +124,12 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   test('a dead letter is retried, and leaves the list', async () => {
     const queue = await panel('Queue')
     await tab(/Dead letters/)
+    // Its status stands there once.
+    await queue
+      .getByText(/410 Gone/)
+      .first()
+      .waitFor()
+    expect(await queue.textContent()).not.toMatch(/\b(\d{3}) \1\b/)
     await button(queue, /^Retry/)
       .first()
       .click()
@@ -143,7 +149,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText('Fired 1 time').waitFor()
   })
 
-  test('runs, groups, flow control and lanes', async () => {
+  test('runs, groups, flow control and FIFO queues', async () => {
     const queue = await panel('Queue')
     await tab(/Runs/)
     await queue.getByText('for event approved until').waitFor()
@@ -153,7 +159,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText(/4 held/).waitFor()
     await queue.getByText('How it stands').click()
     await queue.getByText(/it allows 1 call in 3600 s/).waitFor()
-    await tab(/Lanes/)
+    await tab(/^FIFO queues 1$/)
     await button(queue, 'Resume slow').click()
     await button(queue, 'Pause slow').waitFor()
   })
@@ -242,6 +248,9 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     }, seq)
     await faults.getByLabel('Strike').selectOption({ label: 'the next attempt of this message' })
     await faults.getByLabel('with').selectOption('status')
+    // The catalog is written in Markdown.
+    await faults.locator('code', { hasText: /^body$/ }).waitFor()
+    expect(await faults.textContent()).not.toContain('`')
     await faults.getByLabel('status', { exact: true }).fill('503')
     await button(faults, 'Inject here').click()
     await faults.getByText('struck 0 of 1 times').waitFor()

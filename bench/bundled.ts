@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type { createSandbox } from 'stuntdouble'
+
+export type Create = typeof createSandbox
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What the world of a sandbox imports, and `fault-points.ts` has instead. */
+const instead = ['../protocol/gateway.js', '../queue/queue.js', '../store/rest/endpoints.js']
+
+/** Texts of bundles, by whether they have fault points: a figure runs several copies of each. */
+const texts = new Map<boolean, Promise<Uint8Array>>()
+
+/** The sources as one module of its own, with or without fault points; both are built in the same way. */
+export async function bundled(withPoints: boolean): Promise<Create> {
+  const known = texts.get(withPoints) ?? builtText(withPoints)
+  texts.set(withPoints, known)
+  const directory = await mkdtemp(join(tmpdir(), 'stuntdouble-bench-'))
+  try {
+    const file = join(directory, 'bundle.mjs')
+    await writeFile(file, await known)
+    return ((await import(pathToFileURL(file).href)) as { createSandbox: Create }).createSandbox
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+async function builtText(withPoints: boolean): Promise<Uint8Array> {
+  const seen = new Set<string>()
+  const plugin: Plugin = {
+    name: 'fault points',
+    setup(given) {
+      given.onResolve({ filter: /^\.\./ }, ({ path, importer }) => {
+        if (!instead.includes(path) || importer !== join(root, 'src/sandbox/world.ts')) return undefined
+        seen.add(path)
+        return { path: join(root, 'bench/fault-points.ts') }
+      })
+    },
+  }
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'src/index.ts')],
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+    define: { FAULT_POINTS: String(withPoints) },
+    plugins: [plugin],
+  })
+  const missing = instead.filter((path) => !seen.has(path))
+  if (missing.length > 0) throw new Error(`src/sandbox/world.ts does not import ${missing.join(', ')} any more.`)
+  return outputFiles![0]!.contents
+}
