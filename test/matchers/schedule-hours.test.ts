@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { delivered } from '../../matchers/messages.js'
 import { scheduled } from '../../matchers/schedules.js'
 
@@ -9,13 +9,13 @@ const id = 'nightly-report'
 let sandbox: Sandbox
 beforeEach(() => {
   // The machine on which this runs may have a zone.
-  vi.stubEnv('TZ', undefined)
+  delete process.env.TZ
   sandbox = createSandbox({ startAt: '2030-01-01T12:00:00Z' })
   sandbox.destinations.answer(shop, 200)
 })
 afterEach(() => {
   sandbox.dispose()
-  vi.unstubAllEnvs()
+  delete process.env.TZ
 })
 
 async function schedule(cron: string, more: Readonly<Record<string, string>> = {}, body = 'report'): Promise<void> {
@@ -64,7 +64,7 @@ describe.each([
   test('names the zone of the environment', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
-    vi.stubEnv('TZ', 'Europe/Berlin')
+    process.env.TZ = 'Europe/Berlin'
     expect(told(at)).toEqual([berlin])
   })
 

@@ -11,8 +11,10 @@ fc.configureGlobal({
 })
 
 // Files share a process. Each one leaves the environment as it found it, so that their order does not matter.
-const found = { ...process.env }
+const environment = process.env
+const found = { ...environment }
 afterAll(() => {
-  for (const name of Object.keys(process.env)) if (!(name in found)) delete process.env[name]
-  Object.assign(process.env, found)
+  process.env = environment
+  for (const name of Object.keys(environment)) if (!(name in found)) delete environment[name]
+  Object.assign(environment, found)
 })
