@@ -36,6 +36,7 @@ export type { RemoteHandle } from './faults.js'
 export type { RemotePast, RemotePastStore } from './past.js'
 export type { SandboxSnapshot } from './snapshot.js'
 export type { RemoteTraffic } from './traffic.js'
+export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './views.js'
 export type { ConnectOptions } from './wire.js'
 export type { RemoteRun } from './workflow.js'
 
