@@ -152,8 +152,6 @@ describe('play', () => {
   })
 
   test.each([
-    [['play'], /stuntdouble play FILE/],
-    [['play', 'a.yaml', 'b.yaml'], /stuntdouble play FILE/],
     [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
     [['play', 'FILE', '--timeout', 'long'], /--timeout is a span/, '--to'],
     [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],

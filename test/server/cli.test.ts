@@ -185,6 +185,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
     [['play'], /play is written: stuntdouble play FILE\|NAME\..*daylight-saving-night.*thundering-herd/],
+    [['play', 'a.yaml', 'b.yaml'], /play is written: stuntdouble play FILE\|NAME\./],
     [
       ['drift', '--queue', 'https://q.example', '--scenario', 'x.yaml', '--scenario'],
       /--scenario needs a value: --scenario FILE\./,
