@@ -27,7 +27,13 @@ export function replaceFetch(
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
     // A real host of the service may be registered, too: then it is not called.
     if (sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
-    return isReal(url) ? Promise.reject(strayed(url, sandbox)) : pass()
+    if (!isReal(url)) return pass()
+    const error = strayed(url, sandbox)
+    const refuse = (): never => {
+      throw error
+    }
+    // The sandbox refuses what is not its own, too, and lets the host's timers run in a loop of that.
+    return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
   const restore = (): void => {

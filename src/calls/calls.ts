@@ -265,6 +265,8 @@ export class Calls {
     if (typeof body === 'string') return track((task) => this.#answer(call, body, caller, task))
     return track(async (task) => {
       const bytes = await soon(body)
+      const gate = gateOf(this.#options.clock)
+      while (!gate.isOpen) await gate.turn()
       return bytes === undefined ? undefined : this.#answer(call, bytes, caller, task)
     }).then((given) => given ?? body.then((bytes) => track((task) => this.#answer(call, bytes, caller, task))))
   }

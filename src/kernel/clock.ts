@@ -75,6 +75,8 @@ export interface ClockOptions {
   readonly warn?: (text: string) => void
   /** What whoever waits in vain can do. */
   readonly hints?: Hints
+  /** Of the sandbox, whose clocks follow one another. */
+  readonly gate?: Gate | undefined
 }
 
 const patienceMilliseconds = 1_000
@@ -233,7 +235,7 @@ export class VirtualClock implements Clock {
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
-  readonly #gate = new Gate()
+  readonly #gate: Gate
   /** Of `#gate.responses`, where the move that is under way stops waiting for code outside. */
   #patientUntil = 0
   #warnedPolling = false
@@ -289,6 +291,7 @@ export class VirtualClock implements Clock {
     this.#isHeld = this.mode === 'real' && options.startAt !== undefined
     this.#warn = options.warn ?? ((text) => console.warn(text))
     this.#hints = options.hints ?? inProcess
+    this.#gate = options.gate ?? new Gate()
   }
 
   get mode(): ClockMode {
@@ -550,19 +553,30 @@ export class VirtualClock implements Clock {
     this.#goOn = undefined
     goOn?.()
     while (!this.#stopped && move?.interruption === undefined) {
+      if (this.#isPolled) {
+        await (this.#gate.pause ?? hostTurn())
+        this.#tellOfPolling(move)
+        return
+      }
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined
       if (this.#busy()) continue
       const { pause } = this.#gate
       if (pause !== undefined) {
         await pause
-        if (this.#gate.responses > this.#patientUntil) return this.#tellOfPolling(move)
         this.#outsideMayContinue = true
       } else if (this.#outsideMayContinue) {
         this.#outsideMayContinue = false
         await hostTurn()
       } else return
     }
+  }
+
+  /** Code outside sends one request after the other, for which nothing else waits. */
+  get #isPolled(): boolean {
+    if (this.#gate.responses <= this.#patientUntil) return false
+    for (const task of this.#running) if (task.awake && !task.isTracked) return false
+    return true
   }
 
   #tellOfPolling(move: Move | undefined): void {
@@ -799,7 +813,7 @@ export class VirtualClock implements Clock {
     this.#stirred = false
     this.#latest = undefined
     for (let quiet = 0; quiet < quietPauses; quiet++) {
-      if (this.#stopped || move?.interruption !== undefined) return
+      if (this.#stopped || move?.interruption !== undefined || this.#isPolled) return
       await hostPause()
       if (!this.#busy() && !this.#outsideMayContinue && this.#gate.pause === undefined) continue
       await this.#settle(move)
@@ -946,9 +960,9 @@ export class VirtualClock implements Clock {
     const timed = commands.filter(({ hasTimer }) => hasTimer)
     const what = asleep.find((each) => each !== undefined) ?? (timed[0] && `a command (${timed[0].name})`)
     const endless = commands.filter((command) => !command.hasTimer).slice(0, 5)
-    const sentences = endless.map(({ name }) => `${name} waits without a time limit: only another command ends that.`)
+    const sentences = endless.map(({ name }) => `Pending: ${name}, until another command ends the wait.`)
     const pending = what && this.#pendingText()
-    if (pending) sentences.unshift(`${what} waits in virtual time, and nothing moves the clock. ${pending}`)
+    if (pending) sentences.unshift(`${what} waits in virtual time. ${pending}`)
     return sentences.length === 0 ? undefined : sentences.join(' ')
   }
 

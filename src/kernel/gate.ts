@@ -13,8 +13,8 @@ const mostCounted = 64
  * closes the gate until the host has done all its work, and the clock does not move meanwhile.
  *
  * Requests and responses that arrive at a closed gate wait. When it opens, each of them continues as many rounds of
- * microtasks after the first one as it arrived after it, and within a round in the same order. So concurrent loops
- * interleave as if the gate had never closed, whatever they await in between.
+ * microtasks after the first one as it arrived after it, and within a round in the same order. So up to 64 concurrent loops
+ * interleave as if the gate had never closed, unless they share something else, such as the batch of a client.
  * @example
  * while (!gate.isOpen) await gate.turn()
  * const response = serve(request)

@@ -40,29 +40,34 @@ export function hostTurn(): Promise<void> {
   })
 }
 
-/** Whether the immediates that this module found are the host's: fake timers may have been there before it. */
-let immediatesFire: boolean | undefined
+/** Whether immediates that this module found did not fire: fake timers were there before it. */
+let areImmediatesFake = false
 /** Messages that a port of Node delivers in a row before it lets anything else happen, and as many again. */
 const messagesInARow = 2_000
 
 /**
  * Lets the host do all its work, sockets included. A turn does not:  Node delivers a thousand messages of a port
- * before it looks at a socket. Where an immediate may be fake, it takes enough turns for a real one to fire.
+ * before it looks at a socket. An immediate may be fake, also one that follows others which fired: it gets as many turns
+ * as a real one needs at most.
  */
 export function hostPause(): Promise<void> {
-  if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
+  if (hostSetImmediate === undefined || areImmediatesFake) return hostTurn()
   return new Promise((resolve) => {
+    let hasFired = false
     hostSetImmediate(() => {
-      immediatesFire = true
+      hasFired = true
       resolve()
     })
-    if (immediatesFire === undefined) void turnsInARow().then(resolve)
+    void turnsUntil(() => hasFired).then(resolve)
   })
 }
 
-async function turnsInARow(): Promise<void> {
-  for (let count = 0; count < messagesInARow && immediatesFire === undefined; count++) await hostTurn()
-  immediatesFire ??= false
+async function turnsUntil(hasFired: () => boolean): Promise<void> {
+  for (let count = 0; count < messagesInARow; count++) {
+    if (hasFired()) return
+    await hostTurn()
+  }
+  areImmediatesFake = true
 }
 
 function openTurns(channel: MessageChannel): Turns {

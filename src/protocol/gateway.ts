@@ -58,10 +58,13 @@ export function createGateway(options: GatewayOptions): Exchange {
     const track = <T>(work: (task: Task) => Promise<T>): Promise<T> =>
       options.clock.track(`request ${call.method} ${location.path}`, work)
     if (typeof body === 'string') return answer(call, body, location, track)
-    return track(async (task) => {
+    const gate = gateOf(options.clock)
+    const answered = track(async (task) => {
       const bytes = await soon(body)
+      while (!gate.isOpen) await gate.turn()
       return bytes === undefined ? undefined : answer(call, bytes, location, (work) => work(task))
     }).then((given) => given ?? body.then((bytes) => answer(call, bytes, location, track)))
+    return gate.leaving(answered)
   }
 
   function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {

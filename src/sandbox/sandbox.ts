@@ -1,7 +1,8 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
-import { gateOf, goOn, type VirtualClock } from '../kernel/clock.js'
+import { goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
+import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
 import type { Inputs, Journal } from '../kernel/journal.js'
@@ -127,6 +128,7 @@ export class Sandbox {
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
+  readonly #gate = new Gate()
   readonly #elsewhere: Elsewhere | undefined
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
@@ -287,7 +289,9 @@ export class Sandbox {
 
   /** One request as plain values: what every adapter calls. */
   exchange(call: Call): Answer | Promise<Answer> {
-    return this.#world.exchange(call)
+    const answer = this.#world.exchange(call)
+    if (answer instanceof Promise || !this.#gate.closesAfterResponse()) return answer
+    return this.#gate.turn().then(() => answer)
   }
 
   /**
@@ -295,7 +299,7 @@ export class Sandbox {
    * A property, so that it can be handed on: `new Client({ fetch: sandbox.fetch })`.
    */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
-    fetchThrough(gateOf(this.#world.clock), (call) => this.exchange(call), input, init)
+    fetchThrough(this.#gate, this.#world.exchange, input, init)
 
   /**
    * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
@@ -471,12 +475,16 @@ export class Sandbox {
     }
     endWorld(this.#world)
     this.#world = this.#filled(start, { ...options, warn: told })
+    // What is played again runs in no loop of an app.
+    const { every } = this.#gate
+    this.#gate.every = Number.POSITIVE_INFINITY
     try {
       await play(this.#world)
     } catch (error) {
       this.dispose()
       throw error
     }
+    this.#gate.every = every
     isQuiet = false
   }
 
@@ -488,10 +496,11 @@ export class Sandbox {
   #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
     const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
+    const gate = this.#gate
     const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
     return buildWorld(
-      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, heard },
+      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, heard, gate },
       start,
     )
   }

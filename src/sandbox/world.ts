@@ -10,6 +10,7 @@ import {
   timersOf,
   VirtualClock,
 } from '../kernel/clock.js'
+import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { Journal } from '../kernel/journal.js'
@@ -94,6 +95,7 @@ export interface Plan {
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
   readonly hints: Hints
+  readonly gate: Gate
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
   /** What the receiver of warnings has heard and hears once only. */
@@ -136,6 +138,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     mode: options.clock ?? 'manual',
     ...(options.warn && { warn: options.warn }),
     hints,
+    gate: plan.gate,
   })
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
