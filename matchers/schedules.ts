@@ -137,13 +137,17 @@ export function scheduleHints(
       const name = plainText(schedule.id)
       const slot = expected === undefined ? undefined : nearestSlot(evidence, schedule, expected)
       const delay = schedule.draft.settings.delay ?? 0
-      if (expected !== undefined && slot !== undefined && !firesAt(schedule, expected - delay)) {
-        return delay > 0 ? [] : (timeZoneHint(evidence, { schedule, expected, slot }, all, place) ?? [])
-      }
-      // It has published what was expected, which then came to another end: the next slot does no better.
+      // What came at another time only is what was meant, and may be of somebody else.
+      const late = nearest.find(({ compared }) => isOnlyWrongIn('deliveredAt', compared))?.thing.published
+      const isOther = late !== undefined && late.scheduleId !== schedule.id
+      // It has published what was expected, which then came to another end: another slot does no better.
       const isWrong = nearest.some(
         ({ thing, compared }) => thing.published?.scheduleId === schedule.id && !isOnlyWrongIn('deliveredAt', compared),
       )
+      if (expected !== undefined && slot !== undefined && !firesAt(schedule, expected - delay)) {
+        if (delay > 0 || isOther || (late === undefined && isWrong)) return []
+        return timeZoneHint(evidence, { schedule, expected, slot }, all, place) ?? []
+      }
       if (isWrong) return []
       if (paused) return [`schedule ${name} is paused.`]
       if (nextTime === undefined || now === undefined || nextTime < now) return []

@@ -4,6 +4,7 @@ import { causesOf, type Failed } from './causes.js'
 import { Chain, type Subject } from './chain.js'
 import { rememberNearest } from './nearest.js'
 import { type Place, replayCommand } from './place.js'
+import { worldOf } from './world-facts.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const mostLines = 40
@@ -80,7 +81,11 @@ export function worldText(
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
   const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told, ...waiting })
-  const asked = waiting.waits !== undefined || told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const { waits, standstill } = waiting
+  // Who waits, and an app whose requests were refused, need something else.
+  const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
+  const isTold = isAtWork || told.includes('asked this sandbox') || worldOf(evidence).refused.length > 0
+  const asked = isTold ? [] : unasked(evidence)
   const notes = [...proven, ...asked].filter((note) => !told.includes(note)).slice(0, mostNotes)
   const above = [notes, withHints ? hintLines(hints) : []].flatMap((lines) => (lines.length > 0 ? [...lines, ''] : []))
   const replay = replayLine(evidence, undefined, place)

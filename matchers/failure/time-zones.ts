@@ -10,8 +10,8 @@ import type { Place } from './place.js'
 // guessed: a zone is named when something mentions it and the expected time is that of the schedule there.
 
 const hour = 3_600_000
-/** No two zones are further apart. */
-const mostHours = 26
+/** How far zones are ahead of UTC and behind it, at most. */
+const mostHours = { ahead: 14, behind: 12 }
 
 /**
  * Why a schedule fires at another hour than a test expects; `undefined` when no time zone explains it.
@@ -28,13 +28,14 @@ export function timeZoneHint(
   const { cron } = schedule.draft
   const [prefix = '', own] = /^\s*(?:CRON_TZ|TZ)=(\S+)\s+/.exec(cron) ?? []
   const fields = cron.slice(prefix.length).trim()
-  // It would do both: another slot is missing.
-  if (slot === expected || firesAt(schedule, expected)) return undefined
+  // It would do both: another slot is missing. A slot that came of a former cron says nothing of this one.
+  if (slot === expected || firesAt(schedule, expected) || !firesAt(schedule, slot)) return undefined
   const local = localTime(slot, own ?? 'UTC')
   const isAt = (zone: string): boolean => localTime(expected, zone) === local
   const zone = mentionedZones(schedule, schedules, place).find((one) => one !== own && isAt(one))
   const apart = Math.abs(expected - slot)
-  const isWhole = apart % hour === 0 && apart <= mostHours * hour
+  const most = expected < slot ? mostHours.ahead : mostHours.behind
+  const isWhole = apart % hour === 0 && apart <= most * hour
   const isUtc = own !== undefined && isAt('UTC')
   if (zone === undefined && !isUtc && !isWhole) return undefined
 

@@ -78,6 +78,7 @@ export class Calls {
   readonly #missed = new Set<string>()
   readonly #refused = new RefusedRequests()
   readonly #listeners = new Set<(route: Route) => void>()
+  readonly #asked = new Set<unknown>()
   #random: Random | undefined
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
@@ -147,6 +148,21 @@ export class Calls {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
+  }
+
+  /** What answers underneath scripts, as things to compare. @internal */
+  get answerers(): ReadonlySet<unknown> {
+    return new Set(this.#routes.all.flatMap(({ handler }) => handler ?? []))
+  }
+
+  /** The one of them that answers a call; `undefined` while only scripts and recorders do. @internal */
+  answererAt(method: string, url: string): unknown {
+    return underneath(this.#routes.for(method, url))
+  }
+
+  /** Whether one of them has been asked: scripts may have met all calls. @internal */
+  hasAsked(answerer: unknown): boolean {
+    return this.#asked.has(answerer)
   }
 
   /** Forgets one registration, or all of them. */
@@ -346,7 +362,7 @@ export class Calls {
   /** The next step of a script, or the handler. */
   #meet(call: ForeignCall, routes: readonly Route[], scene: Scene, tell: (deed: string) => void): Promise<Answer> {
     const step = routes.find(({ script }) => script.length > 0)?.script.shift()
-    const handler = routes.find((route) => route.handler !== undefined)?.handler ?? (async () => answerOf(plain))
+    const handler = underneath(routes) ?? (async () => answerOf(plain))
     const handled = (answering: Answering): Promise<Answer> => {
       call.handled++
       return answering(call, scene.task).then(
@@ -360,9 +376,13 @@ export class Calls {
         },
       )
     }
-    if (step === undefined) return handled(handler)
+    const asked = (): Promise<Answer> => {
+      this.#asked.add(handler)
+      return handled(handler)
+    }
+    if (step === undefined) return asked()
     if (typeof step === 'function') return handled(this.#by(requested(step)))
-    if ('kind' in step) return meetStep(step, scene, () => handled(handler))
+    if ('kind' in step) return meetStep(step, scene, asked)
     return handled(answering(step, called('script', call.url)))
   }
 
@@ -404,6 +424,10 @@ export class Calls {
 
 const mostSentences = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
+
+function underneath(routes: readonly Route[]): Answering | undefined {
+  return routes.find(({ handler }) => handler !== undefined)?.handler
+}
 
 function called(verb: string, pattern: string | URL): string {
   return `calls.${verb}(${JSON.stringify(String(pattern))})`

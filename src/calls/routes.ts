@@ -19,6 +19,17 @@ export interface Route {
 /** `POST https://bank.test/*`: a method may stand in front. */
 const withMethod = /^([A-Za-z]+)\s+(.*)$/
 
+/** What a pattern that a test has written stands for. @throws TypeError for no address */
+export function parsedPattern(text: string): Pick<Route, 'method' | 'pattern'> {
+  const [, method, url = text] = withMethod.exec(text) ?? []
+  return { method: method?.toUpperCase(), pattern: new AddressPattern(url) }
+}
+
+/** Whether a call is one of those that a pattern stands for. */
+export function isFor({ method, pattern }: Pick<Route, 'method' | 'pattern'>, called: string, url: string): boolean {
+  return (method === undefined || method === called) && pattern.matches(url)
+}
+
 /** Registrations by pattern; exact ones win over wildcards, later ones over earlier ones. */
 export class Routes {
   #routes: Route[] = []
@@ -35,15 +46,7 @@ export class Routes {
       this.#routes = [...this.#routes.filter((route) => route !== known), known]
       return known
     }
-    const [, method, url = text] = withMethod.exec(text) ?? []
-    const route: Route = {
-      text,
-      method: method?.toUpperCase(),
-      pattern: new AddressPattern(url),
-      handler: undefined,
-      script: [],
-      recorders: [],
-    }
+    const route: Route = { text, ...parsedPattern(text), handler: undefined, script: [], recorders: [] }
     this.#routes.push(route)
     return route
   }
@@ -56,9 +59,7 @@ export class Routes {
   /** Those for a call, the one that counts first. */
   for(method: string, url: string): readonly Route[] {
     if (this.#routes.length === 0) return this.#routes
-    const fits = ({ method: wanted, pattern }: Route): boolean =>
-      (wanted === undefined || wanted === method) && pattern.matches(url)
-    const matching = this.#routes.filter(fits).reverse()
+    const matching = this.#routes.filter((route) => isFor(route, method, url)).reverse()
     return [...matching.filter(({ pattern }) => pattern.exact), ...matching.filter(({ pattern }) => !pattern.exact)]
   }
 

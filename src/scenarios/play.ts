@@ -1,3 +1,4 @@
+import { isFor, parsedPattern } from '../calls/routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { counted } from '../kernel/counted.js'
 import { hostPause } from '../kernel/host.js'
@@ -97,6 +98,8 @@ class Player implements Stage {
   /** Urls of a record at which code answers instead. */
   underTest: ReadonlySet<string> = new Set()
   readonly #findings: Finding[] = []
+  /** What nobody expects to be otherwise. */
+  readonly #notes: string[] = []
   #place = ''
   #at: Place = []
 
@@ -116,6 +119,7 @@ class Player implements Stage {
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.answererAt(url)))
+    const ownHosts = sandbox.calls.answerers
     await options.prepare?.(sandbox)
     this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
@@ -130,7 +134,9 @@ class Player implements Stage {
     for (const [index, expectation] of (scenario.expect ?? []).entries()) this.#judge(expectation, `expect[${index}]`)
     if (options.strict !== false) this.#judgeLeftovers()
     this.#nameShadowed(own)
+    this.#nameShadowedHosts(ownHosts)
     const findings = this.#findings
+    const notes = this.#notes
     const endedAt = sandbox.clock.now()
     return {
       scenario,
@@ -141,7 +147,7 @@ class Player implements Stage {
       endedAt,
       virtualMs: endedAt - begunAt,
       timeline: () => sandbox.traffic.timeline(),
-      verdict: () => verdictText(findings),
+      verdict: () => verdictText(findings, notes),
     }
   }
 
@@ -206,10 +212,37 @@ class Player implements Stage {
       })
       for (const url of shadowed) {
         const count = counted(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
-        const expected = `the script answers ${count} to ${url}: the handler that prepare registered is never asked`
-        this.#findings.push({ place: placeText(['destinations', index, 'script']), holds: true, expected })
+        this.#noteShadow(['destinations', index, 'script'], `${count} to ${url}`)
       }
     }
+  }
+
+  /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
+  #nameShadowedHosts(own: ReadonlySet<unknown>): void {
+    const { calls, traffic } = this.sandbox
+    for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
+      const route = parsedPattern(text)
+      const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
+      const met = traffic.of('call').filter(({ method, url }) => isFor(route, method, url))
+      // Each step meets one call; what a rule of faults answers uses none.
+      if (met.length > script.length - left) continue
+      const counts = new Map<string, number>()
+      for (const { method, url } of met) {
+        const handler = calls.answererAt(method, url)
+        if (handler === undefined || own.has(handler) || calls.hasAsked(handler)) continue
+        const call = `${method} ${url}`
+        counts.set(call, (counts.get(call) ?? 0) + 1)
+      }
+      for (const [call, count] of counts) {
+        this.#noteShadow(['calls', index, 'script'], `${counted(count, 'call')} of ${call}`)
+      }
+    }
+  }
+
+  #noteShadow(place: Place, what: string): void {
+    this.#notes.push(
+      `${placeText(place)}: the script answers ${what}: the handler that prepare registered is never asked`,
+    )
   }
 
   /** What would fail a test, too. */
@@ -233,10 +266,11 @@ class Player implements Stage {
   }
 }
 
-function verdictText(findings: readonly Finding[]): string {
+function verdictText(findings: readonly Finding[], notes: readonly string[]): string {
   const lines = findings.map(
     ({ holds, place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
   )
+  for (const note of notes) lines.push(`Note: ${plainText(note)}`)
   const broken = findings.filter(({ holds }) => !holds)
   for (const { place, explanation } of broken) lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
   const count = findings.length - broken.length

@@ -96,6 +96,50 @@ describe.each([
     expect(told(expect.any(String))).toEqual([])
   })
 
+  test.each([
+    ['another day of the week', '0 9 * * 1', '2030-01-08T09:00:00Z'],
+    ['another day of the month', '30 2 1 * *', '2030-02-02T04:30:00Z'],
+    ['further ahead of UTC than any zone', '30 20 * * 1', '2030-01-07T05:30:00Z'],
+    ['further behind UTC than any zone', '0 6 * * 1', '2030-01-07T19:00:00Z'],
+  ])('is not told of %s', async (_, cron, expected) => {
+    await schedule(cron)
+    await sandbox.clock.advance(wait === 0 ? 0 : '40d')
+    expect(told(expected)).toEqual([])
+  })
+
+  test.each([
+    ['30 20 * * 1', '2030-01-07T06:30:00Z', '14 hours before it'],
+    ['0 6 * * 1', '2030-01-07T18:00:00Z', '12 hours after it'],
+  ])('is told of %s as far as there are zones', async (cron, expected, apart) => {
+    await schedule(cron)
+    await sandbox.clock.advance(wait === 0 ? 0 : '10d')
+    expect(told(expected)).toEqual([expect.stringContaining(apart)])
+  })
+
+  test('is not told of a message that is not of the schedule', async () => {
+    await schedule('0 12 * * *')
+    sandbox.queue.publish({ to: shop, delay: '13h' })
+    await sandbox.clock.advance('13h')
+    await sandbox.clock.advance(wait)
+    expect(told('2030-01-02T02:00:00Z')).toEqual([])
+  })
+
+  test('is not told of a message that came to another end', async () => {
+    sandbox.destinations.answer(shop, 400)
+    await schedule('30 2 * * *', { 'Service-Retries': '0' })
+    await sandbox.clock.advance('1d')
+    await sandbox.clock.advance(wait)
+    expect(told(at)).toEqual([])
+  })
+
+  test('is not told of the slot of a cron that has been replaced', async () => {
+    await schedule('30 2 * * *')
+    await sandbox.clock.advance('1d')
+    await schedule('45 20 * * *')
+    await sandbox.clock.advance(wait)
+    expect(told(at)).toEqual([])
+  })
+
   test('of a schedule that is compared itself', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { lostAcknowledgements, playScenario, type Scenario } from '../../properties/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
 import { engineOf } from '../../src/queue/direct.js'
-import { createSandbox } from '../../src/sandbox/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { type StepName, stepNames } from '../../src/scenarios/steps.js'
@@ -383,10 +383,58 @@ describe('a play', () => {
       prepare: ({ destinations }) => void destinations.on(orders, () => new Response()),
     })
     expect(play.holds).toBe(true)
-    const said = play.findings.find(({ place }) => place === 'destinations[0].script')?.expected
-    if (told === undefined) expect(said).toBeUndefined()
-    else expect(said).toContain(told + orders)
+    // Nobody expects it, so it is not counted.
+    expect(play.findings).toEqual([])
+    expect(play.verdict()).toContain('Holds: 0 of 0.')
+    const said = play.verdict()
+    if (told === undefined) expect(said).not.toContain('destinations[0].script')
+    else expect(said).toContain(`destinations[0].script: ${told}${orders}`)
     expect((await playScenario(shadowing as never)).verdict()).not.toContain('destinations[0].script')
+  })
+
+  test.each([
+    ['that meets every call', [500, 201], {}, 'the script answers 2 calls of POST '],
+    ['that hands the last call on', [500, { kind: 'pass' }], {}, undefined],
+    ['that ends before', [500], {}, undefined],
+    ['that nothing meets', [500, 500, 500], { steps: [] }, undefined],
+    [
+      'that a rule of faults comes before',
+      [500],
+      { faults: [{ on: 'app.call', fault: { kind: 'reset' } }] },
+      undefined,
+    ],
+  ] as const)('the verdict says of a script %s whether it shadows a host of prepare', async (_, script, more, told) => {
+    const bank = 'https://bank.test/charges'
+    const orders = 'https://shop.test/orders'
+    const shadowing = {
+      name: 'shadow',
+      calls: [
+        { url: `POST ${bank}`, script },
+        { url: 'https://mail.test/*', answer: { status: 202 } },
+      ],
+      steps: [{ publish: { to: orders } }, { drain: true }],
+      ...more,
+    }
+    const app = ({ destinations, calls }: Sandbox): void => {
+      destinations.on(orders, async () => {
+        const answer = await calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+        return new Response(null, { status: answer?.ok ? 200 : 500 })
+      })
+    }
+    const place = 'calls[0].script'
+    const play = await playScenario(shadowing as never, {
+      strict: false,
+      prepare: (sandbox) => {
+        app(sandbox)
+        sandbox.calls.on(`POST ${bank}`, () => new Response(null, { status: 201 }))
+      },
+    })
+    expect(play.findings).toEqual([])
+    if (told === undefined) expect(play.verdict()).not.toContain(place)
+    else expect(play.verdict()).toContain(`${place}: ${told}${bank}`)
+    // The hosts of the scenario are not of prepare.
+    const alone = await playScenario(shadowing as never, { strict: false, prepare: app })
+    expect(alone.verdict()).not.toContain(place)
   })
 
   test('a scenario that never comes to rest is stopped by the budget of the clock', async () => {

@@ -94,7 +94,8 @@ function Bar({ entry, kind, scale, sight }: RowProps): JSX.Element | null {
     <span class="row-bar" aria-hidden="true">
       <span
         class={kind === 'wait' ? 'bar bar-wait' : 'bar'}
-        style={{ left: `${left * 100}%`, width: `${Math.max(0, right - left) * 100}%` }}
+        // What is at the right edge stands inside of it, at its least width.
+        style={{ left: `min(${left * 100}%, 100% - 2px)`, width: `${Math.max(0, right - left) * 100}%` }}
       />
     </span>
   )

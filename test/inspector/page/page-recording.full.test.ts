@@ -48,6 +48,33 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
+  test('of a double charge, every row shows its bar: that of the last instant, too', async () => {
+    const bank = 'https://bank.test/charges'
+    using sandbox = createSandbox()
+    sandbox.calls.answer(bank, 201)
+    sandbox.calls.script(bank, [lostAck(), 201])
+    sandbox.destinations.on(orders, async () => {
+      const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+      return new Response(null, { status: answer?.status ?? 500 })
+    })
+    sandbox.queue.publish({ to: orders })
+    await sandbox.clock.drain()
+    const { page } = await open(browser, toHtml(sandbox.traffic))
+    const shown = (): Promise<(readonly [string | null, number])[]> =>
+      page.locator('.row[role=option]').evaluateAll((rows) =>
+        rows.map((row) => {
+          const room = row.querySelector('.row-bar')!.getBoundingClientRect()
+          const bar = row.querySelector('.bar')!.getBoundingClientRect()
+          // Without the line around it.
+          const width = Math.min(bar.right, room.right - 1) - Math.max(bar.left, room.left + 1)
+          return [row.querySelector('.row-number')!.textContent, width] as const
+        }),
+      )
+    await expect.poll(async () => (await shown()).length).toBeGreaterThan(4)
+    for (const [number, width] of await shown()) expect(width, number!).toBeGreaterThan(1.5)
+    await page.context().close()
+  })
+
   test.each([
     ['light', 1280],
     ['dark', 1280],
