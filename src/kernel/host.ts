@@ -40,34 +40,33 @@ export function hostTurn(): Promise<void> {
   })
 }
 
-/** Whether immediates that this module found did not fire: fake timers were there before it. */
-let areImmediatesFake = false
+/**
+ * Whether the immediates that this module found are the host's: fake timers may have been there before it, and fire when
+ * they are told to. Those of @sinonjs/fake-timers, which Vitest and Jest have, carry their clock; others show by and by.
+ */
+let immediatesFire: boolean | undefined =
+  hostSetImmediate !== undefined && 'clock' in hostSetImmediate ? false : undefined
 /** Messages that a port of Node delivers in a row before it lets anything else happen, and as many again. */
 const messagesInARow = 2_000
 
 /**
  * Lets the host do all its work, sockets included. A turn does not:  Node delivers a thousand messages of a port
- * before it looks at a socket. An immediate may be fake, also one that follows others which fired: it gets as many turns
- * as a real one needs at most.
+ * before it looks at a socket. Where an immediate may be fake, it takes enough turns for a real one to fire.
  */
 export function hostPause(): Promise<void> {
-  if (hostSetImmediate === undefined || areImmediatesFake) return hostTurn()
+  if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
   return new Promise((resolve) => {
-    let hasFired = false
     hostSetImmediate(() => {
-      hasFired = true
+      immediatesFire = true
       resolve()
     })
-    void turnsUntil(() => hasFired).then(resolve)
+    if (immediatesFire === undefined) void turnsInARow().then(resolve)
   })
 }
 
-async function turnsUntil(hasFired: () => boolean): Promise<void> {
-  for (let count = 0; count < messagesInARow; count++) {
-    if (hasFired()) return
-    await hostTurn()
-  }
-  areImmediatesFake = true
+async function turnsInARow(): Promise<void> {
+  for (let count = 0; count < messagesInARow && immediatesFire === undefined; count++) await hostTurn()
+  immediatesFire ??= false
 }
 
 function openTurns(channel: MessageChannel): Turns {
