@@ -39,6 +39,7 @@ import { StoreHistory } from '../store/history/history.js'
 import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
+import { ScanCursors } from '../store/keyspace/scan-cursors.js'
 import { type StoreFront, storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
@@ -142,6 +143,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   })
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
+  const cursors = new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads)
   const traffic = new Traffic(clock, {
     entries: policy.trafficLimit,
     bytes: policy.trafficBytes,
@@ -154,7 +156,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
           traffic,
         )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
-  const executions = storeOf(plan, clock, random, traffic, draws, journal)
+  const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)
   const callers = new Callers()
   const destinations = destinationsOf(plan, callers, journal)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
@@ -269,7 +271,8 @@ function historyOf(
   at: number,
 ): StoreHistory {
   const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
-  const beginning = { policy, docs: vocabulary.docs, random: () => random.fork('store'), at, ...filled }
+  const { cursors } = executions.store
+  const beginning = { policy, docs: vocabulary.docs, cursors, random: () => random.fork('store'), at, ...filled }
   return new StoreHistory(beginning, () => executions.ran)
 }
 
@@ -302,6 +305,7 @@ function storeOf(
   { options, tokens, policy, vocabulary, heard }: Plan,
   clock: VirtualClock,
   random: Random,
+  cursors: ScanCursors,
   traffic: Traffic,
   draws = random,
   journal?: Journal,
@@ -310,6 +314,7 @@ function storeOf(
   const engine = new Store({
     clock,
     random: random.fork('store'),
+    cursors,
     access: new Access({ standard, readOnly }, draws.fork('acl')),
     policy,
     docs: vocabulary.docs,

@@ -34,6 +34,8 @@ import { Scripts } from './scripting/scripts.js'
 export interface StoreOptions {
   readonly clock: StoreClock
   readonly random: Random
+  /** Those of a world that may be loaded. Default: drawn from `random`. */
+  readonly cursors?: ScanCursors
   readonly access: Access
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
@@ -101,7 +103,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options
-    this.cursors = new ScanCursors(options.random.fork('cursor'))
+    this.cursors = options.cursors ?? new ScanCursors(options.random.fork('cursor'))
     this.commands = commandsUnder(options.policy.commands)
     this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))

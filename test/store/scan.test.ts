@@ -232,6 +232,32 @@ describe('cursors of SCAN', () => {
     expect(whole(sandbox.at({ seq }).store, undefined, cursor)).toEqual(rest)
   })
 
+  it('begin the scan anew after a load, whatever was deleted before, and go on within a life', async () => {
+    const sandbox = filled()
+    const [before] = page(sandbox.store, '0', 100)
+    sandbox.store.run('DEL', ...Array.from({ length: 50 }, (_, number) => `user:${number}`))
+    const left = sandbox.store.run('KEYS', '*')
+    for (let loads = 1; loads <= 3; loads++) {
+      sandbox.load(sandbox.dump())
+      expect(whole(sandbox.store, undefined, before).keys).toEqual(left)
+    }
+    const other = createSandbox()
+    other.load(sandbox.dump())
+    expect(whole(other.store, undefined, before).keys).toEqual(left)
+    other.store.load(sandbox.dump().store)
+    expect(whole(other.store, undefined, before).keys).toEqual(left)
+
+    const [after] = page(sandbox.store, '0', 100)
+    expect(after).not.toBe(before)
+    expect(page(filled(8).store, after)).toEqual(['0', []])
+    const { seq } = sandbox.traffic.entries.at(-1)!
+    const rest = whole(sandbox.store, undefined, after)
+    expect(rest.keys).toHaveLength(150)
+    using fork = await sandbox.fork()
+    expect(whole(fork.store, undefined, after)).toEqual(rest)
+    expect(whole(sandbox.at({ seq }).store, undefined, after)).toEqual(rest)
+  })
+
   it('are texts over REST, in scripts and on connections', async () => {
     const sandbox = filled()
     const [cursor] = page(sandbox.store, '0')

@@ -91,7 +91,7 @@ function scan(cursor: bigint, wanted: ReturnType<typeof scanOptions.read>, { db,
   if (count < 1) throw replyError('syntax')
   const matches = globMatcher(match, db.work)
   const wantedType = type?.toLowerCase()
-  const page = db.entries.scan(store.cursors.position(cursor), Math.min(count, scanLimit))
+  const page = db.entries.scan(store.cursors.place(cursor), Math.min(count, scanLimit))
   const items: Bytes[] = []
   for (const key of page.keys) {
     const found = db.type(key)
@@ -163,7 +163,7 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float begins it anew.`,
+    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float, or returned before a load, begins it anew.`,
     args: [wideCursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),

@@ -7,7 +7,7 @@ import type { Ran } from '../ran.js'
 import { Store, type StoreOptions } from '../store.js'
 
 /** What a store began with. */
-export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs'> {
+export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
   /** A source of chance as new, of the store that is told about. */
   random(): Random
   readonly at: number
@@ -26,7 +26,7 @@ export class Replica {
   #done = 0
   readonly #random: HeldRandom
 
-  constructor({ policy, docs, random, at, stored, functions }: Beginning) {
+  constructor({ policy, docs, cursors, random, at, stored, functions }: Beginning) {
     this.now = at
     this.#random = new HeldRandom(random())
     this.store = new Store({
@@ -35,6 +35,7 @@ export class Replica {
       access: new Access({ standard: '', readOnly: '' }, random().fork('acl')),
       policy,
       docs,
+      ...(cursors && { cursors }),
     })
     if (stored !== undefined) loadInto(this.store.db, stored)
     if (functions !== undefined) this.store.scripts.libraries.restore(functions.map(bytesOf), 'flush')

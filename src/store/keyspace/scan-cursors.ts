@@ -2,6 +2,9 @@ import type { Random } from '../../kernel/random.js'
 
 /** A cursor is one bit, 48 bits of the position and 15 that tell whether the rest is whole. */
 const lowBits = 15n
+/** A position is 16 bits of the life of the keyspace and 32 of the place in it. */
+const lives = 0x1_0000
+const places = 0x1_0000_0000
 const half = 0x1_00_0000
 const rounds = 4
 
@@ -11,31 +14,39 @@ const beyondAll = Number.POSITIVE_INFINITY
 /**
  * What SCAN shows of its position: a number of 64 bits that says nothing, mostly beyond 2^53, as the service has it. The
  * numbers are a keyed permutation of the positions, so none has to be remembered. [store.md 7.2: opaque]
+ *
+ * A keyspace that is filled from a dump numbers its places anew. The cursors of its life before stay known, for the key
+ * is the same, but they begin the scan anew: a key may come twice, and none is missed.
  */
 export class ScanCursors {
   readonly #keys: readonly number[]
+  readonly #life: number
 
-  constructor(random: Random) {
+  /** @param random of the same seed throughout all loads @param loads how many loads came before */
+  constructor(random: Random, loads = 0) {
+    this.#life = loads % lives
     this.#keys = Array.from({ length: rounds + 1 }, () => random.int(0x1_0000_0000))
   }
 
-  of(position: number): string {
-    return String(this.#cursorOf(position))
+  of(place: number): string {
+    return place === 0 ? '0' : String(this.#cursorOf(this.#life * places + place))
   }
 
-  /** Where to go on: at the end for a number that no scan has shown, and at the beginning for one that was rounded. */
-  position(cursor: bigint): number {
+  /**
+   * The place to go on from: the end for a number that no scan has shown, and the beginning for one that was rounded or
+   * shown before a load.
+   */
+  place(cursor: bigint): number {
     if (cursor === 0n) return 0
     const position = this.#positionIn(cursor)
     const whole = this.#cursorOf(position)
-    if (cursor === whole) return position
+    if (cursor === whole) return Math.floor(position / places) === this.#life ? position % places : 0
     // A client that takes cursors for floating-point numbers gets no further, as in production.
     const rounded = Number(whole)
     return cursor === BigInt(rounded) || cursor === BigInt(String(rounded)) ? 0 : beyondAll
   }
 
   #cursorOf(position: number): bigint {
-    if (position === 0) return 0n
     let left = Math.floor(position / half)
     let right = position % half
     for (let round = 0; round < rounds; round++) [left, right] = [right, left ^ this.#mixed(right, round)]
