@@ -89,6 +89,8 @@ export interface PublisherOptions {
   readonly note: NoteSetting
   readonly faults: FaultSource | undefined
   readonly workflows: () => WorkflowDoor | undefined
+  /** In which words headers are named. */
+  readonly wordsAmong: (names: readonly string[]) => Words | undefined
 }
 
 /** From a call to messages: now, at the slots of a schedule, or once more out of the dead letters. */
@@ -122,6 +124,7 @@ export class Publisher {
         return { call, accept }
       }
     }
+    this.#checkDefaults(group, raw, headers, call.words)
     const settings = this.#read(raw, headers, call)
     checkTarget(target)
     this.#checkSize(body)
@@ -165,6 +168,13 @@ export class Publisher {
   /** Options as a publish reads them. @throws Refusal */
   settings(raw: RawSettings, words: Words, headers: PublishHeaders = {}, base?: PublishSettings): PublishSettings {
     return readSettings(raw, this.#in(words).context, headers, base)
+  }
+
+  /** What is wrong with the defaults of a group is told in their words, where the publisher has none. @throws Refusal */
+  #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: Words): void {
+    if (group?.shownDefaults === undefined || words.tongues.length === 1) return
+    const named = this.options.wordsAmong(Object.keys(group.shownDefaults))
+    if (named !== undefined) this.settings(raw, named, headers)
   }
 
   /** How what is said in these words is read. */

@@ -133,6 +133,7 @@ export class Queue {
       note: this.#note,
       faults: this.#faults,
       workflows: () => this.workflows,
+      wordsAmong: (names) => this.wordsAmong(names),
     })
     return { urlGroups, lanes, courier, publisher }
   }

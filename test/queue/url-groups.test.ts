@@ -155,6 +155,25 @@ describe('url groups [queue.md 8, 1.8]', () => {
     },
   )
 
+  test.each([
+    ['Upstash-', {}, 'Upstash-'],
+    ['Service-', {}, 'Service-'],
+    ['Upstash-', { 'Service-Retries': '1' }, 'Service-'],
+    ['Service-', { 'Upstash-Retries': '1' }, 'Upstash-'],
+  ])(
+    'defaults in %s that lack a key: a publish with %j is refused in the words of %s',
+    async (prefix, headers, words) => {
+      const at = world({ vocabulary: 'auto' })
+      await upsert(at, [{ url: a }])
+      for (const name of ['Flow-Control-Value', 'Callback-Flow-Control-Value']) {
+        const body = { headers: { [`${prefix}${name}`]: 'rate=1' } }
+        expect((await at.send('PATCH', '/v2/topics/g', { body })).status).toBe(200)
+        const refused = await at.send('POST', '/v2/publish/g', { headers })
+        expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(` ${words}${name}: `)])
+      }
+    },
+  )
+
   const partial: Record<string, string>[] = [
     { 'Service-Flow-Control-Value': 'rate=1' },
     { 'Service-Callback-Flow-Control-Value': 'rate=1' },
