@@ -36,7 +36,8 @@ export class CronExpression {
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
     const given = trimmed.slice(prefix.length).trimStart()
     if (given === '') throw new SyntaxError('empty spec string')
-    this.#zone = zone === undefined ? undefined : new Zone(zone)
+    // Go takes no name for UTC.
+    this.#zone = zone ? new Zone(zone) : undefined
     this.#interval = dialect.every ? intervalOf(given) : undefined
     const fields = this.#interval === undefined ? (given.startsWith('@') ? descriptor(given) : given) : '* * * * *'
     this.#everyHour = namesNoHour.test(fields)
@@ -277,7 +278,8 @@ function fieldValue(text: string, { min, names = [] }: Field): number {
 
 function integerOf(text: string): number {
   if (/^-\d+$/.test(text)) throw new SyntaxError(`negative number (${text}) not allowed: ${text}`)
-  if (/^\d{1,9}$/.test(text)) return Number(text)
+  // As Go's Atoi; a number that is too large is out of the range of its field.
+  if (/^\+?\d+$/.test(text)) return Number(text)
   throw new SyntaxError(
     `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
   )
