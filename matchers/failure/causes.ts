@@ -47,7 +47,7 @@ const mostUnanswered = 2
 const mostAborts = 2
 
 /** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
-const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
+const unanswered: Cause = ({ world, evidence, chain, isMissing, message = '' }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
@@ -61,9 +61,11 @@ const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
     if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
   }
   const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
-  return [...new Set([...world.refused, ...own, ...others])]
-    .slice(0, mostUnanswered)
+  const all = [...new Set([...world.refused, ...own, ...others])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
+    .filter((sentence) => !message.includes(sentence))
+  const more = all.length - mostUnanswered
+  return [...all.slice(0, mostUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
