@@ -1,3 +1,4 @@
+import type { Entry } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 import { swallowedAborts } from './aborts.js'
@@ -15,6 +16,8 @@ export interface Failed {
   readonly hints?: readonly string[] | undefined
   /** Something that was expected is missing: anything in the log may have kept it from happening. */
   readonly isMissing?: boolean | undefined
+  /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
+  readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
   /** The failure itself lists what is unused. */
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
@@ -93,9 +96,9 @@ const isTimeout = /timed out|exceeded timeout|time-?out/i
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
 
-const ofLog: Cause = ({ evidence, chain, isMissing }) => {
+const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) => {
   const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
-  return circumstances(evidence, isOwn, isMissing === true)
+  return circumstances(evidence, isOwn, isMissing === true, mayRepeat)
 }
 
 /** An app that reads the clock of the machine: the log only suggests it. */
