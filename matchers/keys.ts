@@ -63,6 +63,8 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
           : presentKey(key, stored, compared, not, pattern, evidence)),
         // A value that is too small may be one that was never added.
         isMissing: !not,
+        // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
+        mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
         focus: entries.map(({ seq }) => seq).reverse(),
         shown: () => entries.length === 0,
         ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
@@ -138,8 +140,8 @@ function endlessHint(key: string, { entries, redaction }: Evidence): string {
   const name = quoted(key, 60, (given) => redaction.text(given))
   const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
   if (since === undefined) return `${name} does not expire.`
-  const lost = ended === undefined ? '' : `, which ended the time to live of #${ended.seq}`
-  return `${name} does not expire (set at #${since.seq}${lost}).`
+  const why = ended === undefined ? `set at #${since.seq}` : `#${since.seq} ended the time to live of #${ended.seq}`
+  return `${name} does not expire (${why}).`
 }
 
 /** Commands and events that name the key. */

@@ -87,10 +87,28 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
     // The story of a run tells of its failed messages.
     isMissing: isShort && given.story === undefined,
+    mayRepeat: isShort ? attemptsOf(given, near?.thing) : ledTo(given, ranking.found),
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
     shown: given.shown,
     story: given.story?.(pointed),
   })
+}
+
+/** Of too many: whether an entry is one of those that were found, or the publishing of its message. */
+function ledTo<T>({ evidence, candidate }: Search<T>, found: readonly T[]): (entry: Entry) => boolean {
+  const seqs = new Set(found.map((thing) => candidate(thing).seq))
+  const messages = new Set(
+    evidence.entries.flatMap((entry) => ('messageId' in entry && seqs.has(entry.seq) ? entry.messageId : [])),
+  )
+  return (entry) => seqs.has(entry.seq) || (entry.type === 'published' && messages.has(entry.messageId))
+}
+
+/** Of a delivery that is another one than expected: whether an entry is one of its attempts. */
+function attemptsOf<T>({ evidence, candidate }: Search<T>, near: T | undefined): (entry: Entry) => boolean {
+  const seq = near === undefined ? undefined : candidate(near).seq
+  const ends = [...evidence.of('attempt'), ...evidence.of('dead-letter')]
+  const delivery = ends.find((end) => end.seq === seq)
+  return (entry) => entry.type === 'attempt' && entry.messageId === delivery?.messageId
 }
 
 /** What the call had as arguments, as far as they say something. */

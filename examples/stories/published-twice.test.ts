@@ -4,7 +4,7 @@ import * as asItWas from './published-twice/as-it-was.ts'
 import * as mended from './published-twice/mended.ts'
 import { story } from './story.ts'
 
-const cause = /client sent POST .*got no answer, although it was done/
+const cause = /POST .* was sent .*got no answer, although it was done/
 
 story('published-twice', { asItWas, mended, cause }, (test, app) => {
   test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {

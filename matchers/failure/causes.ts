@@ -1,3 +1,4 @@
+import type { Entry } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 import { swallowedAborts } from './aborts.js'
@@ -15,6 +16,8 @@ export interface Failed {
   readonly hints?: readonly string[] | undefined
   /** Something that was expected is missing: anything in the log may have kept it from happening. */
   readonly isMissing?: boolean | undefined
+  /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
+  readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
   /** The failure itself lists what is unused. */
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
@@ -47,7 +50,7 @@ const mostUnanswered = 2
 const mostAborts = 2
 
 /** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
-const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
+const unanswered: Cause = ({ world, evidence, chain, isMissing, message = '' }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
@@ -61,9 +64,11 @@ const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
     if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
   }
   const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
-  return [...new Set([...world.refused, ...own, ...others])]
-    .slice(0, mostUnanswered)
+  const all = [...new Set([...world.refused, ...own, ...others])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
+    .filter((sentence) => !message.includes(sentence))
+  const more = all.length - mostUnanswered
+  return [...all.slice(0, mostUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
@@ -91,9 +96,9 @@ const isTimeout = /timed out|exceeded timeout|time-?out/i
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
 
-const ofLog: Cause = ({ evidence, chain, isMissing }) => {
+const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) => {
   const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
-  return circumstances(evidence, isOwn, isMissing === true)
+  return circumstances(evidence, isOwn, isMissing === true, mayRepeat)
 }
 
 /** An app that reads the clock of the machine: the log only suggests it. */

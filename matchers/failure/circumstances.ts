@@ -13,6 +13,8 @@ export interface Log {
   readonly nesting: Nesting
   /** Whether an entry belongs to what failed, and is told there; `undefined` when nothing is told yet. */
   readonly isOwn: ((seq: number) => boolean) | undefined
+  /** Whether it would explain the failure that several attempts did this, or what this one did. */
+  readonly mayRepeat: (entry: Entry) => boolean
   /** The delivery in which something happened. */
   readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
 }
@@ -42,13 +44,15 @@ const most = 3
  * What else the log has to say, those sentences first that are about what failed.
  * @param isOwn whether an entry belongs to what failed; `undefined` when nobody knows what it is about
  * @param isMissing something was expected that is not there: what has kept it from happening may be anywhere
+ * @param mayRepeat whether it would explain the failure that several attempts did this, or what this one did
  */
 export function circumstances(
   evidence: Evidence,
   isOwn: ((seq: number) => boolean) | undefined,
   isMissing: boolean,
+  mayRepeat: Log['mayRepeat'],
 ): string[] {
-  const log = logOf(evidence, isOwn)
+  const log = logOf(evidence, isOwn, mayRepeat)
   const all = rows.flatMap((row) => row(log))
   const own = all.filter(({ seqs }) => isOwn === undefined || seqs.some(isOwn))
   const others = isMissing ? all.filter((one) => !own.includes(one)) : []
@@ -57,7 +61,7 @@ export function circumstances(
     .map(({ sentence }) => evidence.redaction.text(sentence))
 }
 
-function logOf(evidence: Evidence, isOwn: Log['isOwn']): Log {
+function logOf(evidence: Evidence, isOwn: Log['isOwn'], mayRepeat: Log['mayRepeat']): Log {
   const { entries } = evidence
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)
@@ -69,7 +73,7 @@ function logOf(evidence: Evidence, isOwn: Log['isOwn']): Log {
     }
     return undefined
   }
-  return { evidence, nesting, isOwn, attemptOf }
+  return { evidence, nesting, isOwn, mayRepeat, attemptOf }
 }
 
 /** Things by a name, in the order in which each name first came. */

@@ -27,6 +27,8 @@ export interface Failure extends Subject {
   readonly hints?: readonly string[]
   /** Something is missing that dead letters may explain. */
   readonly isMissing?: boolean
+  /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
+  readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
   /** The failure itself is about what is left, unused faults included. */
   readonly tellsUnused?: boolean
   /** A sentence above the timeline. */
@@ -80,7 +82,13 @@ export function worldText(
 ): string {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, message: told, ...waiting })
+  const { proven, hints, details } = causesOf(evidence, {
+    chain,
+    isMissing: true,
+    mayRepeat: () => true,
+    message: told,
+    ...waiting,
+  })
   const { waits, standstill } = waiting
   // Who waits, and an app whose requests were refused, need something else.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))

@@ -2,8 +2,8 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import type { Log } from './circumstances.js'
 
-// What deliveries have changed in the data store, judged by how each key is when the attempt has ended. The log has no
-// values, but most commands carry them; what a script wrote, say, is another unknown value each time.
+// What deliveries have changed in the data store for certain, judged by how each key is when the attempt has ended. The
+// log has no values, but many commands carry them. Of what a script wrote, say, nobody knows whether it was there before.
 
 /** A key that an attempt left in another state than it had before. */
 export interface KeyEffect {
@@ -11,14 +11,16 @@ export interface KeyEffect {
   readonly attempt: EntryOf<'attempt'>
   /** The first entry that says so. */
   readonly entry: Entry
-  readonly seqs: readonly number[]
+  /** The changes and their commands. */
+  readonly entries: readonly Entry[]
 }
 
-/** A value, one that is not known, or `undefined` for a key that does not exist. */
+/** A value, one that is not known, or `undefined` for a key that does not exist. Two that are not known may be equal. */
 type State = string | symbol | undefined
 
 interface Change {
   readonly entry: EntryOf<'keyspace'>
+  readonly command: EntryOf<'command'>
   readonly before: State
   readonly after: State
 }
@@ -39,8 +41,8 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
     [...byKey]
       .filter(([key, changes]) => !locks.has(key) && !isLockName(text(key)) && hasChanged(changes))
       .map(([key, changes]) => {
-        const seqs = changes.map(({ entry }) => entry.seq)
-        return { key, attempt, entry: changes[0]!.entry, seqs }
+        const entries = changes.flatMap(({ entry, command }) => [entry, command])
+        return { key, attempt, entry: changes[0]!.entry, entries }
       }),
   )
   return effects.sort((one, other) => one.entry.seq - other.entry.seq)
@@ -58,7 +60,7 @@ function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Cha
       const before = states.get(event.key)
       const after = stateAfter(event, entry, before)
       states.set(event.key, after)
-      if (after !== before) yield { entry: event, before, after }
+      if (after !== before) yield { entry: event, command: entry, before, after }
     }
     events = []
     const name = nameOf(entry)
@@ -79,12 +81,16 @@ function stateAfter({ event, key }: EntryOf<'keyspace'>, command: EntryOf<'comma
   const { argv, reply } = command
   const name = nameOf(command)
   if (event === 'set') {
-    if (/^(?:SET|SETNX|GETSET|MSET|MSETNX)$/.test(name)) return stringState(argv[argv.indexOf(key, 1) + 1])
+    if (/^(?:SET|SETNX|GETSET)$/.test(name)) return stringState(argv[2])
+    if (/^MSET(?:NX)?$/.test(name)) {
+      return stringState(argv[argv.findLastIndex((word, index) => index % 2 === 1 && word === key) + 1])
+    }
     if (/^P?SETEX$/.test(name)) return stringState(argv[3])
   }
   if (event === 'incrby' && /^(?:INCR|DECR)(?:BY)?$/.test(name)) return stringState(reply)
-  if (event === 'json.set' && name === 'JSON.SET' && /^[$.]$/.test(text(argv[2]!))) return `json ${argv[3]}`
+  if (event === 'incrbyfloat' && name === 'INCRBYFLOAT') return stringState(reply)
   if (event === 'hset' && /^H(?:M?SET|SETNX)$/.test(name)) return hashState(before, argv.slice(2))
+  if (event === 'hincrby' && name === 'HINCRBY') return hashState(before, [argv[2]!, String(reply)])
   return Symbol(event)
 }
 
@@ -95,45 +101,23 @@ function stringState(value: unknown): State {
 const hash = 'hash '
 
 /** A hash whose fields are known, with others. */
-function hashState(before: State, words: readonly Bytes[]): State {
+function hashState(before: State, words: readonly string[]): State {
   if (before !== undefined && (typeof before === 'symbol' || !before.startsWith(hash))) return Symbol('hset')
   const fields = new Map<string, string>(before === undefined ? [] : JSON.parse(before.slice(hash.length)))
   for (let index = 0; index + 1 < words.length; index += 2) fields.set(words[index]!, words[index + 1]!)
   return hash + JSON.stringify([...fields].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Events that another one of the same attempt may have taken back, where values are not known. */
-const opposites: readonly (readonly [RegExp, RegExp])[] = [
-  [/^incrby/, /^incrby/],
-  [/^sadd$/, /^s(?:rem|pop)$/],
-  [/^z(?:add|incr)$/, /^z(?:rem|pop)/],
-  [/^h(?:set|incrby)/, /^h(?:del|incrby)/],
-  [/^[lr]push$/, /^(?:[lr]pop|lrem)$/],
-]
+/** Events that leave a key with more than it held: nothing of the same kind takes it back. */
+const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
-/** Whether the key is another one for certain than before. */
+/** Whether the key is another one for certain than before. What others changed meanwhile makes it unclear. */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!
   const { after } = changes.at(-1)!
-  if (before === after) return false
-  const events = changes.map(({ entry }) => entry.event)
-  if (events.every((event) => event === 'incrby')) {
-    // Others may have counted in between.
-    const sum = changes.reduce((so, change) => so + numberOf(change.after) - numberOf(change.before), 0)
-    if (!Number.isNaN(sum)) return sum !== 0
-  }
-  if (typeof after !== 'symbol') return true
-  return !opposites.some(([does, undoes]) => {
-    const done = events.findIndex((event) => does.test(event))
-    return done !== -1 && events.slice(done + 1).some((event) => undoes.test(event))
-  })
-}
-
-function numberOf(state: State): number {
-  if (state === undefined) return 0
-  return typeof state === 'string' && /^string -?\d{1,15}$/.test(state)
-    ? Number(state.slice('string '.length))
-    : Number.NaN
+  if (changes.some((change, index) => index > 0 && change.before !== changes[index - 1]!.after)) return false
+  if (changes.every(({ entry }) => growth.test(entry.event))) return true
+  return typeof before !== 'symbol' && typeof after !== 'symbol' && before !== after
 }
 
 function isLockName(key: string): boolean {
@@ -141,7 +125,7 @@ function isLockName(key: string): boolean {
 }
 
 function nameOf({ argv }: EntryOf<'command'>): string {
-  return text(argv[0]!).toUpperCase()
+  return text(argv[0] ?? ('' as Bytes)).toUpperCase()
 }
 
 function hasWord({ argv }: EntryOf<'command'>, word: string): boolean {

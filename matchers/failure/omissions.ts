@@ -1,4 +1,4 @@
-import { text } from '../../src/kernel/bytes.js'
+import { type Bytes, text } from '../../src/kernel/bytes.js'
 import { counted } from '../../src/kernel/counted.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { answerText, commandLine, urlText } from '../../src/report/describe.js'
@@ -6,8 +6,9 @@ import { quoted } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import type { Evidence } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstances.js'
+import { removals } from './key-effects.js'
 
-// What did not happen: runs that were skipped, work behind a guard, messages that failed for good.
+// What did not happen: runs that were skipped, keys that were taken, messages that failed for good.
 
 /** Runs of schedules that did not happen, told once for each reason. */
 export function skippedSlots({ evidence }: Log): Circumstance[] {
@@ -24,24 +25,32 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
   })
 }
 
-/** `SET … NX` of the code under test that found the key, and did not get it later: what it guards was left out. */
+/** `SET … NX` of the code under test that found the key, and neither got it later nor went on to change it. */
 export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
-  const written = new Map<string, EntryOf<'command'>>()
-  const refused = new Map<string, Circumstance & { readonly messageId: string | undefined }>()
-  for (const entry of evidence.of('command')) {
-    const key = guardKey(entry)
-    if (key === undefined) continue
-    const isRefused = entry.error === undefined && (entry.reply === null || entry.reply === 0)
+  /** The commands that made the keys that there are. */
+  const makers = new Map<Bytes, EntryOf<'command'>>()
+  const refused = new Map<Bytes, Circumstance & { readonly messageId: string | undefined }>()
+  let events: EntryOf<'keyspace'>[] = []
+  for (const entry of evidence.entries) {
+    // The changes of a command stand before it.
+    if (entry.type === 'keyspace') events.push(entry)
+    if (entry.type !== 'command') continue
     const messageId = attemptOf(entry)?.messageId
-    if (!isRefused) {
-      written.set(key, entry)
-      if (refused.get(key)?.messageId === messageId) refused.delete(key)
-      continue
+    for (const { event, key } of events) {
+      if (removals.test(event)) makers.delete(key)
+      else {
+        if (!makers.has(key)) makers.set(key, entry)
+        if (entry.via !== 'direct' && refused.get(key)?.messageId === messageId) refused.delete(key)
+      }
     }
-    const holder = written.get(key)
-    const since = holder === undefined ? '' : `, since #${holder.seq} at ${timeSeenFrom(holder.at, entry.at)}`
+    events = []
+    if (/^FLUSH/i.test(entry.argv[0] ?? '')) makers.clear()
+    const key = guardKey(entry)
+    if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
+    const maker = makers.get(key)
+    const since = maker === undefined ? '' : `, since #${maker.seq} at ${timeSeenFrom(maker.at, entry.at)}`
     refused.set(key, {
-      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} found the key there already${since}: what it guards was left out.`,
+      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} found the key there already${since}.`,
       seqs: [entry.seq],
       explainsMissing: true,
       messageId,
@@ -50,9 +59,10 @@ export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
   return [...refused.values()]
 }
 
-function guardKey({ argv, via }: EntryOf<'command'>): string | undefined {
+function guardKey({ argv, via }: EntryOf<'command'>): Bytes | undefined {
   if (via === 'direct') return undefined
-  const [name = '', key = '', ...rest] = argv.map((word) => text(word))
+  const [, key] = argv
+  const [name = '', , ...rest] = argv.map((word) => text(word))
   const isGuard =
     name.toUpperCase() === 'SETNX' ||
     (name.toUpperCase() === 'SET' && rest.slice(1).some((word) => word.toUpperCase() === 'NX'))

@@ -13,13 +13,15 @@ import { keyEffects } from './key-effects.js'
 // What came more than once, or in another order: by delivery, by request, by publishing.
 
 /** The same was done in two attempts of one message: the first did its work and did not count. */
-export function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
+export function doneAgain(log: Log): Circumstance[] {
+  const { evidence, mayRepeat } = log
   const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; first: Entry; seqs: number[] }>()
-  for (const { deed, attempt, entry, seqs } of deedsOf({ evidence, attemptOf })) {
+  for (const { deed, attempt, entry, entries } of deedsOf(log)) {
+    if (![attempt, ...entries].some(mayRepeat)) continue
     const name = `${attempt.messageId} ${deed}`
     const known = done.get(name) ?? { attempts: new Set(), deed, first: entry, seqs: [] }
     known.attempts.add(attempt)
-    known.seqs.push(...seqs)
+    known.seqs.push(...entries.map(({ seq }) => seq))
     done.set(name, known)
   }
   return [...done.values()]
@@ -40,7 +42,7 @@ interface Deed {
   readonly deed: string
   readonly attempt: EntryOf<'attempt'>
   readonly entry: Entry
-  readonly seqs: readonly number[]
+  readonly entries: readonly Entry[]
 }
 
 /** In the order of the log. */
@@ -52,7 +54,7 @@ function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
   const others = evidence.entries.flatMap((entry): Deed[] => {
     const deed = deedOf(entry, evidence)
     const attempt = deed === undefined ? undefined : attemptOf(entry)
-    return deed === undefined || attempt === undefined ? [] : [{ deed, attempt, entry, seqs: [entry.seq] }]
+    return deed === undefined || attempt === undefined ? [] : [{ deed, attempt, entry, entries: [entry] }]
   })
   return [...onKeys, ...others].sort((one, other) => one.entry.seq - other.entry.seq)
 }
@@ -61,10 +63,21 @@ function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
     return `published to ${urlText(entry.url, redaction)}`
   }
-  if (entry.type === 'call' && entry.handled > 0) {
+  if (entry.type === 'call' && isForEach(entry) && wasDone(entry)) {
     return `called ${entry.method} ${urlText(entry.url, redaction)}`
   }
   return undefined
+}
+
+/** Whether the host does its work again for each such call: others only read, or say what has to be in the end. [RFC 9110 9.2] */
+function isForEach({ method, headers }: EntryOf<'call'>): boolean {
+  return /^(?:POST|PATCH)$/i.test(method) && !headers.some(([name]) => /^idempotency-key$/i.test(name))
+}
+
+/** Whether a foreign host did its work: its handler ran, and answered so, even where the app saw something else. */
+function wasDone({ handled, answer }: EntryOf<'call'>): boolean {
+  const [, answered = answer?.status] = /^the handler ran.* and answered (\d+)/.exec(answer?.note ?? '') ?? []
+  return handled > 0 && Math.floor(Number(answered) / 100) === 2
 }
 
 /** A foreign host did its work, and the app did not hear of it. */
@@ -89,25 +102,27 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
     : `it was answered ${answerText(status, error, standardRedaction)}`
 }
 
-/** Requests that the code under test sent again, by itself or its client, after an answer that told it to or none. */
+/** Requests that were sent again after an answer that asks for it or none, although one of them had done its work. */
 export function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
+  const isDone = (entry: EntryOf<'request' | 'call'>): boolean =>
+    entry.type === 'call' ? wasDone(entry) : done.has(entry.seq)
   const bySequence = new Map<number, EntryOf<'request' | 'call'>[]>()
   for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
     const sequence = [...(bySequence.get(before.seq) ?? []), before]
     bySequence.delete(before.seq)
     bySequence.set(seq, sequence)
   }
-  return [...bySequence].map(([last, sequence]) => {
+  return [...bySequence].flatMap(([last, sequence]) => {
+    if (!sequence.some(isDone)) return []
     const { method, url } = sequence[0]!
     const ends = sequence.map((entry) => {
       const { seq, answer } = entry
-      const wasDone = entry.type === 'call' ? entry.handled > 0 : done.has(seq)
       const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
-      return `#${seq} ${end}${wasDone ? ', although it was done' : ''}`
+      return `#${seq} ${end}${isDone(entry) ? ', although it was done' : ''}`
     })
     return {
-      sentence: `the client sent ${method} ${urlText(url, evidence.redaction)} ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,
+      sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,
       seqs: [...sequence.map(({ seq }) => seq), last],
     }
   })

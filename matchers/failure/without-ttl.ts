@@ -2,7 +2,7 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { removals } from './key-effects.js'
 
-/** The command that a key without a time to live has none from, and the one whose time to live that ended. */
+/** The command that made a key without a time to live, or that ended the time to live which another one had given it. */
 export interface WithoutTtl {
   readonly since: EntryOf<'command'>
   readonly ended?: EntryOf<'command'> | undefined
@@ -29,14 +29,16 @@ export function withoutTtl(entries: readonly Entry[], key: Bytes): WithoutTtl | 
         found = undefined
         expires = entry
       } else if (event === 'persist' || (replacements.test(event) && !keeps)) {
-        found = { since: entry, ended: expires }
+        // Of a time to live that came with a dump the log does not know, and a script may give one and end it itself.
+        found = event === 'persist' && expires === undefined ? undefined : { since: entry }
+        if (expires !== undefined && expires !== entry) found = { since: entry, ended: expires }
         expires = undefined
       } else if (expires === undefined) {
         found ??= { since: entry }
       }
     }
     events = []
-    if (/^FLUSH/i.test(text(entry.argv[0]!))) {
+    if (/^FLUSH/i.test(entry.argv[0] ?? '')) {
       found = undefined
       expires = undefined
     }

@@ -11,6 +11,7 @@ export interface Unregistered {
 }
 
 interface Refused extends Unregistered {
+  request?: Unregistered['request']
   times: number
   /** `seq` of the deliveries whose handlers sent it, where that is known. */
   readonly attempts: Set<number>
@@ -28,6 +29,10 @@ export class RefusedRequests {
     const key = request === undefined ? hostname : `${request.method} ${withoutQuery(request.url)}`
     const known = this.#byKey.get(key) ?? { ...given, times: 0, attempts: new Set() }
     known.times++
+    // Of several queries none stands for the others.
+    if (request !== undefined && known.request?.url !== request.url) {
+      known.request = { ...request, url: withoutQuery(request.url) }
+    }
     if (attempt !== undefined) known.attempts.add(attempt)
     if (this.#byKey.size < most) this.#byKey.set(key, known)
   }

@@ -46,8 +46,8 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
 export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'call'>>
 
 /**
- * Requests that a client sent again by itself, after an answer that told it to or none at all, within the same delivery
- * or outside of any: a retry of its own, which the queue knows nothing of.
+ * Requests that were sent again after an answer that asks for it or none at all, within the same delivery or outside of
+ * any: the queue has no part in it. Whether a client did so or the code that uses it is not known.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
   const failed = new Map<string, EntryOf<'request' | 'call'>>()
@@ -68,8 +68,7 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
   return repeated
 }
 
-/** `the client sent the same request again, as #5 was answered 503: its own retry, not the queue's`. */
+/** `the same request as #5, which was answered 503`. */
 export function repetitionText({ seq, answer }: EntryOf<'request' | 'call'>): string {
-  const why = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
-  return `the client sent the same request again, as #${seq} ${why}: its own retry, not the queue's`
+  return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`}`
 }

@@ -128,6 +128,30 @@ describe('a refused request, with an assertion that fails first', () => {
     ])
   })
 
+  test('with several queries is counted without them, with one query it is shown', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    for (const page of [0, 1, 2]) await cause(fetch(`${mail}?page=${page}`))
+    for (let times = 0; times < 2; times++) await cause(charge())
+    expect(sandbox.calls.unanswered).toEqual([
+      expect.stringContaining(`GET ${mail} 3 times. `),
+      expect.stringContaining(`POST ${pay}?key=1 2 times. `),
+    ])
+  })
+
+  test('is counted where others come first', async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    const hosts = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.invalid/x`)
+    for (const host of hosts.slice(0, 2)) await cause(fetch(host))
+    expect(missing(sandbox)).not.toMatch(/and \d+ more/)
+    for (const host of hosts.slice(2)) await cause(fetch(host))
+    for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
+      expect(hosts.map((host) => text.includes(`The app sent GET ${host}`))).toEqual([true, true, false, false])
+      expect(text.split('and 2 more that nobody answered')).toHaveLength(2)
+    }
+    // The check at the end lists them all.
+    expect(leftBehind(sandbox, {})?.message).not.toMatch(/and \d+ more/)
+  })
+
   test('of a client over node:https has its attempt, and the host alone', async () => {
     const sandbox = connected({ unhandledCalls: 'error' })
     const get = (): Promise<unknown> =>

@@ -57,6 +57,8 @@ describe('causes that the log proves come before what was expected, and hints af
       const text = failureOf(() => expect(subject).toHaveDelivered({ to: orders }))
       expectInOrder(text, [...proven, 'Expected a delivered message', doneTwice, 'Replay:'])
     }
+    const text = failureOf(() => expect(sandbox.store).toHaveKey('charged', { value: 1 }))
+    expectInOrder(text, [...proven, "Expected a key 'charged'", doneTwice, 'Replay:'])
   })
 
   test('in a failure without a matcher', () => {

@@ -17,7 +17,7 @@ async function command({ addresses, fetch, tokens }: Sandbox, ...words: (string 
 }
 
 const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = true): string[] =>
-  circumstances(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing)
+  circumstances(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing, () => true)
 
 /** A handler that counts, under a script. */
 async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {
@@ -78,19 +78,23 @@ describe('what was done in several attempts', () => {
 describe('keys are judged by their state at the end of each attempt', () => {
   type Run = (...words: (string | number)[]) => Promise<unknown>
 
-  /** What is told of two attempts that do this; the first one fails after it. */
-  async function twice(work: (run: Run, attempt: number) => Promise<unknown>, seed?: (run: Run) => Promise<unknown>) {
+  /** What is told of attempts that do this; all but the last one fail after it. */
+  async function twice(
+    work: (run: Run, attempt: number) => Promise<unknown>,
+    seed?: (run: Run) => Promise<unknown>,
+    most = 2,
+  ): Promise<string[]> {
     using sandbox = world()
     const run: Run = (...words) => command(sandbox, ...words)
     await seed?.(run)
     let attempts = 0
     sandbox.destinations.on(url, async () => {
       await work(run, ++attempts)
-      return new Response(null, { status: attempts === 1 ? 503 : 200 })
+      return new Response(null, { status: attempts < most ? 503 : 200 })
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(attempts).toBe(2)
+    expect(attempts).toBe(most)
     return told(sandbox).filter((sentence) => sentence.includes('in each of'))
   }
   const released = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
@@ -169,12 +173,79 @@ describe('keys are judged by their state at the end of each attempt', () => {
     ['another field', 'order:1', (run, attempt) => run('HSET', 'order:1', `paid-${attempt}`, 1)],
     ['a list that grows', 'outbox', (run) => run('RPUSH', 'outbox', 'mail')],
     ['a stream', 'events', (run) => run('XADD', 'events', '*', 'paid', 1)],
-    ['a script that counts', 'charged', (run) => run('EVAL', "return redis.call('incr', KEYS[1])", 1, 'charged')],
+    ['a field that counts', 'order:1', (run) => run('HINCRBY', 'order:1', 'charged', 5)],
+    ['a fraction that is added', 'charged', (run) => run('INCRBYFLOAT', 'charged', 1.5)],
+    ['a value that is set among others', 'paid', (run, attempt) => run('MSET', 'order', 'paid', 'paid', attempt)],
     ['a key whose name only contains the word', 'blocks:1', (run) => run('INCR', 'blocks:1')],
   ])('told: %s', async (_, key, work) => {
     const sentences = await twice(work)
     expect(sentences).toHaveLength(1)
     expect(sentences[0]).toContain(`changed the key ${key} in each of 2 attempts`)
+  })
+
+  const unclear: [string, (run: Run, attempt: number) => Promise<unknown>][] = [
+    ['a value that a script sets', (run) => run('EVAL', "return redis.call('set', KEYS[1], 'paid')", 1, 'key')],
+    ['a counter of a script', (run) => run('EVAL', "return redis.call('incrby', KEYS[1], ARGV[1])", 1, 'key', 0)],
+    ['bytes at an offset', (run) => run('SETRANGE', 'key', 0, 'abc')],
+    ['a union', (run) => run('SUNIONSTORE', 'key', 'set:a', 'set:b')],
+    ['a copy', (run) => run('COPY', 'text', 'key', 'REPLACE')],
+    ['an operation on bits', (run) => run('BITOP', 'NOT', 'key', 'text')],
+    ['a path of a document', (run) => run('JSON.SET', 'document', '$.state', '"paid"')],
+    [
+      'a document that is written in another order',
+      (run, attempt) => run('JSON.SET', 'document', '$', attempt % 2 === 0 ? '{"a":1,"b":2}' : '{"b":2,"a":1}'),
+    ],
+    [
+      'a key that is renamed',
+      async (run) => {
+        await run('SET', 'new', 'v')
+        await run('RENAME', 'new', 'key')
+      },
+    ],
+    [
+      'a list that is written anew',
+      async (run) => {
+        await run('DEL', 'key')
+        await run('RPUSH', 'key', 'a', 'b')
+      },
+    ],
+    [
+      'a set that is written anew',
+      async (run) => {
+        await run('DEL', 'key')
+        await run('SADD', 'key', 'a')
+      },
+    ],
+    [
+      'an element that moves to the front',
+      async (run) => {
+        await run('LREM', 'key', 0, 'a')
+        await run('LPUSH', 'key', 'a')
+      },
+    ],
+    [
+      'a score that is as before',
+      async (run) => {
+        await run('ZINCRBY', 'key', 2, 'a')
+        await run('ZINCRBY', 'key', -2, 'a')
+      },
+    ],
+    [
+      'a field that is as before',
+      async (run) => {
+        await run('HINCRBY', 'key', 'a', 2)
+        await run('HINCRBY', 'key', 'a', -2)
+      },
+    ],
+  ]
+  test.each(unclear)('not told, as the log does not know what it was before: %s', async (_, work) => {
+    const seed = async (run: Run): Promise<void> => {
+      await run('SET', 'text', 'v')
+      await run('SADD', 'set:a', 'x')
+      await run('SADD', 'set:b', 'y')
+      await run('JSON.SET', 'document', '$', '{ "state": "new" }')
+    }
+    expect(await twice(work, seed, 3)).toEqual([])
   })
 
   test('the charge is told, and not the lock around it, whichever came first', async () => {
@@ -252,11 +323,38 @@ test('a guard that found its key', async () => {
   await sandbox.clock.advance('1h')
   await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
   expect(told(sandbox)).toEqual([
-    expect.stringMatching(
-      /^#\d+ SET seen:42 1 EX 86400 NX found the key there already, since #4 at 09:00:00\.000: what it guards was left out\.$/,
-    ),
+    expect.stringMatching(/^#\d+ SET seen:42 1 EX 86400 NX found the key there already, since #4 at 09:00:00\.000\.$/),
   ])
   expect(told(sandbox, () => false, false)).toEqual([])
+})
+
+test('a guard that found its key: since the command that made the one that is there', async () => {
+  using sandbox = world()
+  await command(sandbox, 'SET', 'lock', 'a', 'NX')
+  await command(sandbox, 'DEL', 'lock')
+  sandbox.store.run('SET', 'lock', 'b')
+  sandbox.store.run('EXPIRE', 'lock', 60)
+  await command(sandbox, 'SET', 'lock', 'c', 'NX')
+  const maker = sandbox.traffic.of('command').find(({ argv }) => String(argv[2]) === 'b')!
+  expect(told(sandbox)).toEqual([expect.stringContaining(`found the key there already, since #${maker.seq} at `)])
+  sandbox.store.run('FLUSHALL')
+  await command(sandbox, 'SET', 'lock', 'd', 'NX')
+  await command(sandbox, 'SET', 'lock', 'e', 'NX')
+  expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX found the key')])
+})
+
+test('a key that is only made where there is none has kept nothing from being done', async () => {
+  using sandbox = world()
+  sandbox.destinations.on(url, async () => {
+    await command(sandbox, 'SET', 'visits', 0, 'NX')
+    await command(sandbox, 'INCR', 'visits')
+    return new Response()
+  })
+  sandbox.queue.publish({ to: url })
+  sandbox.queue.publish({ to: url })
+  await sandbox.clock.drain()
+  expect(sandbox.store.get('visits')).toBe('2')
+  expect(told(sandbox)).toEqual([])
 })
 
 test('a lock that was taken and then free has kept nothing from being done', async () => {
@@ -289,13 +387,25 @@ test('callbacks that overtook each other', async () => {
   ])
 })
 
-test('a request that the client repeated by itself, and whether the first was done', async () => {
+test('a request that was sent again, and whether the first was done', async () => {
   using sandbox = world()
   sandbox.faults.add([lostAck(), status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
   for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
   expect(told(sandbox)).toEqual([
-    'the client sent POST https://store.test/ 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
+    'POST https://store.test/ was sent 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
   ])
+})
+
+test('a request that was sent again, and did nothing before, explains nothing', async () => {
+  using sandbox = world()
+  using _ = replaceFetch(sandbox)
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+  for (let count = 0; count < 2; count++) await command(sandbox, 'INCR', 'visits')
+  const report = 'https://b.test/report'
+  let calls = 0
+  sandbox.calls.on(report, () => new Response(null, { status: calls++ === 0 ? 503 : 200 }))
+  for (let count = 0; count < 2; count++) await fetch(report)
+  expect(told(sandbox)).toEqual([])
 })
 
 test('messages that failed for good, and what should have told of it', async () => {
@@ -346,18 +456,58 @@ test('a log in which nothing stands out', async () => {
   expect(told(sandbox)).toEqual([])
 })
 
-test('a foreign host that did its work in two attempts, because its answer was lost', async () => {
+describe('what a foreign host did in several attempts', () => {
   const bank = 'https://bank.test/charges'
-  using sandbox = world()
-  using _ = replaceFetch(sandbox)
-  sandbox.calls.on(bank, () => new Response(null, { status: 201 })).script(bank, [lostAck()])
-  sandbox.destinations.on(url, async () => {
-    await fetch(bank, { method: 'POST' })
-    return new Response()
+
+  /** What is told of a delivery that calls the host in each of two attempts. */
+  async function called(prepare: (calls: Sandbox['calls']) => void, init: RequestInit): Promise<string[]> {
+    using sandbox = world()
+    using _ = replaceFetch(sandbox)
+    prepare(sandbox.calls)
+    let attempts = 0
+    sandbox.destinations.on(url, async () => {
+      await fetch(bank, init)
+      return new Response(null, { status: attempts++ === 0 ? 503 : 200 })
+    })
+    sandbox.queue.publish({ to: url })
+    await sandbox.clock.drain()
+    expect(sandbox.traffic.of('call').length).toBeGreaterThan(1)
+    return told(sandbox)
+  }
+  const works = (calls: Sandbox['calls']): unknown => calls.answer(bank, 201)
+
+  test('because its answer was lost', async () => {
+    const [sentence] = await called((calls) => works(calls) && calls.script(bank, [lostAck()]), { method: 'POST' })
+    expect(sentence).toMatch(
+      /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
+    )
   })
-  sandbox.queue.publish({ to: url })
-  await sandbox.clock.drain()
-  expect(told(sandbox)[0]).toMatch(
-    /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 2 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
-  )
+
+  test('because the delivery failed after it', async () => {
+    expect(await called(works, { method: 'POST' })).toEqual([
+      expect.stringContaining('called POST https://bank.test/charges in each of 2 attempts'),
+    ])
+  })
+
+  test.each<[string, (calls: Sandbox['calls']) => void, RequestInit]>([
+    ['of a call that only reads', works, {}],
+    ['of a call that says what has to be in the end', works, { method: 'PUT' }],
+    ['of a call by whose key the host knows it', works, { method: 'POST', headers: { 'Idempotency-Key': 'order-1' } }],
+    ['where the host did not do it', (calls) => calls.answer(bank, 503), { method: 'POST' }],
+    [
+      'where its handler threw',
+      (calls) =>
+        calls.on(bank, () => {
+          throw new Error('down')
+        }),
+      { method: 'POST' },
+    ],
+    [
+      'where it did not do it, and its answer was lost',
+      (calls) => calls.answer(bank, 503).script(bank, [lostAck(), lostAck()]),
+      { method: 'POST' },
+    ],
+  ])('is nothing %s', async (_, prepare, init) => {
+    expect(await called(prepare, init)).toEqual([])
+  })
 })

@@ -105,13 +105,13 @@ describe('the chain', () => {
     expect(shown + more).toBe(all)
   })
 
-  test('the client’s own retry is told apart from the queue’s', async () => {
+  test('a request that was sent again is told, and whether the first did its work', async () => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault: lostAck() })
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
-      /\nHint: the client sent POST https:\/\/store\.test\/pipeline 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
-    const detail = / +the client sent the same request again, as #\d+ got no answer: its own retry, not the queue's\n/
+      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
+    const detail = / +the same request as #\d+, which got no answer\n/
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)
     expect(failureOf(() => expect(sandbox.store).toHaveExecuted('INCR', 'n', { times: 1 }))).toMatch(hint)

@@ -289,11 +289,20 @@ describe('toHaveKey', () => {
         ],
         1,
       ],
+      [
+        'of a script that gives one and ends it',
+        [
+          ['SET', 'x', '1'],
+          ['EVAL', "redis.call('set', KEYS[1], 'a', 'EX', 9) redis.call('persist', KEYS[1])", '1', 'lock'],
+        ],
+        1,
+      ],
     ])('%s: since when', async (_, commands, since, ended) => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, commands as string[][])
-      const lost = ended === undefined ? '' : `, which ended the time to live of #${seq(sandbox, ended)}`
-      expect(hint(sandbox)).toBe(`lock does not expire (set at #${seq(sandbox, since)}${lost}).`)
+      const at = `#${seq(sandbox, since)}`
+      const why = ended === undefined ? `set at ${at}` : `${at} ended the time to live of #${seq(sandbox, ended)}`
+      expect(hint(sandbox)).toBe(`lock does not expire (${why}).`)
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })
 
@@ -303,6 +312,27 @@ describe('toHaveKey', () => {
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
       expect(hint(sandbox)).toBe('lock does not expire.')
+    })
+
+    test('that had one in a dump: PERSIST did not set it', () => {
+      using before = createSandbox({ startAt })
+      before.store.run('SET', 'lock', 'a', 'EX', 60)
+      using sandbox = createSandbox({ startAt })
+      sandbox.store.load(before.store.dump())
+      sandbox.store.run('PERSIST', 'lock')
+      expect(hint(sandbox)).toBe('lock does not expire.')
+    })
+
+    test('after a command without words', () => {
+      using sandbox = createSandbox({ startAt })
+      expect(() => sandbox.store.run()).toThrow('ERR empty command')
+      sandbox.store.run('SET', 'lock', 'a')
+      expect(hint(sandbox)).toMatch(/^lock does not expire \(set at #\d+\)\.$/)
+      for (const key of ['lock', 'other']) {
+        expect(failureOf(() => expect(sandbox.store).toHaveKey(key, { value: 'b' }))).toContain(
+          `Expected a key '${key}'`,
+        )
+      }
     })
 
     test('is not told of a key that expires, or of one that need not', async () => {

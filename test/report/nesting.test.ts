@@ -92,7 +92,7 @@ test('while two deliveries are under way nothing is guessed', async () => {
 })
 
 describe('a request that is sent again', () => {
-  const told = /the client sent the same request again, as #(\d+) (.*): its own retry, not the queue's/g
+  const told = /the same request as #(\d+), which (.*)/g
   const repetitions = (sandbox: Sandbox) =>
     [...sandbox.traffic.timeline().matchAll(told)].map(([, seq, why]) => {
       const { type } = sandbox.traffic.find(Number(seq))!
@@ -103,14 +103,14 @@ describe('a request that is sent again', () => {
     ['after a broken connection', reset(), ['request got no answer']],
     ['after a lost answer', lostAck(), ['request got no answer']],
     ['after an error of the service', status(503), ['request was answered 503']],
-  ] as const)('%s, by the client', async (_, fault, expected) => {
+  ] as const)('%s', async (_, fault, expected) => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault })
     await asker(sandbox, 2)([['incr', 'n']])
     expect(repetitions(sandbox)).toEqual(expected)
   })
 
-  test('in a delivery is the client’s, in the next delivery the queue’s', async () => {
+  test('in a delivery is named, in the next delivery it is the queue’s', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, faults, queue } = sandbox
     const ask = asker(sandbox, 2)

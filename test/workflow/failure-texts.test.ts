@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMatchers } from '../../matchers/index.js'
+import { lostAck } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -209,10 +210,12 @@ test('two workflows with the same step names: the one in question first; a url t
 
 test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
   const world = await ran(
-    async (context, { addresses, tokens }) => {
+    async (context, { addresses, faults, tokens }) => {
       await context.run('charge', async () => {
-        await fetch(`${addresses.store}/incr/charges`, { headers: { authorization: `Bearer ${tokens.store}` } })
-        if (context.retried === 0) throw new Error('card declined')
+        const headers = { authorization: `Bearer ${tokens.store}` }
+        const count = (): Promise<Response> => fetch(`${addresses.store}/incr/charges`, { headers })
+        faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+        await count().catch(count)
         return { id: 'ch_1' }
       })
     },

@@ -1,0 +1,84 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import { afterEach, beforeEach, describe, test } from 'vitest'
+import { withTrace } from '../../fixtures/world.js'
+import { failureOf } from './failure.js'
+
+const orders = 'https://shop.test/orders'
+const mail = 'https://shop.test/mail'
+const counters = ['stats:a', 'stats:b', 'stats:c', 'stats:d']
+
+let sandbox: Sandbox
+
+/** An order whose handler does everything in each of two attempts, as the first one fails after it. */
+beforeEach(async () => {
+  sandbox = createSandbox({ seed: 7 })
+  const { addresses, clock, destinations, fetch, queue, tokens } = sandbox
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  let attempts = 0
+  destinations.answer(mail, 200)
+  destinations.on(orders, async () => {
+    for (const key of counters) await fetch(`${addresses.store}/incr/${key}`, { headers })
+    await fetch(`${addresses.store}/mset/both:a/${attempts}/both:b/${attempts}`, { headers })
+    await fetch(`${addresses.store}/incr/charged`, { headers })
+    await fetch(`${addresses.queue}/v2/publish/${mail}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.queue}` },
+    })
+    return new Response(null, { status: attempts++ === 0 ? 503 : 200 })
+  })
+  queue.publish({ to: orders })
+  await clock.drain()
+  expect(attempts).toBe(2)
+})
+afterEach(() => sandbox.dispose())
+
+/** What the failure says was done in several attempts. */
+const repeated = (text: string): (string | undefined)[] =>
+  [...text.matchAll(/^Hint: msg_\S+ (.*) in each of 2 attempts/gm)].map(([, deed]) => deed)
+
+describe('what was done in several attempts is told where it explains the failure', () => {
+  test('of a key: what was done to that key', () => {
+    const { store } = sandbox
+    for (const key of ['charged', 'stats:d', 'both:b']) {
+      const text = failureOf(() => expect(store).toHaveKey(key, { value: 'x' }))
+      expect(repeated(text)).toEqual([`changed the key ${key}`])
+      expect(repeated(failureOf(() => expect(store).not.toHaveKey(key)))).toEqual([`changed the key ${key}`])
+    }
+  })
+
+  test('of commands and messages of which there are too many: what sent them', () => {
+    const { queue, store } = sandbox
+    expect(repeated(failureOf(() => expect(store).toHaveExecuted('INCR', 'charged', { times: 1 })))).toEqual([
+      'changed the key charged',
+    ])
+    const sent = [`published to ${mail}`]
+    expect(repeated(failureOf(() => expect(queue).toHavePublished({ to: mail }, { times: 1 })))).toEqual(sent)
+    expect(repeated(failureOf(() => expect(queue).toHaveDelivered({ to: mail }, { times: 1 })))).toEqual(sent)
+    expect(repeated(failureOf(() => expect(queue).not.toHavePublished({ to: mail })))).toEqual(sent)
+  })
+
+  test('of a delivery that is another one than expected: what its attempts did', () => {
+    const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders, status: 201 }))
+    expect(repeated(text)[0]).toBe('changed the key stats:a')
+  })
+
+  test('of what is absent, too few or something else: nothing', () => {
+    const { queue, store } = sandbox
+    const failures = [
+      () => expect(store).toHaveKey('paid:1'),
+      () => expect(store).toHaveExecuted('INCR', 'charged', { times: 3 }),
+      () => expect(store).toHaveExecuted('SET', 'paid:1'),
+      () => expect(queue).toHavePublished({ to: orders }, { times: 2 }),
+      () => expect(queue).toHaveDelivered({ to: mail, status: 201 }),
+      () => expect(queue).not.toHaveDelivered({ to: orders }),
+    ]
+    for (const failure of failures) expect(repeated(failureOf(failure)), String(failure)).toEqual([])
+    store.run('DEL', 'charged')
+    expect(repeated(failureOf(() => expect(store).toHaveKey('charged')))).toEqual([])
+  })
+
+  test('of what no matcher knows: everything', () => {
+    expect(repeated(withTrace('expected 2 to be 1', sandbox))).toHaveLength(3)
+  })
+})
