@@ -60,7 +60,7 @@ function textOf(failure: Failure): string {
   const story =
     failure.story === undefined
       ? chain.lines(left, namedIn(above), details)
-      : storyWith(failure.story, left, evidence, namedIn(told))
+      : storyWith(failure.story, left, evidence, namedIn(above))
   const end = [...lead, ...story]
   return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
 }
@@ -139,7 +139,7 @@ function cutTo(all: readonly string[], most: number): string[] {
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
 }
 
-/** A story of another kind, and below it the entries that the hints name, which it does not number. */
+/** A story of another kind, and below it the entries that the text above names, which it does not number. */
 function storyWith(story: string, most: number, evidence: Evidence, named: readonly number[]): string[] {
   if (named.length === 0) return shortened(story, most)
   const chain = new Chain(evidence, { focus: [], shown: () => false })
