@@ -75,10 +75,11 @@ const aborts: Cause = ({ evidence }) =>
     .map((sentence) => evidence.redaction.text(sentence))
 
 /** Faults, scripts and stubs that nothing met. */
-const unused: Cause = ({ world, evidence, tellsUnused }) => {
-  const [first, ...others] = tellsUnused === true ? [] : world.unused
+const unused: Cause = ({ world, evidence, tellsUnused, message = '' }) => {
+  const sentences = world.unused.map((sentence) => fromHere(sentence)).filter((sentence) => !message.includes(sentence))
+  const [first, ...others] = tellsUnused === true ? [] : sentences
   if (first === undefined) return []
-  const told = evidence.redaction.text(fromHere(first))
+  const told = evidence.redaction.text(first)
   return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
 }
 
