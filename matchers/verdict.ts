@@ -87,6 +87,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
     // The story of a run tells of its failed messages.
     isMissing: isShort && given.story === undefined,
+    isUnwanted: !isShort,
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
     shown: given.shown,
     story: given.story?.(pointed),

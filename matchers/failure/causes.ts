@@ -1,8 +1,9 @@
+import type { EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 import { swallowedAborts } from './aborts.js'
 import type { Chain } from './chain.js'
-import { circumstances } from './circumstances.js'
+import { circumstances, grouped } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
 import { type Thrown, thrownIn } from './thrown.js'
@@ -15,6 +16,8 @@ export interface Failed {
   readonly hints?: readonly string[] | undefined
   /** Something that was expected is missing: anything in the log may have kept it from happening. */
   readonly isMissing?: boolean | undefined
+  /** It is about something that is there. */
+  readonly isUnwanted?: boolean | undefined
   /** The failure itself lists what is unused. */
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
@@ -46,22 +49,24 @@ type Cause = (looked: Looked) => readonly string[]
 const mostUnanswered = 2
 const mostAborts = 2
 
-/** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
-const unanswered: Cause = ({ world, evidence, chain, isMissing }) => {
+/**
+ * Requests of the app that were refused or that nobody answered, and deliveries of what the failure is about: those say it
+ * once for each url, unless its last one was answered.
+ */
+const unanswered: Cause = ({ world, evidence, chain, isUnwanted }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
-  const sentences = new Map<string, string>()
-  const own = new Set<string>()
-  for (const attempt of evidence.of('attempt')) {
-    const { url, outcome, workflowRunId = '' } = attempt
-    if (outcome?.note === undefined || !metNobody.test(outcome.note)) continue
-    const sentence = sentences.get(url) ?? plainText(outcome.note)
-    sentences.set(url, sentence)
-    if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
-  }
-  const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
-  return [...new Set([...world.refused, ...own, ...others])]
+  // That nobody answers explains what came of it, and nothing else that is there.
+  const concerns = (attempt: EntryOf<'attempt'>): boolean =>
+    isUnwanted === true
+      ? chain.ledBy(attempt)
+      : chain.has(attempt) || chain.isAt(attempt.url) || runs.includes(attempt.workflowRunId ?? '')
+  const own = [...grouped(evidence.of('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
+    const { note = '' } = attempts.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
+    return metNobody.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
+  })
+  return [...new Set([...world.refused, ...own])]
     .slice(0, mostUnanswered)
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
 }

@@ -48,6 +48,11 @@ export class Chain {
     return this.#entries.length === 0
   }
 
+  /** Whether the focus is this entry, or came of it. */
+  ledBy(entry: Entry): boolean {
+    return this.#led.has(entry.seq)
+  }
+
   /** Whether a message of the story goes to this address. */
   isAt(url: string): boolean {
     for (const seq of this.#led) {

@@ -26,6 +26,8 @@ export interface Failure extends Subject {
   readonly hints?: readonly string[]
   /** Something is missing that dead letters may explain. */
   readonly isMissing?: boolean
+  /** It is about something that is there, and should not be, or not so often. */
+  readonly isUnwanted?: boolean
   /** The failure itself is about what is left, unused faults included. */
   readonly tellsUnused?: boolean
   /** A sentence above the timeline. */
