@@ -63,6 +63,7 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
           : presentKey(key, stored, compared, not, pattern, evidence)),
         // A value that is too small may be one that was never added.
         isMissing: !not,
+        isUnwanted: not,
         focus: entries.map(({ seq }) => seq).reverse(),
         shown: () => entries.length === 0,
         ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),

@@ -1,3 +1,5 @@
+import { text } from '../../src/kernel/bytes.js'
+import { parsedJson } from '../../src/kernel/parsed-json.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
@@ -7,7 +9,7 @@ import { circumstances, grouped } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
 import { type Thrown, thrownIn } from './thrown.js'
-import { metNobody, type WorldFacts, worldOf } from './world-facts.js'
+import { foreignToken, metNobody, type WorldFacts, worldOf } from './world-facts.js'
 
 /** What is known about a failure when its causes are looked for. */
 export interface Failed {
@@ -48,6 +50,29 @@ type Cause = (looked: Looked) => readonly string[]
 
 const mostUnanswered = 2
 const mostAborts = 2
+
+/**
+ * Requests that were refused for a token that the test had set. Tests refuse one on purpose, too: the failure is the error
+ * that came of it, or about something that is missing, and nothing else has reached that service since.
+ */
+const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
+  const requests = evidence.of('request')
+  const isRefused = ({ note, answer }: EntryOf<'request'>): boolean =>
+    answer?.status === 401 && note?.startsWith(foreignToken) === true
+  const isToldIn = ({ answer }: EntryOf<'request'>): boolean => {
+    const { error } = (parsedJson(text(answer?.body ?? ('' as never))) ?? {}) as { error?: unknown }
+    return typeof error === 'string' && message?.includes(error) === true
+  }
+  return (['queue', 'store'] as const).flatMap((service) => {
+    const own = requests.filter((request) => request.service === service)
+    const isLast = isMissing === true || isUnwanted === false
+    const refused =
+      message !== undefined ? own.findLast((one) => isRefused(one) && isToldIn(one)) : isLast ? own.at(-1) : undefined
+    return refused !== undefined && isRefused(refused)
+      ? evidence.redaction.text(`#${refused.seq} was answered 401. ${plainText(refused.note!)}`)
+      : []
+  })
+}
 
 /**
  * Requests of the app that were refused or that nobody answered, and deliveries of what the failure is about: those say it
@@ -107,7 +132,7 @@ const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence,
 
 /** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
 const causes = {
-  proven: [unanswered, thrown, aborts, unused],
+  proven: [refusedTokens, unanswered, thrown, aborts, unused],
   hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 

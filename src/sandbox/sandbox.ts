@@ -7,6 +7,7 @@ import type { Instant } from '../kernel/instant.js'
 import type { Inputs, Journal } from '../kernel/journal.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
+import type { ExplainsToken } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -490,8 +491,9 @@ export class Sandbox {
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
+    const explainToken: ExplainsToken = (service, token) => this.explainToken?.(service, token)
     return buildWorld(
-      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, heard },
+      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, explainToken, heard },
       start,
     )
   }
@@ -521,6 +523,9 @@ export class Sandbox {
 
   /** For adapters: a request to a real host was refused. A property, so that it can be handed on. */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
+
+  /** For fixtures: what to note of a request that is refused for its token, asked as it is refused. @internal */
+  explainToken: ExplainsToken | undefined
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
   onDispose(end: () => void): () => void {
