@@ -72,9 +72,15 @@ interface Inside {
   placeOf(sandbox: Sandbox, instant: PastInstant): Place
   beginningOf(sandbox: Sandbox): Beginning
   journalOf(sandbox: Sandbox): Journal | undefined
+  explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void
   takeOver(sandbox: Sandbox, from: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void>
 }
 let whole: Inside
+
+/** What the entry of a request notes that is refused for its token, asked as it is refused. */
+export function explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void {
+  whole.explainTokens(sandbox, explain)
+}
 
 /** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
 export function placeOf(sandbox: Sandbox, instant: PastInstant): Place {
@@ -108,6 +114,9 @@ export class Sandbox {
   static {
     detachable(Sandbox)
     whole = {
+      explainTokens: (sandbox, explain) => {
+        sandbox.#explainToken = explain
+      },
       placeOf: (sandbox, instant) => {
         const world = sandbox.#renewed
         return { world, ...cutAt(instant, sandbox.#world, world) }
@@ -134,6 +143,7 @@ export class Sandbox {
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
   readonly #strays = new Set<string>()
+  #explainToken: ExplainsToken | undefined
   /** How many worlds were replaced. */
   #renewed = 0
   /** How many dumps were loaded, one upon the other. */
@@ -491,7 +501,7 @@ export class Sandbox {
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
-    const explainToken: ExplainsToken = (service, token) => this.explainToken?.(service, token)
+    const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
     return buildWorld(
       { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, explainToken, heard },
       start,
@@ -523,9 +533,6 @@ export class Sandbox {
 
   /** For adapters: a request to a real host was refused. A property, so that it can be handed on. */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
-
-  /** For fixtures: what to note of a request that is refused for its token, asked as it is refused. @internal */
-  explainToken: ExplainsToken | undefined
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
   onDispose(end: () => void): () => void {
