@@ -65,6 +65,7 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
         isMissing: !not,
         // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
         mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
+        isUnwanted: not,
         focus: entries.map(({ seq }) => seq).reverse(),
         shown: () => entries.length === 0,
         ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),

@@ -44,6 +44,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
           ...(not ? [] : [divergence(evidence, steps[broken]!, tests[broken]!, found, after)]),
         ],
         isMissing: !not,
+        isUnwanted: not,
         focus: found.toReversed(),
         shown: () => true,
       })

@@ -88,6 +88,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     // The story of a run tells of its failed messages.
     isMissing: isShort && given.story === undefined,
     mayRepeat: isShort ? attemptsOf(given, near?.thing) : ledTo(given, ranking.found),
+    isUnwanted: !isShort,
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
     shown: given.shown,
     story: given.story?.(pointed),

@@ -1,8 +1,7 @@
 import { text } from '../../src/kernel/bytes.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
-import { answerText } from '../../src/report/run-text.js'
-import { excerpt, plainText } from '../../src/report/safe-text.js'
+import { plainText } from '../../src/report/safe-text.js'
 import { literal } from '../literal.js'
 import type { Evidence } from '../received.js'
 import { grouped } from './circumstances.js'
@@ -19,7 +18,6 @@ interface Submission {
 
 type Call = EntryOf<'attempt'>
 
-const longestAnswer = 200
 const swallowed =
   'a try/catch around it (or finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
 /** How the SDK begins to say that a route ended before its first step. */
@@ -92,7 +90,7 @@ function endOf({ endedAfter = Number.POSITIVE_INFINITY }: Call): number {
   return endedAfter
 }
 
-/** What calls did after their first step: they submitted another one, ended the run, or failed. */
+/** What calls did after their first step: they submitted another one, or ended the run. Why one failed nobody knows. */
 function wentOn(
   submissions: readonly Submission[],
   calls: Iterable<Call>,
@@ -110,32 +108,19 @@ function wentOn(
     if (first === undefined) continue
     const { name, request } = first
     const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
-    const thrown = errorOf(call, evidence)
     if (second !== undefined)
       told.push(`${lead} went on and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
     else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
       // WorkflowAbort is thrown when the answer has come.
       const why = endedBefore(request, end.cause!) ? swallowed : 'the step is not awaited'
       told.push(`${lead} also ended run ${plainText(end.runId)} (#${end.seq}): ${why}.`)
-    } else if (thrown !== undefined) told.push(`${lead} then failed with ${thrown}: ${swallowed}.`)
+    }
   }
   return told
 }
 
 function endedBefore({ endedAfter = Number.POSITIVE_INFINITY }: EntryOf<'request'>, seq: number): boolean {
   return endedAfter < seq
-}
-
-/** What the SDK says of an error of the route; `undefined` when there was a fault, which may have made it. */
-function errorOf(call: Call, evidence: Evidence): string | undefined {
-  const { outcome, seq } = call
-  if (outcome === undefined || outcome.status < 400) return undefined
-  const error = parsedJson(text(outcome.body)) as { error?: unknown; message?: unknown } | undefined
-  if (typeof error?.error !== 'string' || typeof error.message !== 'string') return undefined
-  const isFaulty = evidence
-    .of('fault')
-    .some((fault) => fault.cause === seq || (fault.seq > seq && fault.seq <= endOf(call)))
-  return isFaulty ? undefined : excerpt(evidence.redaction.text(answerText(call)), longestAnswer)
 }
 
 /** Steps that came when their run had succeeded already: the queue refused them. */
@@ -155,10 +140,18 @@ function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence
 
 /** Routes that met no step: the SDK refuses the call, whatever the reason was. */
 function endedUnstarted(evidence: Evidence): string[] {
-  return evidence.of('attempt').flatMap(({ seq, outcome, workflowRunId: runId }) => {
-    if (runId === undefined || outcome?.status !== 400 || !text(outcome.body).includes(unstarted)) return []
-    return `The route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 (#${seq}): it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`
+  const refused = evidence
+    .of('attempt')
+    .filter(({ outcome, workflowRunId }) => workflowRunId !== undefined && isUnstarted(outcome))
+  return [...grouped(refused, ({ workflowRunId = '' }) => workflowRunId)].map(([runId, attempts]) => {
+    const { seq } = attempts[0]!
+    const where = attempts.length === 1 ? `(#${seq})` : `in ${attempts.length} attempts (first: #${seq})`
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 ${where}: it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`
   })
+}
+
+function isUnstarted(outcome: Call['outcome']): boolean {
+  return outcome?.status === 400 && text(outcome.body).includes(unstarted)
 }
 
 /** The steps in the body of a request that submits some. */

@@ -1,13 +1,15 @@
-import type { Entry } from '../../src/kernel/traffic.js'
+import { text } from '../../src/kernel/bytes.js'
+import { parsedJson } from '../../src/kernel/parsed-json.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 import { swallowedAborts } from './aborts.js'
 import type { Chain } from './chain.js'
-import { circumstances } from './circumstances.js'
+import { circumstances, grouped } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
 import { type Thrown, thrownIn } from './thrown.js'
-import { metNobody, type WorldFacts, worldOf } from './world-facts.js'
+import { foreignToken, metNobody, type WorldFacts, worldOf } from './world-facts.js'
 
 /** What is known about a failure when its causes are looked for. */
 export interface Failed {
@@ -18,6 +20,8 @@ export interface Failed {
   readonly isMissing?: boolean | undefined
   /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
+  /** It is about something that is there. */
+  readonly isUnwanted?: boolean | undefined
   /** The failure itself lists what is unused. */
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
@@ -49,22 +53,47 @@ type Cause = (looked: Looked) => readonly string[]
 const mostUnanswered = 2
 const mostAborts = 2
 
-/** Requests of the app that were refused or that nobody answered, and deliveries: those say it once for each url. */
-const unanswered: Cause = ({ world, evidence, chain, isMissing, message = '' }) => {
+/**
+ * Requests that were refused for a token that the test had set. Tests refuse one on purpose, too: the failure is the error
+ * that came of it, or about something that is missing, and nothing else has reached that service since.
+ */
+const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
+  const requests = evidence.of('request')
+  const isRefused = ({ note, answer }: EntryOf<'request'>): boolean =>
+    answer?.status === 401 && note?.startsWith(foreignToken) === true
+  const isToldIn = ({ answer }: EntryOf<'request'>): boolean => {
+    const { error } = (parsedJson(text(answer?.body ?? ('' as never))) ?? {}) as { error?: unknown }
+    return typeof error === 'string' && message?.includes(error) === true
+  }
+  return (['queue', 'store'] as const).flatMap((service) => {
+    const own = requests.filter((request) => request.service === service)
+    const isLast = isMissing === true || isUnwanted === false
+    const refused =
+      message !== undefined ? own.findLast((one) => isRefused(one) && isToldIn(one)) : isLast ? own.at(-1) : undefined
+    return refused !== undefined && isRefused(refused)
+      ? evidence.redaction.text(`#${refused.seq} was answered 401. ${plainText(refused.note!)}`)
+      : []
+  })
+}
+
+/**
+ * Requests of the app that were refused or that nobody answered, and deliveries of what the failure is about: those say it
+ * once for each url, unless its last one was answered.
+ */
+const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '' }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
-  const sentences = new Map<string, string>()
-  const own = new Set<string>()
-  for (const attempt of evidence.of('attempt')) {
-    const { url, outcome, workflowRunId = '' } = attempt
-    if (outcome?.note === undefined || !metNobody.test(outcome.note)) continue
-    const sentence = sentences.get(url) ?? plainText(outcome.note)
-    sentences.set(url, sentence)
-    if (chain.has(attempt) || chain.isAt(url) || runs.includes(workflowRunId)) own.add(sentence)
-  }
-  const others = isMissing === true ? [...world.undelivered, ...sentences.values()] : []
-  const all = [...new Set([...world.refused, ...own, ...others])]
+  // That nobody answers explains what came of it, and nothing else that is there.
+  const concerns = (attempt: EntryOf<'attempt'>): boolean =>
+    isUnwanted === true
+      ? chain.ledBy(attempt)
+      : chain.has(attempt) || chain.isAt(attempt.url) || runs.includes(attempt.workflowRunId ?? '')
+  const own = [...grouped(evidence.of('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
+    const { note = '' } = attempts.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
+    return metNobody.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
+  })
+  const all = [...new Set([...world.refused, ...own])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
     .filter((sentence) => !message.includes(sentence))
   const more = all.length - mostUnanswered
@@ -80,10 +109,11 @@ const aborts: Cause = ({ evidence }) =>
     .map((sentence) => evidence.redaction.text(sentence))
 
 /** Faults, scripts and stubs that nothing met. */
-const unused: Cause = ({ world, evidence, tellsUnused }) => {
-  const [first, ...others] = tellsUnused === true ? [] : world.unused
+const unused: Cause = ({ world, evidence, tellsUnused, message = '' }) => {
+  const sentences = world.unused.map((sentence) => fromHere(sentence)).filter((sentence) => !message.includes(sentence))
+  const [first, ...others] = tellsUnused === true ? [] : sentences
   if (first === undefined) return []
-  const told = evidence.redaction.text(fromHere(first))
+  const told = evidence.redaction.text(first)
   return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
 }
 
@@ -106,7 +136,7 @@ const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence,
 
 /** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
 const causes = {
-  proven: [unanswered, thrown, aborts, unused],
+  proven: [refusedTokens, unanswered, thrown, aborts, unused],
   hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 

@@ -48,6 +48,11 @@ export class Chain {
     return this.#entries.length === 0
   }
 
+  /** Whether the focus is this entry, or came of it. */
+  ledBy(entry: Entry): boolean {
+    return this.#led.has(entry.seq)
+  }
+
   /** Whether a message of the story goes to this address. */
   isAt(url: string): boolean {
     for (const seq of this.#led) {
@@ -79,20 +84,23 @@ export class Chain {
     const { redaction } = this.evidence
     const chosen = this.#chosen(left, named, most - (folded.messages > 0 ? 2 : 1))
     const shown = left.filter((entry) => chosen.has(entry))
+    const leftOut = gapsOf(left, chosen)
     const known: Known = {
       nesting: this.nesting,
       repetitions: this.repetitions,
       thrown,
       name: this.#name,
       choice: {
-        leftOut: gapsOf(left, chosen),
+        leftOut,
         isBrief: (entry) => chosen.get(entry) === 'brief',
       },
     }
     const lines = shown.length === 0 ? [] : timeline(shown, {}, redaction, known).split('\n')
-    const more = left.length - shown.length
+    const marked = [...leftOut.values()].reduce((sum, count) => sum + count, 0)
+    const more = left.length - shown.length - marked
     if (folded.messages > 0) lines.push(`  ${counted(folded.messages, 'callback')}, delivered`)
-    if (more > 0) lines.push(`  … ${more} more: ${everything(this.evidence)}`)
+    if (marked + more > 0)
+      lines.push(`  ${more === 0 ? 'All entries' : `… ${more} more`}: ${everything(this.evidence)}`)
     return lines
   }
 
@@ -289,7 +297,7 @@ function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<nu
 }
 
 function everything({ role }: Evidence): string {
-  return role === 'traffic' ? 'timeline() tells all' : 'sandbox.traffic.timeline()'
+  return role === 'traffic' ? 'traffic.timeline()' : 'sandbox.traffic.timeline()'
 }
 
 /** The nearest ones to a place, nearest first; of those that are equally near the earlier one. */

@@ -29,6 +29,8 @@ export interface Failure extends Subject {
   readonly isMissing?: boolean
   /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
+  /** It is about something that is there, and should not be, or not so often. */
+  readonly isUnwanted?: boolean
   /** The failure itself is about what is left, unused faults included. */
   readonly tellsUnused?: boolean
   /** A sentence above the timeline. */
@@ -63,7 +65,7 @@ function textOf(failure: Failure): string {
   const story =
     failure.story === undefined
       ? chain.lines(left, namedIn(above), details)
-      : storyWith(failure.story, left, evidence, namedIn(told))
+      : storyWith(failure.story, left, evidence, namedIn([...proven, ...told]), namedIn(above))
   const end = [...lead, ...story]
   return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
 }
@@ -152,11 +154,26 @@ function cutTo(all: readonly string[], most: number): string[] {
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
 }
 
-/** A story of another kind, and below it the entries that the hints name, which it does not number. */
-function storyWith(story: string, most: number, evidence: Evidence, named: readonly number[]): string[] {
-  if (named.length === 0) return shortened(story, most)
+/** Fewer lines hold no entry with its date and what is left out around it. */
+const fewestLines = 5
+
+/**
+ * A story of another kind, and below it the entries that the text above names, which it does not number: those of causes
+ * in up to half of the lines, candidates where it leaves room.
+ */
+function storyWith(
+  story: string,
+  most: number,
+  evidence: Evidence,
+  causes: readonly number[],
+  candidates: readonly number[],
+): string[] {
+  const free = most - story.split('\n').length - 1
+  const room = causes.length === 0 ? free : Math.max(free, Math.floor(most / 2))
+  const named = [...new Set([...causes, ...candidates])]
+  if (named.length === 0 || room < fewestLines) return shortened(story, most)
   const chain = new Chain(evidence, { focus: [], shown: () => false })
-  const lines = chain.lines(Math.floor(most / 2), named, [])
+  const lines = chain.lines(room, named, [])
   return [...shortened(story, most - lines.length - 1), '', ...lines]
 }
 

@@ -1,6 +1,7 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { counted } from '../../src/kernel/counted.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
+import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { headerMap } from '../kinds.js'
@@ -84,33 +85,38 @@ export function waitHints(
   return told
 }
 
-/** Deliveries that an app refused: whether it was right about their signatures. */
+/** Deliveries that an app refused with 401: whether it was right about their signatures. */
 export function refusalHints(evidence: Evidence, nearest: readonly Judged<MessageStory>[]): string[] {
   return nearest.flatMap(({ thing: { id, last } }) => {
-    const status = last?.outcome?.status
-    if (last === undefined || (status !== 401 && status !== 403)) return []
-    const isScripted = evidence.of('fault').some(({ cause, fault }) => cause === last.seq && fault === 'status')
-    const flaws = isScripted ? undefined : wrongWithSignature(evidence, last)
+    if (last?.outcome?.status !== 401 || isPrepared(last, evidence)) return []
+    const flaws = wrongWithSignature(evidence, last)
     if (flaws === undefined) return []
     const name = evidence.name(id)
     if (flaws.length > 0)
-      return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
+      return [`${name} was refused with 401, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
-    if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last, status)}`]
+    if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last)}`]
     return [
-      `${name} was refused with ${status} although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,
+      `${name} was refused with 401 although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,
     ]
   })
 }
 
+/** Whether the test itself gave the answer, by a rule, a script or a destination without code: no app has verified anything. */
+function isPrepared(attempt: EntryOf<'attempt'>, evidence: Evidence): boolean {
+  const { reply } = attempt as Partial<Attempt>
+  const isScripted = attempt.fault === 'status' || reply?.isGiven === true
+  return isScripted || evidence.of('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
+}
+
 /** An app that was started before keys were rotated has the former pair, of which the second is the current one now. */
-function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>, status: number): string {
+function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>): string {
   const { at, seq } = rotations.at(-1)!
   const known =
     rotations.length === 1
       ? 'An app that has the keys of before knows it as the next signing key, and has to verify with both.'
       : `They were rotated ${rotations.length} times: an app that has the keys of the beginning does not know it.`
-  return `was refused with ${status} although its signature is valid, by the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+  return `was refused with 401 although its signature is valid, by the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
 }
 
 /** Of attempts, the pattern names as many as there were retries. */

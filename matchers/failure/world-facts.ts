@@ -6,8 +6,8 @@ import type { Evidence } from '../received.js'
 export interface WorldFacts {
   /** A sentence for each request of the app that was refused, or that nobody answered, safe to print. */
   readonly refused: readonly string[]
-  /** The same for deliveries. */
-  readonly undelivered: readonly string[]
+  /** Whether a url is registered by now. */
+  readonly answersAt: (url: string) => boolean
   /** What handlers threw. */
   readonly errors: readonly unknown[]
   /** A sentence for each fault, script and verb that nothing met, safe to print. */
@@ -16,7 +16,11 @@ export interface WorldFacts {
 
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
 interface Loose {
-  readonly destinations?: { readonly errors?: unknown; readonly unplayed?: unknown; readonly unhandled?: unknown }
+  readonly destinations?: {
+    readonly errors?: unknown
+    readonly unplayed?: unknown
+    answererAt?(url: string): unknown
+  }
   readonly faults?: { readonly unused?: unknown }
   readonly calls?: {
     readonly errors?: unknown
@@ -29,8 +33,11 @@ interface Loose {
   readonly workflows?: readonly { readonly unused?: unknown }[]
 }
 
-/** How the note of an attempt begins that met nobody: the same sentence is a fact of its world. */
+/** How the note of an attempt begins that met nobody. */
 export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
+
+/** How the note of a request begins that was refused for a token which came from a variable that the test had set. */
+export const foreignToken = "This is not the sandbox's token"
 
 /** Facts of the world that evidence comes from, empty when it is only a log. */
 export function worldOf({ received, context, entries }: Evidence): WorldFacts {
@@ -42,7 +49,7 @@ export function worldOf({ received, context, entries }: Evidence): WorldFacts {
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
     refused: [...listOf(strays, world), ...outbound].map(asLine),
-    undelivered: listOf(destinations?.unhandled, destinations).map(asLine),
+    answersAt: (url) => destinations?.answererAt?.(url) !== undefined,
     errors,
     unused: unusedIn(world, entries),
   }

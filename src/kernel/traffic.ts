@@ -25,7 +25,7 @@ export interface RequestEntry {
   readonly body: Bytes
   /** Set once it is known: it is about a run that hides what its steps say. */
   redact?: HiddenFields
-  /** What its author should know of the words that it has: a sentence. */
+  /** What its author should know of the words that it has, or of its token: a sentence. */
   note?: string
   answer?: RequestAnswer
   /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */

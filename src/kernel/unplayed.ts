@@ -10,7 +10,10 @@ export interface Unplayed {
 /** An entry of a log: `attempt` for a delivery, `call` for a call of the app. */
 interface Logged {
   readonly type: string
+  readonly seq?: number
+  readonly cause?: number
   readonly url?: unknown
+  readonly method?: unknown
 }
 
 /**
@@ -20,12 +23,31 @@ interface Logged {
 export function unplayedText({ pattern, steps }: Unplayed, what: 'delivery' | 'call', log: readonly Logged[]): string {
   const told = steps.map(({ kind, status }) => (typeof status === 'number' ? `${kind} ${status}` : String(kind)))
   const type = what === 'delivery' ? 'attempt' : 'call'
-  const urls = new Set(log.flatMap(({ type: is, url }) => (is === type && typeof url === 'string' ? [url] : [])))
+  const logged = log.filter((entry) => entry.type === type)
+  const urls = new Set(logged.flatMap(({ url }) => (typeof url === 'string' ? [url] : [])))
   const why = {
     delivery: ` Either too few deliveries were attempted (await clock.drain()?), or the steps aren't needed.`,
     call: ` Either the app sent too few requests there (a cache?), or the steps aren't needed.`,
   }
-  return `The script for ${pattern} has steps that no ${what} met: ${told.join(', ')}.${meant(pattern, [...urls]) || why[what]}`
+  return `The script for ${pattern} has steps that no ${what} met: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
+}
+
+/** Of a request that met the pattern of the script and the fault of a rule; empty if there is none. */
+function preceded(pattern: string, logged: readonly Logged[], log: readonly Logged[]): string {
+  const struck = new Set(log.flatMap(({ type, cause }) => (type === 'fault' ? (cause ?? []) : [])))
+  if (struck.size === 0) return ''
+  const [, wanted, url = pattern] = /^([A-Za-z]+)\s+(.*)$/.exec(pattern) ?? []
+  const script = new AddressPattern(url)
+  const first = logged.find(
+    ({ seq = 0, url: asked, method }) =>
+      struck.has(seq) &&
+      typeof asked === 'string' &&
+      script.matches(asked) &&
+      (wanted === undefined || wanted.toUpperCase() === method),
+  )
+  return first === undefined
+    ? ''
+    : ` A fault rule struck #${first.seq} there, and a rule that answers leaves a script as it is.`
 }
 
 /** ` Did you mean "https://shop.test/orders"?`, of urls that were asked; empty if a request has met the script. */

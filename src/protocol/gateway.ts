@@ -9,7 +9,7 @@ import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location, QueueRegion } from './address.js'
-import { json, RoutedCall } from './call.js'
+import { json, RoutedCall, storeTokenQuery, tokenOf } from './call.js'
 import { Hearing } from './hearing.js'
 import { type Route, routesOf } from './routes.js'
 import type { Answer, Call, Exchange, Service } from './service.js'
@@ -28,9 +28,14 @@ export interface GatewayOptions {
   readonly journal?: Journal | undefined
   /** What goes wrong. */
   readonly faults?: FaultSource | undefined
+  /** What its author should know of a request that was refused for its token. */
+  readonly explainToken?: ExplainsToken | undefined
   /** Which region's queue is among the services, and who serves the other. */
   readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
 }
+
+/** Says in a sentence where a token came from that a service does not know; `undefined` when nobody knows. */
+export type ExplainsToken = (service: 'queue' | 'store', token: string) => string | undefined
 
 /** Runs work that takes time as a task of the clock: the one that is there, or a new one. */
 type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
@@ -79,7 +84,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       const { vocabulary, note } = routed.speech
       const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
       if (entry !== undefined) {
-        if (note !== undefined) entry.note = note
+        if (note !== undefined) entry.note ??= note
         entry.answer = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
@@ -112,7 +117,17 @@ export function createGateway(options: GatewayOptions): Exchange {
     } catch (error) {
       return fail(error)
     }
-    return served instanceof Promise ? waiting(() => later(served)) : finish(served)
+    if (served instanceof Promise) return waiting(() => later(served))
+    if (served.status === 401 && entry !== undefined) explainRefusal(entry, routed)
+    return finish(served)
+  }
+
+  function explainRefusal(entry: Received, call: RoutedCall): void {
+    const { service } = call
+    if (service === 'stats') return
+    const token = tokenOf(call, service === 'queue' ? call.vocabulary.queueTokenQuery : storeTokenQuery)
+    const note = token === undefined ? undefined : options.explainToken?.(service, token)
+    if (note !== undefined) entry.note = note
   }
 
   /** Of the queue that is not among the services. */

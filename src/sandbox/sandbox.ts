@@ -8,6 +8,7 @@ import type { Instant } from '../kernel/instant.js'
 import type { Inputs, Journal } from '../kernel/journal.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
+import type { ExplainsToken } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -72,9 +73,15 @@ interface Inside {
   placeOf(sandbox: Sandbox, instant: PastInstant): Place
   beginningOf(sandbox: Sandbox): Beginning
   journalOf(sandbox: Sandbox): Journal | undefined
+  explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void
   takeOver(sandbox: Sandbox, from: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void>
 }
 let whole: Inside
+
+/** What the entry of a request notes that is refused for its token, asked as it is refused. */
+export function explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void {
+  whole.explainTokens(sandbox, explain)
+}
 
 /** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
 export function placeOf(sandbox: Sandbox, instant: PastInstant): Place {
@@ -108,6 +115,9 @@ export class Sandbox {
   static {
     detachable(Sandbox)
     whole = {
+      explainTokens: (sandbox, explain) => {
+        sandbox.#explainToken = explain
+      },
       placeOf: (sandbox, instant) => {
         const world = sandbox.#renewed
         return { world, ...cutAt(instant, sandbox.#world, world) }
@@ -135,6 +145,7 @@ export class Sandbox {
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
   readonly #strays = new Set<string>()
+  #explainToken: ExplainsToken | undefined
   /** How many worlds were replaced. */
   #renewed = 0
   /** How many dumps were loaded, one upon the other. */
@@ -499,8 +510,23 @@ export class Sandbox {
     const gate = this.#gate
     const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
+    const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
     return buildWorld(
-      { options, vocabulary, policy, addresses, locate, tokens, hints, answer, elsewhere, strays, heard, gate },
+      {
+        options,
+        vocabulary,
+        policy,
+        addresses,
+        locate,
+        tokens,
+        hints,
+        answer,
+        elsewhere,
+        strays,
+        explainToken,
+        heard,
+        gate,
+      },
       start,
     )
   }

@@ -19,7 +19,7 @@ import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
-import { createGateway } from '../protocol/gateway.js'
+import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabulary.js'
 import { Destinations } from '../queue/destinations/destinations.js'
@@ -104,6 +104,7 @@ export interface Plan {
   readonly elsewhere: Elsewhere | undefined
   /** Requests to real hosts of the service that were refused, as sentences. */
   readonly strays: () => readonly string[]
+  readonly explainToken: ExplainsToken
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -209,6 +210,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     traffic,
     faults,
     journal,
+    explainToken: plan.explainToken,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
   const store = new DirectStore(executions, stored.state, journal, draws)

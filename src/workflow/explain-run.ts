@@ -1,8 +1,10 @@
 import { text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { timeText } from '../queue/explain/time-text.js'
+import type { Message } from '../queue/message/message.js'
+import type { Queue } from '../queue/queue.js'
 import { shownText, shownUrl } from '../secrets/urls.js'
-import type { Run } from './run.js'
+import type { KeptReply, Run } from './run.js'
 import type { Workflows } from './workflows.js'
 
 /** Why a run is where it is, in sentences that a person can act on. */
@@ -10,7 +12,7 @@ export function explainRun(run: Run, { queue }: Workflows): string {
   const { id, url, time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
     .filter(({ part, ended }) => !ended && part?.runId === id)
-    .map((message) => queue.explain(message.id))
+    .flatMap((message) => [queue.explain(message.id), ...lastFailure(run, message, queue)])
   const waiting = [...(waits ?? [])].map(
     ({ step, eventId, deadline }) =>
       `Step ${JSON.stringify(step.stepName)} waits for event ${JSON.stringify(eventId)} until ${timeText(deadline)}.`,
@@ -30,10 +32,22 @@ function end(run: Run): string {
   if (state === 'RUN_SUCCESS') return `succeeded${at}`
   if (state === 'RUN_CANCELED') return `was cancelled${at}`
   if (failure === undefined) return `failed${at}`
-  const { status, error, message, dlqId } = failure
+  return `failed${at}: ${answered(run, failure.message, failure)} (dead letter ${failure.dlqId})`
+}
+
+/** What a message that is tried again met the last time. */
+function lastFailure(run: Run, message: Message, { courier }: Queue): string[] {
+  if (message.running) return []
+  const { error, response } = courier.log.about(message).findLast(({ state }) => state === 'ERROR')?.detail ?? {}
+  return response === undefined ? [] : [`At its last attempt ${answered(run, message, { ...response, error })}.`]
+}
+
+/** `https://app.test/run answered 500 "out of stock"` */
+function answered(run: Run, message: Message, { status, error, body }: KeptReply): string {
   const what =
     status === 0 ? `did not answer${error === undefined ? '' : `: ${shownText(error)}`}` : `answered ${status}`
-  return `failed${at}: ${shownUrl(message.url)} ${what}${bodyText(run)} (dead letter ${dlqId})`
+  const isHidden = [run.configuration.settings, message.settings].some(({ redact }) => redact?.body === true)
+  return `${shownUrl(message.url)} ${what}${bodyText(text(body), isHidden)}`
 }
 
 const longestBody = 300
@@ -41,10 +55,9 @@ const longestBody = 300
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** What the endpoint answered: of an error of the SDK its message. */
-function bodyText({ configuration, failure }: Run): string {
-  const body = text(failure!.body)
+function bodyText(body: string, isHidden: boolean): string {
   if (body === '') return ''
-  if (configuration.settings.redact?.body === true) return ' (its publisher hides the body)'
+  if (isHidden) return ' (its publisher hides the body)'
   const error = parsedJson(body) as { message?: unknown } | null | undefined
   const told = shownText(typeof error?.message === 'string' ? error.message : body)
   const shown = JSON.stringify(told.length > longestBody ? `${told.slice(0, longestBody)}…` : told)

@@ -85,13 +85,36 @@ describe('a delivery that nobody answered', () => {
     expect(text.split('\n')[2]).toContain(undelivered)
   })
 
+  const causes = (assertion: () => void): string => failureOf(assertion).split(/^Replay/m)[0]!
+
   test('leads a failure about something that is missing, and is not in one about something else', async () => {
-    sandbox.destinations.answer(orders, 200)
+    sandbox.destinations.answer(orders, 500)
     sandbox.queue.publish({ to: nowhere, retries: 0 })
-    sandbox.queue.publish({ to: orders })
+    sandbox.queue.publish({ to: orders, retries: 0 })
     await sandbox.clock.drain()
-    expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1')).split('\n')[2]).toContain(undelivered)
-    const found = failureOf(() => expect(sandbox.queue).not.toHaveDelivered({ to: orders }))
-    expect(found.slice(0, found.indexOf('Replay'))).not.toContain(nowhere)
+    expect(causes(() => expect(sandbox.store).toHaveKey('order:1')).split('\n')[2]).toContain(undelivered)
+    for (const assertion of [
+      () => expect(sandbox.queue).toHaveDelivered({ to: orders }),
+      () => expect(sandbox.queue).not.toHaveDeadLetter({ to: orders }),
+      () => expect(sandbox.queue).not.toHavePublished({ to: nowhere }),
+      () => expect(sandbox.queue).toHavePublished({ to: nowhere }, { times: 0 }),
+    ])
+      expect(causes(assertion)).not.toContain('Nobody answers')
+    expect(causes(() => expect(sandbox.queue).not.toHaveDeadLetter({ to: nowhere }))).toContain(undelivered)
+  })
+
+  test('is over as soon as somebody is there', async () => {
+    sandbox.queue.publish({ to: nowhere, retries: 1 })
+    await sandbox.clock.advance('1s')
+    const failures = [
+      () => expect(sandbox.store).toHaveKey('order:1'),
+      () => expect(sandbox.queue).toHaveDelivered({ to: nowhere, attempts: 1 }),
+    ]
+    for (const failure of failures) expect(causes(failure)).toContain(undelivered)
+    sandbox.destinations.answer(nowhere, 200)
+    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
+    await sandbox.clock.drain()
+    sandbox.destinations.off(nowhere)
+    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
   })
 })

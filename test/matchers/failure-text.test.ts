@@ -94,10 +94,11 @@ describe('the chain', () => {
     expect(text).toMatch(/published msg_\w+… to .*\n +body: \{"n":17\}/)
     expect(text.match(/incr n:17 \(pipeline\) → \d/g)).toHaveLength(3)
     expect(text).toMatch(/attempt 3 of 3 .* → 500/)
-    expect(text).toMatch(/… \d+ more: sandbox\.traffic\.timeline\(\)$/)
+    expect(text).toMatch(/^ {2}(?:… \d+ more|All entries): sandbox\.traffic\.timeline\(\)$/m)
     const shown =
       rows.filter((row) => /^ +#\d/.test(row)).length - above(text).filter((row) => /^ +#\d/.test(row)).length
-    const more = Number(/… (\d+) more/.exec(text)![1])
+    const marks = [...text.matchAll(/^ {2}… (\d+) (?:more|entries left out|entry left out)/gm)]
+    const more = marks.reduce((sum, [, count]) => sum + Number(count), 0)
     const all = sandbox.traffic
       .timeline()
       .split('\n')

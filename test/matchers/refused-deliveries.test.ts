@@ -48,9 +48,31 @@ test('an app that refuses nothing, or a 401 that was scripted, has no such sente
   right.queue.publish({ to: shop })
   await right.clock.drain()
   expect(delivered(right, { to: 'https://other.test/' }).explain(false)).not.toContain('signature')
-  using scripted = createSandbox()
-  scripted.faults.add({ on: 'queue.delivery', fault: status(401) })
-  expect(await failure(scripted)).not.toContain('signature')
+  const prepared: readonly ((sandbox: Sandbox) => unknown)[] = [
+    ({ faults }) => faults.add({ on: 'queue.delivery', fault: status(401) }),
+    ({ destinations }) => destinations.script(shop, [status(401)]),
+    ({ destinations }) => destinations.script(shop, [401]),
+    ({ destinations }) => destinations.answer(shop, 401),
+    ({ destinations }) => destinations.answer(shop, status(401)),
+    ({ destinations }) => destinations.answer(shop, { status: 401, body: 'no' }),
+    ({ destinations }) => destinations.answer(shop, new Response('no', { status: 401 })),
+    ({ destinations }) => destinations.record(shop, 401),
+  ]
+  for (const prepare of prepared) {
+    for (const followRedirects of [true, false]) {
+      using scripted = createSandbox({ policy: { followRedirects } })
+      prepare(scripted)
+      const text = await failure(scripted)
+      expect(text).toMatch(/401/)
+      expect(text, String(prepare)).not.toContain('signature')
+    }
+  }
+})
+
+test('nor does another status: an app may forbid what is rightly signed', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on(shop, () => new Response('closed on Sundays', { status: 403 }))
+  expect(await failure(sandbox)).not.toContain('signature')
 })
 
 test('after a rotation, and after two', async () => {

@@ -88,7 +88,7 @@ test.each([
   ['', false],
 ])('a refusal of %j: whether its body changes when it is serialized again', async (body, changes) => {
   using sandbox = createSandbox()
-  sandbox.destinations.answer(shop, 401)
+  sandbox.destinations.on(shop, () => new Response(null, { status: 401 }))
   sandbox.queue.publish({ to: shop, body, retries: 0 })
   await sandbox.clock.drain()
   const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))

@@ -137,21 +137,26 @@ test('the statistics count runs by how they end, and a dump keeps the count', as
   expect(world.dump().counted).toEqual(dump.counted)
 })
 
-describe('what a run failed of', () => {
-  /** A run whose endpoint answers so. */
+describe.each([
+  ['what a run failed of', 0, 'failed at 2030-01-01 00:00:00: '],
+  ['what a run met that tries again', 3, 'waits for retry 1 of 3 at '],
+] as const)('%s', (_, retries, begin) => {
+  /** A run whose endpoint answers so to the first attempt. */
   async function answered(reply: () => Response, headers: Record<string, string> = {}): Promise<string> {
     const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
     world.destinations.on(`${app}/run`, reply)
-    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 0, ...headers })
-    await world.clock.drain()
-    return explained(world)
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries, ...headers })
+    await world.clock.advance('1s')
+    const text = explained(world)
+    expect(text).toContain(begin)
+    return text
   }
 
   test('the url that failed and the body of its answer, cut and printable', async () => {
     expect(await answered(() => new Response('<h1>Bad\ngateway</h1>', { status: 502 }))).toContain(
-      `failed at 2030-01-01 00:00:00: ${app}/run answered 502 "<h1>Bad\\ngateway</h1>" (dead letter `,
+      `${app}/run answered 502 "<h1>Bad\\ngateway</h1>"`,
     )
-    expect(await answered(() => new Response(null, { status: 503 }))).toContain(`${app}/run answered 503 (dead letter`)
+    expect(await answered(() => new Response(null, { status: 503 }))).toMatch(/\/run answered 503( \(dead letter|\.$)/)
     const long = await answered(() => new Response(`\u001b[31m\u202e${'x'.repeat(5000)}`, { status: 500 }))
     expect(long).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
     expect(long.length).toBeLessThan(1200)
@@ -171,10 +176,10 @@ describe('what a run failed of', () => {
   test('nobody at the url of a later step: that url, and an address is not looked up', async () => {
     const world = workflowWorld()
     world.serve('/run', async (context) => void (await context.run('a', () => 1)), { baseUrl: 'http://127.0.0.1:4999' })
-    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 0 })
-    await world.clock.drain()
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries })
+    await world.clock.advance('1s')
     expect(explained(world)).toMatch(
-      /failed at .*: http:\/\/127\.0\.0\.1:4999\/run did not answer: .*connection refused \(dead letter /,
+      /http:\/\/127\.0\.0\.1:4999\/run did not answer: .*connection refused( \(dead|\.$)/,
     )
     expect(explained(world)).not.toMatch(/answered 0|lookup/)
   })

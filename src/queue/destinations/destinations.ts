@@ -358,20 +358,19 @@ export class Destinations {
       // A body can be read once, the destination answers many times.
       let reply: Promise<WireReply> | undefined
       return (url, _, { longestBody }) => {
-        reply ??= replyOfResponse(answer, from(url), longestBody).catch((error) => this.#failed(error))
+        reply ??= replyOfResponse(answer, from(url), longestBody).then(given, (error) => this.#failed(error))
         return reply
       }
     }
     checkAnswer(answer, called)
-    if (typeof answer === 'number') return () => plainStatus(answer)
+    if (typeof answer === 'number') return constant(plainStatus(answer))
     if ('kind' in answer) {
       const [step] = checkedSteps([answer], called)
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
     }
     const { status = 200, headers, body } = answer
     // Now: later changes to the given object do not count.
-    const reply = wire(status, headers, body)
-    return () => reply
+    return constant(wire(status, headers, body))
   }
 
   /** Code: whatever it does, the attempt ends. */
@@ -538,6 +537,16 @@ async function sendBy(
     const note = nobody[told]
     return note === undefined ? broken(told) : { ...broken(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
   }
+}
+
+/** Always the same answer: no code saw the delivery. */
+function constant(reply: WireReply): Underneath {
+  const answer = given(reply)
+  return () => answer
+}
+
+function given(reply: WireReply): WireReply {
+  return { ...reply, isGiven: true }
 }
 
 /** What a delivery over the network that found nobody says to its author. */

@@ -17,6 +17,8 @@ export interface WireReply {
   readonly note?: string
   /** Nothing will come: the attempt ends with its time-out. */
   readonly never?: true
+  /** It was given as data, so that no code saw the delivery. */
+  readonly isGiven?: true
 }
 
 /** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
