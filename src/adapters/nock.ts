@@ -1,5 +1,6 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
+import { gateOf } from '../kernel/clock.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { callOfRequest } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
@@ -17,11 +18,20 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  */
 export function nockScopes(
   sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'> &
-    Partial<Pick<Sandbox, 'calls' | 'onRenewal'>>,
+    Partial<Pick<Sandbox, 'calls' | 'clock' | 'onRenewal'>>,
 ): (() => void) & Disposable {
   const { store, queue, mgmt, regions } = sandbox.addresses
   const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
-  const answering: Answering = { takes: (_, url) => sandbox.owns(url), exchange: (call) => sandbox.exchange(call) }
+  const answering: Answering = {
+    takes: (_, url) => sandbox.owns(url),
+    // nock itself takes no turn of the host: a loop of requests would starve its timers.
+    exchange: async (call) => {
+      const answer = await sandbox.exchange(call)
+      const gate = sandbox.clock && gateOf(sandbox.clock)
+      if (gate?.closesAfterResponse()) await gate.turn()
+      return answer
+    },
+  }
   const removals = [...origins].map((origin) => answerAt(origin, answering, {}))
   const foreign: (() => void)[] = []
   const forget = (): void => {

@@ -300,9 +300,7 @@ export class Sandbox {
 
   /** One request as plain values: what every adapter calls. */
   exchange(call: Call): Answer | Promise<Answer> {
-    const answer = this.#world.exchange(call)
-    if (answer instanceof Promise || !this.#gate.closesAfterResponse()) return answer
-    return this.#gate.turn().then(() => answer)
+    return this.#world.exchange(call)
   }
 
   /**
@@ -310,7 +308,15 @@ export class Sandbox {
    * A property, so that it can be handed on: `new Client({ fetch: sandbox.fetch })`.
    */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
-    fetchThrough(this.#gate, this.#world.exchange, input, init)
+    this.#fetch(input, init)
+
+  #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
+    const world = this.#world
+    // A request that waits while the sandbox is reset or loaded belongs to the world that it was sent to.
+    const exchange = (call: Call): Answer | Promise<Answer> =>
+      world === this.#world ? this.exchange(call) : world.exchange(call)
+    return fetchThrough(this.#gate, exchange, input, init)
+  }
 
   /**
    * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`

@@ -4,7 +4,6 @@ import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, reset, type Sandbox } from '../../src/index.js'
-import type { Bytes } from '../../src/kernel/bytes.js'
 import { gateOf } from '../../src/kernel/clock.js'
 import { connector } from '../../src/server/redis-port/in-process.js'
 import { runs } from '../support/effort.js'
@@ -103,9 +102,6 @@ describe('a loop of awaited requests', () => {
     'a Request': (sandbox) => () => sandbox.fetch(new Request(`${sandbox.addresses.store}/get/a`)),
     'a body that has to be read': (sandbox) => () =>
       sandbox.fetch(sandbox.addresses.store, { method: 'POST', body: new URLSearchParams({ a: '1' }) }),
-    'sandbox.exchange': (sandbox) => async () => {
-      await sandbox.exchange({ method: 'GET', url: sandbox.addresses.store, headers: [], body: () => '' as Bytes })
-    },
     'a request to a real host of the vendor, which is refused': (sandbox) => {
       replaceFetch(sandbox)
       return () => fetch('https://eu1-real.upstash.io/get/a').catch(() => {})
