@@ -25,7 +25,7 @@ export type { Clock, ClockMode, DriveCall, Follower, MoveOptions } from './kerne
 export { VirtualClock } from './kernel/clock.js'
 export type { Duration } from './kernel/duration.js'
 export type { Instant } from './kernel/instant.js'
-export type { Task, Timer } from './kernel/time.js'
+export type { PendingTimer, Task, Timer } from './kernel/time.js'
 export type * from './kernel/traffic.js'
 export { entryTypes, Traffic } from './kernel/traffic.js'
 export type { Policy } from './policy/policy.js'

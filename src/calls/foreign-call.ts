@@ -1,10 +1,15 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { CallAnswer, CallEntry, EntryStamp } from '../kernel/traffic.js'
+import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
 export class ForeignCall implements CallEntry, EntryStamp {
+  static {
+    loggedAsJson(ForeignCall)
+  }
+
   readonly type = 'call'
   seq = 0
   at = 0

@@ -10,7 +10,7 @@ import type { Journal } from './journal.js'
 import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
-import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
+import type { PendingTimer, Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
 export interface Clock {
@@ -119,11 +119,6 @@ class ScheduledTimer implements Timer, Ranked {
     this.cancelled = true
     this.owner.forget(this)
   }
-
-  toJSON(): Pick<Timer, 'at' | 'label' | 'background'> {
-    const { at, label, background } = this
-    return { at, label, background }
-  }
 }
 
 /** What the rest of the house does with a clock, and nobody who has one. */
@@ -137,6 +132,7 @@ interface Inside {
   stop(clock: VirtualClock): void
   rewind(clock: VirtualClock): Rewind
   timersOf(clock: VirtualClock): number
+  waitingTimers(clock: VirtualClock): readonly Timer[]
   standStill(clock: VirtualClock): number
 }
 let inside: Inside
@@ -197,6 +193,11 @@ export function stop(clock: VirtualClock): void {
 /** How many timers have been set so far. */
 export function timersOf(clock: VirtualClock): number {
   return inside.timersOf(clock)
+}
+
+/** As `clock.pending()`, the timers themselves. */
+export function waitingTimers(clock: VirtualClock): readonly Timer[] {
+  return inside.waitingTimers(clock)
 }
 
 /**
@@ -335,6 +336,7 @@ export class VirtualClock implements Clock {
       stop: (clock) => clock.#stop(),
       rewind: (clock) => clock.#rewind(),
       timersOf: (clock) => clock.#sequence,
+      waitingTimers: (clock) => clock.#waiting(),
       standStill: (clock) => clock.#standStill(),
     }
   }
@@ -517,7 +519,11 @@ export class VirtualClock implements Clock {
   }
 
   /** The timers that wait, earliest first. */
-  pending(): readonly Timer[] {
+  pending(): readonly PendingTimer[] {
+    return this.#waiting().map(({ at, label, background }) => ({ at, label, background }))
+  }
+
+  #waiting(): readonly Timer[] {
     return this.#heap
       .values()
       .filter((timer) => !timer.cancelled)

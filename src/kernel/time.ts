@@ -25,6 +25,9 @@ export interface Timer {
   cancel(): void
 }
 
+/** A timer as `clock.pending()` tells of it. */
+export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
+
 /** A piece of work that the clock waits for. */
 export interface Task {
   readonly label: string

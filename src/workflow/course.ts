@@ -1,5 +1,5 @@
 import { text } from '../kernel/bytes.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import { type VirtualClock, waitingTimers } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { iso } from '../kernel/instant.js'
 import { parsedJson } from '../kernel/parsed-json.js'
@@ -99,7 +99,7 @@ export async function advanceUntil(engine: Workflows, course: Course, run: Run, 
 
 /** The next thing that happens, but for what renews itself for ever: unless the run itself waits for that. */
 function nextTimer(clock: VirtualClock, run: Run): Timer | undefined {
-  const timers = clock.pending()
+  const timers = waitingTimers(clock)
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
   return timers.find((timer) => !timer.background || own.has(timer))
 }

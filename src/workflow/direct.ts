@@ -1,7 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
-import { stated } from '../kernel/portable.js'
+import { fieldsOf, View } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
@@ -197,12 +197,52 @@ function shown(value: unknown): string {
 }
 
 /** What is said about a run of a workflow, here and by a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
-export type RunView = Pick<WorkflowRun, 'id' | 'url' | 'state' | 'createdAt' | 'completedAt' | 'result'>
+export interface RunView {
+  readonly id: string
+  readonly url: string
+  readonly state: RunState
+  readonly createdAt: number
+  /** `undefined` while it lasts. */
+  readonly completedAt?: number | undefined
+  /** What it returned, out of its JSON; `undefined` while it lasts, and when it returned nothing. */
+  readonly result?: unknown
+}
+
+const runReaders: { readonly [Name in keyof RunView]-?: (run: Run) => RunView[Name] } = {
+  id: (run) => run.id,
+  url: (run) => run.url,
+  state: (run) => run.state,
+  createdAt: (run) => run.time,
+  completedAt: (run) => run.completedAt,
+  result: ({ result }) => {
+    if (result === undefined || result === '') return undefined
+    try {
+      return JSON.parse(text(result))
+    } catch {
+      return text(result)
+    }
+  },
+}
+
+let runFields: PropertyDescriptorMap
 
 /** One run, as it stands whenever it is asked. */
-export class WorkflowRun {
+export class WorkflowRun extends View implements RunView {
+  declare readonly id: string
+  declare readonly url: string
+  declare readonly state: RunState
+  /** Virtual milliseconds. */
+  declare readonly createdAt: number
+  /** Virtual milliseconds; `undefined` while it lasts. */
+  declare readonly completedAt: number | undefined
+  /** What it returned, out of its JSON; `undefined` while it lasts, and when it returned nothing. */
+  declare readonly result: unknown
+  declare toJSON: () => RunView
+
   static {
-    detachable(WorkflowRun)
+    // biome-ignore lint/complexity/noThisInStatic: the bundler renames a class that names itself, and a diff shows the name
+    detachable(this)
+    runFields = fieldsOf(runReaders, (run: WorkflowRun) => run.#run)
   }
 
   readonly #run: Run
@@ -210,47 +250,11 @@ export class WorkflowRun {
   readonly #course: Course
 
   constructor(run: Run, engine: Workflows, course: Course) {
+    super()
     this.#run = run
     this.#engine = engine
     this.#course = course
-  }
-
-  get id(): string {
-    return this.#run.id
-  }
-
-  get url(): string {
-    return this.#run.url
-  }
-
-  get state(): RunState {
-    return this.#run.state
-  }
-
-  /** Virtual milliseconds. */
-  get createdAt(): number {
-    return this.#run.time
-  }
-
-  /** Virtual milliseconds; `undefined` while it lasts. */
-  get completedAt(): number | undefined {
-    return this.#run.completedAt
-  }
-
-  /** What it returned, out of its JSON; `undefined` while it lasts, and when it returned nothing. */
-  get result(): unknown {
-    const { result } = this.#run
-    if (result === undefined || result === '') return undefined
-    try {
-      return JSON.parse(text(result))
-    } catch {
-      return text(result)
-    }
-  }
-
-  toJSON(): RunView {
-    const { id, url, state, createdAt, completedAt, result } = this
-    return stated({ id, url, state, createdAt, completedAt, result })
+    Object.defineProperties(this, runFields)
   }
 
   /** Why it is where it is, in sentences: what each of its open steps waits for. */

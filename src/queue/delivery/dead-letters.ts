@@ -1,4 +1,5 @@
 import { type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { WireReply } from '../destinations/wire.js'
 import { fieldsThrough } from '../message/log.js'
 import type { Message, MessageView } from '../message/message.js'
@@ -10,6 +11,10 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
 export class DeadLetter implements Filed {
+  static {
+    loggedAsJson(DeadLetter)
+  }
+
   gone = false
 
   constructor(

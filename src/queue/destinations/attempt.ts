@@ -9,6 +9,7 @@ import type {
   MessageKind,
   StoreChange,
 } from '../../kernel/traffic.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
 import type { WireReply } from './wire.js'
@@ -37,6 +38,10 @@ export interface SigningFault {
  * the signature, are made when they are first read; so is everything else that tells the story.
  */
 export class Attempt implements AttemptEntry, EntryStamp {
+  static {
+    loggedAsJson(Attempt)
+  }
+
   seq = 0
   at = 0
   cause = 0

@@ -4,6 +4,7 @@ import type { HeaderList } from '../../kernel/http.js'
 import type { Filed } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { PublishSettings } from '../settings/settings.js'
 import type { Lane } from './lane.js'
 import type { LogEntry } from './log.js'
@@ -88,6 +89,10 @@ export type MessageView = Pick<
 
 /** One message to one url, from its acceptance to its end. */
 export class Message implements Filed, TimerTarget {
+  static {
+    loggedAsJson(Message)
+  }
+
   state: MessageState = 'CREATED'
   gone = false
   /** Retries made so far: the number of the running or the next attempt, counted from 0. */

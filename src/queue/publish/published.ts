@@ -1,6 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message } from '../message/message.js'
 
 /**
@@ -8,6 +9,10 @@ import type { Draft, Message } from '../message/message.js'
  * of every field would be most of the memory.
  */
 export class Published implements PublishedEntry, EntryStamp {
+  static {
+    loggedAsJson(Published)
+  }
+
   seq = 0
   at = 0
   cause = 0

@@ -1,6 +1,7 @@
 import { detachable } from '../../kernel/detachable.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import { stated } from '../../kernel/portable.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from '../settings/refusals.js'
 import type { RawSettings } from '../settings/settings.js'
@@ -23,6 +24,10 @@ export interface GroupDefaults {
 export type UrlGroupView = Pick<UrlGroup, 'name' | 'createdAt' | 'updatedAt' | 'endpoints'>
 
 export class UrlGroup {
+  static {
+    loggedAsJson(UrlGroup)
+  }
+
   endpoints: readonly GroupEndpoint[] = []
   /** As they were set, for reading back. */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined

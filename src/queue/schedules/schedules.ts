@@ -6,6 +6,7 @@ import { detachable } from '../../kernel/detachable.js'
 import { stated } from '../../kernel/portable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
+import { loggedAsJson } from '../../kernel/views.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
 import type { PublishHeaders } from '../publish/publish.js'
@@ -33,6 +34,10 @@ export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastT
 
 /** A message that a cron expression publishes again and again. [queue.md 7] */
 export class Schedule {
+  static {
+    loggedAsJson(Schedule)
+  }
+
   paused = false
   timer: Timer | undefined
   /** Tells of the local times before the next slot that do not exist. */

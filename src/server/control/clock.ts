@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { MoveOptions } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
-import type { Timer } from '../../kernel/time.js'
+import type { PendingTimer } from '../../kernel/time.js'
 import type { Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Order, order } from './order.js'
@@ -158,6 +158,6 @@ export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: strin
   return all.length > mostPending ? { pending, more } : { pending }
 }
 
-function timerView({ at, label, background }: Timer): object {
+function timerView({ at, label, background }: PendingTimer): object {
   return { at: iso(at), label, background }
 }

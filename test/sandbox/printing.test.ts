@@ -1,0 +1,152 @@
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { processError } from 'vitest/internal/browser'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
+
+// What a sandbox hands out is printed, compared and copied by tools that know nothing of it: by its own fields.
+
+const shop = 'https://shop.test/orders'
+const nine = Date.parse('2030-01-01T09:00:00Z')
+
+/** One of each kind, with the fields that it shows. */
+const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: object }>> = {
+  'a message': {
+    one: ({ queue }) => queue.messages[0]!,
+    fields: {
+      id: expect.stringMatching(/^msg_/),
+      kind: 'message',
+      url: shop,
+      method: 'POST',
+      body: 'b',
+      state: 'CREATED',
+      time: nine,
+      notBefore: nine + 3_600_000,
+      due: nine + 3_600_000,
+      retried: 0,
+      maxRetries: 3,
+      ended: false,
+    },
+  },
+  'a dead letter': {
+    one: ({ queue }) => queue.deadLetters[0]!,
+    fields: {
+      id: `${nine}-0`,
+      time: nine,
+      message: expect.objectContaining({ url: 'https://down.test/', state: 'FAILED', ended: true }),
+      reply: { status: 500, body: 'broken' },
+    },
+  },
+  'a schedule': {
+    one: ({ queue }) => queue.schedules.list()[0]!,
+    fields: { id: 'nightly', createdAt: nine, paused: false, nextTime: nine + 3 * 3_600_000 },
+  },
+  'a url group': {
+    one: ({ queue }) => queue.urlGroups.list()[0]!,
+    fields: { name: 'g', createdAt: nine, updatedAt: nine, endpoints: [{ url: shop }] },
+  },
+  'a timer': {
+    one: ({ clock }) => clock.pending().find(({ background }) => !background)!,
+    fields: { at: nine + 3_600_000, label: `delivery to ${shop}`, background: false },
+  },
+  'a run': {
+    one: ({ workflow }) => workflow.run('wfr_1'),
+    fields: { id: 'wfr_1', url: 'https://app.test/', state: 'RUN_STARTED', createdAt: nine },
+  },
+}
+
+let sandbox: Sandbox
+
+beforeEach(async () => {
+  sandbox = createSandbox({ startAt: nine })
+  const { queue, destinations, clock } = sandbox
+  destinations.answer('https://down.test/', { status: 500, body: 'broken' })
+  destinations.answer('https://app.test/', { headers: { 'service-workflow-sdk-version': '1' } })
+  queue.publish({ to: 'https://down.test/', retries: 0 })
+  queue.urlGroup('g', [shop])
+  const post = async (path: string, headers: Record<string, string>): Promise<void> => {
+    const authorization = `Bearer ${sandbox.tokens.queue}`
+    const init = { method: 'POST', headers: { authorization, ...headers }, body: '{}' }
+    expect((await sandbox.fetch(`${sandbox.addresses.queue}${path}`, init)).ok).toBe(true)
+  }
+  await post(`/v2/schedules/${shop}`, { 'service-cron': '0 12 * * *', 'service-schedule-id': 'nightly' })
+  const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': 'https://app.test/' }
+  await post('/v2/publish/https://app.test/', { ...run, 'service-workflow-init': 'true' })
+  await clock.advance('1ms')
+  queue.publish({ to: shop, body: 'b', notBefore: (nine + 3_600_000) / 1000 })
+})
+afterEach(() => sandbox[Symbol.asyncDispose]())
+
+/** A failing assertion as Vitest reports it. */
+function failure(assertion: () => void): { message: string; diff: string } {
+  try {
+    assertion()
+  } catch (error) {
+    return processError(error) as { message: string; diff: string }
+  }
+  throw new Error('The assertion holds.')
+}
+
+describe.each(Object.entries(kinds))('%s', (_, { one, fields }) => {
+  // The message was published a millisecond later.
+  const all = 'kind' in fields ? { ...fields, time: nine + 1 } : fields
+  const name = Object.keys(all)[0]!
+  const lines = Object.keys(all).length
+
+  test('matches its fields', () => {
+    const seen = one(sandbox)
+    expect(seen).toMatchObject(all)
+    expect(seen).toEqual(expect.objectContaining({ [name]: Object.values(all)[0] }))
+    expect(seen).toHaveProperty(name)
+    expect(seen).not.toMatchObject({ ...all, [name]: 'other' })
+  })
+
+  test('is shown in a diff by its fields', () => {
+    const seen = one(sandbox)
+    const { [name]: value } = JSON.parse(JSON.stringify(seen)) as Record<string, unknown>
+    for (const wrong of [
+      () => expect(seen).toMatchObject({ [name]: 'other' }),
+      () => expect(seen).toEqual({ [name]: 'other' }),
+      () => expect(seen).toEqual(expect.objectContaining({ [name]: 'other' })),
+      () => expect([seen]).toMatchObject([{ [name]: 'other' }]),
+      () => expect([seen]).toEqual([{ ...all, [name]: 'other' }]),
+    ]) {
+      const { diff } = failure(wrong)
+      expect(diff).toContain('"other"')
+      expect(diff).toContain(String(value))
+      // A few lines more than its fields and those of what stands in them.
+      expect(diff.split('\n').length).toBeLessThan(2 * lines + 24)
+      expect(diff).not.toMatch(/#|carrier|courier|engine|sequence|WeakMap|Getter/i)
+    }
+    expect(failure(() => expect([seen]).toEqual([])).diff).toContain(`"${name}": `)
+  })
+
+  test('is logged and written as JSON with its fields', () => {
+    const seen = one(sandbox)
+    const stated = JSON.parse(JSON.stringify(seen))
+    expect(stated).toEqual(all)
+    expect(Object.keys(stated)).toEqual(Object.keys(all))
+    expect(inspect(seen, { depth: 9 })).toBe(inspect(stated, { depth: 9 }))
+  })
+})
+
+test.each(['a timer', 'a run'])('%s equals its fields and is copied with them', (kind) => {
+  const { one, fields } = kinds[kind]!
+  expect(one(sandbox)).toEqual(fields)
+  expect(structuredClone(one(sandbox))).toEqual(fields)
+})
+
+test('a message is the same one wherever it is handed out, as it stands when it is asked', async () => {
+  const { queue, clock } = sandbox
+  sandbox.destinations.answer(shop, 200)
+  const message = queue.publish({ to: shop, delay: '1m' })
+  expect(queue.message(message.id)).toBe(message)
+  expect(queue.messages).toContain(message)
+  await clock.advance('1m')
+  expect(message).toMatchObject({ state: 'DELIVERED', ended: true })
+})
+
+test('entries of the log are logged as they are in JSON', () => {
+  const told = sandbox.traffic.filter(({ type }) => type === 'published' || type === 'attempt')
+  expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['published', 'attempt']))
+  for (const entry of told) expect(inspect(entry)).toBe(inspect(JSON.parse(JSON.stringify(entry))))
+})
