@@ -217,13 +217,14 @@ export class Store {
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
-    if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
     if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
         ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
+      // What was refused did nothing that the service could refuse as well.
+      if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
       return reply
     } finally {
       this.db.settle()

@@ -216,7 +216,8 @@ export class EngineDoor {
     if (row?.writes === true) store.wroteElsewhere()
     if (row !== undefined) {
       const command = store.commands.find(argv)
-      if (command !== undefined && command.status !== 'documented') store.diagnostics.noticeUndocumented(command)
+      if (command !== undefined && command.status !== 'documented' && 'reply' in end)
+        store.diagnostics.noticeUndocumented(command)
       if (via !== 'direct' && asksToWait(argv)) store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
     }
     journal.note(argv, user, via, cause, 'error' in end ? { error: end.error.message } : end)

@@ -165,7 +165,6 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
     const { journal, store } = this.#house.front
-    if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
       if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
@@ -175,6 +174,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (!showsAfterwards) this.#show(own, argv)
     try {
       const reply = own.run(this, argv)
+      if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
       note({ reply: reply === undefined ? null : plainOf(reply) })
       return reply
     } catch (error) {
