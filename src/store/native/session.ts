@@ -223,8 +223,8 @@ export class Session implements Subscriber, EventOutlet, Client {
     const { front } = this.#house
     const { store, journal } = front
     const reply = store.asOneRequest(store.nativeDocs, () => {
-      const received = front.measured(argv)
-      front.admit(argv, received)
+      const tables = [store.blockingCommands, store.commands]
+      const received = front.admit(argv, { user: this.user, via }, tables)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
       const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
       if (!(begun instanceof Blocked)) front.settle(received, begun)
