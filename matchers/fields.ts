@@ -19,7 +19,7 @@ export interface Field<T> {
   /** The field may be missing, so `undefined` can be expected. */
   readonly optional: boolean
   /** Whether a command's password may be in it: then neither side is printed. */
-  readonly isSecret?: (thing: T) => boolean
+  readonly isSecret?: (thing: never) => boolean
 }
 
 export type Fields<T> = Readonly<Record<string, Field<T>>>

@@ -35,18 +35,18 @@ export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   method: methodField((entry) => entry.method),
   url: {
     ...addressField((entry: EntryOf<'request'>) => entry.url),
-    isSecret: (entry) =>
+    isSecret: (entry: EntryOf<'request'>) =>
       entry.service === 'store' && standardRedaction.storeUrl(entry.url) !== standardRedaction.text(entry.url),
   },
   body: {
     ...bodyField((entry: EntryOf<'request'>) => entry.body),
-    isSecret: (entry) => standardRedaction.request(entry).fields?.body === true,
+    isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).fields?.body === true,
   },
   headers: headersField((entry) => entry.headers),
   status: numberField((entry) => entry.answer?.status),
   response: {
     ...optional(bodyField((entry: EntryOf<'request'>) => entry.answer?.body)),
-    isSecret: (entry) => standardRedaction.request(entry).answer?.body === true,
+    isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).answer?.body === true,
   },
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
 }

@@ -77,7 +77,7 @@ const wordsField: Field<EntryOf<'command'>> = {
   },
   takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
   optional: false,
-  isSecret: ({ argv }) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
+  isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
@@ -89,7 +89,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
     via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
     error: {
       ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
-      isSecret: ({ argv }) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
+      isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
     },
   },
   keyspace: { key: textField((entry) => text(entry.key)), event: textField((entry) => entry.event) },
