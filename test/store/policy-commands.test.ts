@@ -174,7 +174,7 @@ describe('they do what they say', () => {
     expect(all.run('COMMAND')).toEqual([])
     // [redis 7.0: COMMAND INFO mset config, its first, last and step]
     const [mset, config] = all.run('COMMAND', 'INFO', 'mset', 'config') as unknown[][]
-    expect(mset!.slice(0, 6)).toEqual(['mset', -3, ['write'], 1, -1, 2])
+    expect(mset!.slice(0, 6)).toEqual(['mset', -3, ['write', 'denyoom'], 1, -1, 2])
     expect((config!.at(-1) as string[][]).map(([name]) => name)).toContain('config|get')
     expect(all.run('COMMAND', 'DOCS', 'sort')).toEqual(['sort', ['since', '1.0.0', 'group', 'generic']])
   })
