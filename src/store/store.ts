@@ -274,7 +274,14 @@ export class Store {
     return this.options.nativeDocs ?? this.options.docs
   }
 
-  /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
+  /** What a transaction checks before it runs anything: the command may run, and may stand there. */
+  checkRow(argv: readonly Bytes[], user: User, command?: Command): Command {
+    const checked = this.check(argv, user, command)
+    if (checked.flags.includes('nomulti')) throw replyError('notInTransaction')
+    return checked
+  }
+
+  /** The command exists, has its arity and is allowed. Throws `ReplyError`. */
   check(argv: readonly Bytes[], user: User = this.access.standardUser, command: Command = this.lookup(argv)): Command {
     if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
     this.permit(command, argv, user)

@@ -50,7 +50,7 @@ describe('COMMAND INFO', () => {
     for (const [name, row, redis] of shared) expect([name, ...row.slice(3, 6)]).toEqual([name, ...redis.at])
   })
 
-  it.each(['write', 'readonly', 'denyoom', 'movablekeys', 'blocking', 'noscript', 'admin', 'fast'])(
+  it.each(['write', 'readonly', 'denyoom', 'movablekeys', 'blocking', 'noscript', 'admin', 'fast', 'no_multi'])(
     'says which are %s',
     (flag) => {
       const said = (flags: readonly string[]): boolean => flags.includes(flag)

@@ -19,6 +19,7 @@ const shownFlags: Partial<Record<CommandFlag, string>> = {
   admin: 'admin',
   blocking: 'blocking',
   noscript: 'noscript',
+  nomulti: 'no_multi',
   fast: 'fast',
 }
 
@@ -231,7 +232,8 @@ export const commandInfoCommands: readonly Command[] = [
     flags: telling,
     since: '2.8.13',
     status: 'redis',
-    deviations: 'Has no tips and no key specifications, and of the flags those that matter in the store. Lengths are those that the store takes: UNLINK needs no key, ZRANK may have WITHSCORE.',
+    deviations:
+      'Has no tips and no key specifications, and of the flags those that matter in the store. Lengths are those that the store takes: UNLINK needs no key, ZRANK may have WITHSCORE.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => info(names, store),
   }),

@@ -4,6 +4,7 @@ import type { CommandEntry } from '../../kernel/traffic.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
+import type { Command } from '../command/command.js'
 import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
@@ -262,15 +263,21 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Whether a row may wait for EXEC. Throws `ReplyError`. */
   #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
-    if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
+    if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
-    if (own === undefined) this.#checkStored(argv)
+    if (own !== undefined) return
+    const { store } = this.#house.front
+    store.checkRow(argv, this.user, this.#stored(argv))
   }
 
   /** Whether a command of the store has the right form, and may be sent by this user. Throws `ReplyError`. */
   #checkStored(argv: readonly Bytes[]): void {
+    this.#house.front.store.check(argv, this.user, this.#stored(argv))
+  }
+
+  #stored(argv: readonly Bytes[]): Command {
     const { store } = this.#house.front
-    store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
+    return store.blockingCommands.find(argv) ?? store.lookup(argv)
   }
 
   /** EXEC. */
@@ -278,7 +285,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     const { store } = this.#house.front
     return this.transaction.execute((rows) => {
       const stored = rows.filter((argv) => this.#own(argv[0]!.toUpperCase(), argv) === undefined)
-      const commands = stored.map((argv) => store.blockingCommands.find(argv) ?? store.lookup(argv))
+      const commands = stored.map((argv) => this.#stored(argv))
       const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
       if (refusal !== undefined) throw refusal
       store.meter.countTransaction()

@@ -290,7 +290,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const sizes: number[] = []
   const commands = rows.map((argv) => {
     sizes.push(front.measured(argv))
-    return store.check(argv, call.user)
+    return store.checkRow(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
