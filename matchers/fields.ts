@@ -18,6 +18,8 @@ export interface Field<T> {
   readonly takes: Takes
   /** The field may be missing, so `undefined` can be expected. */
   readonly optional: boolean
+  /** Whether a command's password may be in it: then neither side is printed. */
+  readonly isSecret?: (thing: never) => boolean
 }
 
 export type Fields<T> = Readonly<Record<string, Field<T>>>

@@ -69,6 +69,7 @@ interface Part<T> {
   /** Microseconds of comparing, beside those for the size of a body. */
   readonly cost: number
   readonly isBody: boolean
+  readonly isSecret: (thing: never) => boolean
 }
 
 /** Reading an attempt's headers signs it. */
@@ -79,13 +80,14 @@ const costs = new Map<unknown, number>([
 
 export function testOf<T>(fields: Fields<T>, pattern: Readonly<Record<string, unknown>>): Test<T> {
   const parts = Object.entries(pattern).map(([name, expected]): Part<T> => {
-    const { read, kind } = fields[name]!
+    const { read, kind, isSecret = () => false } = fields[name]!
     return {
       name,
       read,
       comparison: kind(expected),
       cost: costs.get(kind) ?? 0,
       isBody: kind === body,
+      isSecret,
     }
   })
   const cheapFirst = parts.toSorted((a, b) => a.cost - b.cost)
@@ -110,8 +112,8 @@ export function testOf<T>(fields: Fields<T>, pattern: Readonly<Record<string, un
     },
     compare: (thing) => {
       const redact = redactOf(thing)
-      return parts.map(({ name, read, comparison }) => {
-        return { name, differences: comparison.differences(read(thing)), redact }
+      return parts.map(({ name, read, comparison, isSecret }) => {
+        return { name, differences: comparison.differences(read(thing)), redact, isSecret: isSecret(thing as never) }
       })
     },
     work: (thing) => {

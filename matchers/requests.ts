@@ -1,5 +1,6 @@
 import type { Entry, EntryOf, ServiceName } from '../src/kernel/traffic.js'
 import { describeEntry } from '../src/report/describe.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import {
   addressField,
   bodyField,
@@ -32,11 +33,21 @@ export interface RequestPattern {
 
 export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   method: methodField((entry) => entry.method),
-  url: addressField((entry) => entry.url),
-  body: bodyField((entry) => entry.body),
+  url: {
+    ...addressField((entry: EntryOf<'request'>) => entry.url),
+    isSecret: (entry: EntryOf<'request'>) =>
+      entry.service === 'store' && standardRedaction.storeUrl(entry.url) !== standardRedaction.text(entry.url),
+  },
+  body: {
+    ...bodyField((entry: EntryOf<'request'>) => entry.body),
+    isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).fields?.body === true,
+  },
   headers: headersField((entry) => entry.headers),
   status: numberField((entry) => entry.answer?.status),
-  response: optional(bodyField((entry) => entry.answer?.body)),
+  response: {
+    ...optional(bodyField((entry: EntryOf<'request'>) => entry.answer?.body)),
+    isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).answer?.body === true,
+  },
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
 }
 

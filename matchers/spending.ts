@@ -55,7 +55,8 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const amount = spendOf(evidence)?.commands
     if (amount === undefined) return undefined
     const sent = evidence.of('command').filter(({ via }) => via !== 'direct')
-    const { parts = [] } = countedBy(sent, ({ argv }) => plainText(text(argv[0]!).slice(0, 40).toUpperCase()))
+    const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
+    const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
     // Commands of scripts and the ends of transactions are billed, and not in the log.
     const rest = amount - sent.length
     return { amount, parts: rest > 0 ? [...parts, `${rest} within scripts and around transactions`] : parts }

@@ -1,6 +1,7 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import { type CallPattern, callFields } from './calls.js'
 import { checkWords, compareWord, type Word, wordsFit } from './commands.js'
 import type { Difference } from './compare.js'
@@ -76,6 +77,7 @@ const wordsField: Field<EntryOf<'command'>> = {
   },
   takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
   optional: false,
+  isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
@@ -85,7 +87,10 @@ const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
   command: {
     words: wordsField,
     via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
-    error: optional(textField((entry) => entry.error)),
+    error: {
+      ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
+      isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
+    },
   },
   keyspace: { key: textField((entry) => text(entry.key)), event: textField((entry) => entry.event) },
   published: publishedFields,

@@ -171,8 +171,10 @@ export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction
 }
 
 function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
-  const words = entry.argv.slice(0, 64).map((word) => text(word))
-  return redaction.errorOf(words, entry.error!)
+  return redaction.errorOf(
+    entry.argv.map((word) => text(word)),
+    entry.error!,
+  )
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */

@@ -88,7 +88,10 @@ export class Redaction {
   errorOf(argv: readonly string[], error: string): string {
     if (!this.isSecretCommand(argv)) return this.text(error)
     const shown = this.words(argv)
-    const secrets = argv.filter((word, index) => shown[index] !== word && word.length > 1)
+    // What is taken for the name of a command is repeated in capitals.
+    const secrets = argv
+      .filter((word, index) => shown[index] !== word && word.length > 1)
+      .flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()])
     return this.text(secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error))
   }
 
@@ -101,8 +104,13 @@ export class Redaction {
     return isSecretReply(argv, this.#texts.isSecretName)
   }
 
-  /** A reply without the secrets that its command implies: values after a secret name. Its texts remain to be searched. */
+  /**
+   * A reply without the secrets that its command implies: values after a secret name. Its texts remain to be searched.
+   * Of EXEC nothing shows but OK, numbers and nils: what each of its commands is answered stands in an entry of its own,
+   * which tells what may be shown of it.
+   */
   reply(argv: readonly string[], reply: unknown): unknown {
+    if (/^exec$/i.test(argv[0] ?? '') && Array.isArray(reply)) return reply.map(shownOfExec)
     return repliesInPairs(argv) ? hidePairs(reply, this.#texts.isSecretName) : reply
   }
 
@@ -110,15 +118,20 @@ export class Redaction {
     return this.text(url)
   }
 
-  /** The url of a request to the data store, whose path may be a command. */
+  /** The url of a request to the data store, whose path and query may be a command. */
   storeUrl(url: string): string {
-    const at = url.search(/[?#]/)
-    const path = at === -1 ? url : url.slice(0, at)
-    const { words, before } = commandIn(path)
+    const { words, parts } = commandIn(url)
     const secrets = secretWords(words, this.#texts.isSecretName)
     if (secrets.size === 0) return this.text(url)
-    const shown = path.split('/').map((part, index) => secrets.get(index - before) ?? part)
-    return this.text(shown.join('/') + (at === -1 ? '' : url.slice(at)))
+    let shown = ''
+    let copied = 0
+    for (const [index, { from, to }] of parts.entries()) {
+      const secret = secrets.get(index)
+      if (secret === undefined) continue
+      shown += url.slice(copied, from) + secret
+      copied = to
+    }
+    return this.text(shown + url.slice(copied))
   }
 
   /** How to show a request to one of the services. */
@@ -170,32 +183,81 @@ export class Redaction {
 /** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
 export const standardRedaction: Redaction = /* @__PURE__ */ new Redaction()
 
+function shownOfExec(reply: unknown): unknown {
+  const isText = typeof reply === 'string' || (typeof reply === 'object' && reply !== null)
+  return isText && reply !== 'OK' && (reply as { text?: unknown }).text !== 'OK' ? hidden : reply
+}
+
 /** The answers of a message of a run are results of its steps. */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): HiddenFields | undefined {
   return workflowRunId === undefined ? undefined : redact
 }
 
-/** The command in a path, and how many parts precede it. */
-function commandIn(path: string): { readonly words: readonly string[]; readonly before: number } {
-  const parts = path.split('/')
-  const before = parts.findIndex((part) => isTelling(part))
-  return before === -1 ? { words: [], before: 0 } : { words: parts.slice(before).map(decodeSegment), before }
+interface Part {
+  readonly from: number
+  readonly to: number
 }
 
-const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall)/i
+/** The command in a url, with where its words stand: first those of the path, then those of the query. */
+function commandIn(url: string): { readonly words: readonly string[]; readonly parts: readonly Part[] } {
+  const end = url.indexOf('#')
+  const whole = end === -1 ? url : url.slice(0, end)
+  const query = whole.indexOf('?')
+  const path = query === -1 ? whole : whole.slice(0, query)
+  const segments = partsOf(path, 0, '/')
+  const before = segments.findIndex(({ from, to }) => isTelling(decodeSegment(path.slice(from, to))))
+  if (before === -1) return { words: [], parts: [] }
+  const pairs = query === -1 ? [] : partsOf(whole.slice(query + 1), query + 1, '&')
+  const further = pairs.flatMap(({ from, to }): Part[] => {
+    const pair = whole.slice(from, to)
+    if (pair === '' || /^_token(?:=|$)/.test(pair)) return []
+    const equals = pair.indexOf('=')
+    // An empty value is no word, as the service reads it.
+    if (equals === -1 || equals === pair.length - 1) return [{ from, to: equals === -1 ? to : to - 1 }]
+    return [
+      { from, to: from + equals },
+      { from: from + equals + 1, to },
+    ]
+  })
+  const parts = [...segments.slice(before), ...further]
+  return {
+    parts,
+    words: parts.map(({ from, to }) =>
+      decodeSegment(query === -1 || from < query ? url.slice(from, to) : url.slice(from, to).replaceAll('+', ' ')),
+    ),
+  }
+}
+
+function partsOf(text: string, offset: number, mark: string): Part[] {
+  let from = offset
+  return text.split(mark).map((part) => {
+    const found = { from, to: from + part.length }
+    from = found.to + 1
+    return found
+  })
+}
+
+const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall|script|function)/i
 
 /** The commands of a request to the data store, as far as they may tell a secret. */
 function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (readonly string[])[] {
-  const { words } = commandIn(/^[^?#]*/.exec(url)![0])
-  if (words.length > 0) return [body === '' ? words : [...words, text(body)]]
+  const { words } = commandIn(url)
+  if (words.length > 0) {
+    if (body === '') return [words]
+    // The body stands before the query.
+    const path = commandIn(/^[^?#]*/.exec(url)![0]).words
+    return [[...path, text(body), ...words.slice(path.length)]]
+  }
   if (!commandName.test(body)) return []
   try {
     const given: unknown = JSON.parse(text(body))
-    if (!Array.isArray(given)) return []
-    const rows: readonly unknown[] = Array.isArray(given[0]) ? given : [given]
-    return rows.filter((row) => Array.isArray(row)).map((row: unknown[]) => row.map(String))
+    if (Array.isArray(given)) {
+      const rows: readonly unknown[] = Array.isArray(given[0]) ? given : [given]
+      return rows.filter((row) => Array.isArray(row)).map((row: unknown[]) => row.map(String))
+    }
   } catch {
-    // Anything but a list of commands was not run. Whatever it is, its passwords must not show.
-    return /["[]\s*(?:auth|acl|hello|migrate)"/i.test(body) ? [['AUTH', '']] : []
+    // What is no JSON is not run either.
   }
+  // Anything but a list of commands was not run. Whatever it is, its passwords must not show.
+  return /(?:^|["'[])\s*(?:auth|acl|config|hello|migrate)[\s"'\]]/i.test(body) ? [['AUTH', '']] : []
 }

@@ -99,7 +99,7 @@ function requestSteps(
     single !== undefined
       ? commandLine(single.argv, redaction)
       : commands.length > 1
-        ? `${commands[0]!.via} of ${commands.length}: ${commands.map((command) => plainText(text(command.argv[0]!))).join(' ')}`
+        ? `${commands[0]!.via} of ${commands.length}: ${commands.map(({ argv }) => plainText(redaction.words([text(argv[0]!)])[0]!)).join(' ')}`
         : `${plainText(entry.method)} ${pathOf(redaction.request(entry).url)}`
   add({ kind: 'arrow', at: entry.at, from: application, to: service, text: excerpt(what, 70) }, entry.seq)
   if (answer === undefined) return

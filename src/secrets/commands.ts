@@ -17,11 +17,19 @@ const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objke
 const listsPairs =
   /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
+/** The same, where further words came with the name. */
+const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
+/** May hold such a command, or a script that calls one. */
+const mayTell = /^(?:command|script|function)$/i
 const setting = /pass|auth|secret/i
 
 /** Whether a word may begin a command with secrets in it. */
 export function isTelling(word: string): boolean {
-  return takesPassword.test(word) || [pairs, pairsSomewhere, paths, reads, listsPairs].some((one) => one.test(word))
+  return (
+    beginsCommand.test(word) ||
+    mayTell.test(word) ||
+    [pairs, pairsSomewhere, paths, reads, listsPairs].some((one) => one.test(word))
+  )
 }
 
 /** Whether a command takes passwords as words. */
@@ -32,30 +40,97 @@ export function isSecretCommand(argv: readonly string[]): boolean {
 /** Which words of a command are secrets, by index, with what is shown in their place. */
 export function secretWords(argv: readonly string[], isSecret: Asks = isSecretName): ReadonlyMap<number, string> {
   const name = argv[0] ?? ''
-  const verb = (argv[1] ?? '').toLowerCase()
+  const found = passwordWords(argv)
+  if (pairs.test(name)) afterNames(argv, 2, 2, isSecret, found)
+  else if (pairsSomewhere.test(name)) afterNames(argv, 2, 1, isSecret, found)
+  else if (paths.test(name)) afterPaths(argv, isSecret, found)
+  return found
+}
+
+/**
+ * The same for passwords that the command itself takes. Somebody may have forgotten a word or misspelled one: what stands
+ * where it means nothing may be the password.
+ */
+export function passwordWords(argv: readonly string[]): Map<number, string> {
   const found = new Map<number, string>()
   const from = (first: number): void => {
     for (let index = first; index < argv.length; index++) found.set(index, hidden)
   }
-  if (/^auth$/i.test(name)) from(1)
-  else if (/^config$/i.test(name) && verb === 'set') {
+  /** A command stands in this one. */
+  const inner = (first: number): void => {
+    for (const [index, shown] of passwordWords(argv.slice(first))) found.set(index + first, shown)
+  }
+  const name = (argv[0] ?? '').toLowerCase()
+  const verb = (argv[1] ?? '').toLowerCase()
+  if (name === 'auth') from(1)
+  else if (name === 'acl') {
+    if (verb === 'setuser') ruleWords(argv, found)
+    else if (verb === 'dryrun') inner(3)
+    else if (verb === 'gentoken' || verb === 'resttoken') from(3)
+    else if (!plainVerbs.has(verb)) from(2)
+  } else if (name === 'config' && verb === 'set') {
     for (let index = 3; index < argv.length; index += 2) if (setting.test(argv[index - 1]!)) found.set(index, hidden)
-  } else if (/^acl$/i.test(name) && verb === 'resttoken') from(3)
-  else if (/^acl$/i.test(name) && verb === 'setuser') {
-    argv.forEach((word, index) => {
-      if (index > 2 && /^[><#!]/.test(word)) found.set(index, word[0] + hidden)
-      // A selector has no passwords: one that is written into it is refused, and not shown.
-      else if (index > 2 && /[\s(][><#!]/.test(word)) found.set(index, hidden)
-    })
-  } else if (/^acl$/i.test(name) && verb === 'dryrun') {
-    for (const [index, shown] of secretWords(argv.slice(3), isSecret)) found.set(index + 3, shown)
-  } else if (/^(?:hello|migrate)$/i.test(name)) {
+  } else if (name === 'command' && /^getkeys(?:andflags)?$/.test(verb)) inner(2)
+  else if (name === 'hello') from(credentialsAt(argv))
+  else if (name === 'migrate') {
     const at = argv.findIndex((word) => /^auth2?$/i.test(word))
     if (at > 0) from(at + 1)
-  } else if (pairs.test(name)) afterNames(argv, 2, 2, isSecret, found)
-  else if (pairsSomewhere.test(name)) afterNames(argv, 2, 1, isSecret, found)
-  else if (paths.test(name)) afterPaths(argv, isSecret, found)
+  } else if (runsScript.test(name)) {
+    // What is in the text, or comes to it as an argument, cannot be told apart.
+    if (argv.some((word) => signsIn.test(word))) from(1)
+    else
+      argv.forEach((word, index) => {
+        if (index > 1 && beginsCommand.test(word)) inner(index)
+      })
+  } else if (/\s/.test(name)) {
+    // A whole command as one word, or a part of it.
+    const [first = '', ...more] = argv[0]!.trim().split(/\s+/)
+    if (!takesPassword.test(first)) return found
+    from(1)
+    if (more.length > 0) found.set(0, `${first} ${hidden}`)
+  }
   return found
+}
+
+const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/
+/** A script calls a command that takes passwords. */
+const signsIn = /\(\s{0,20}(?:["']|\[={0,9}\[)\s*(?:auth|acl|hello|migrate|config)\b|["'[]getkeys/i
+/** Subcommands of ACL that take none. */
+const plainVerbs: ReadonlySet<string> = new Set(
+  'cat deluser genpass getuser help list load log save users whoami'.split(' '),
+)
+
+/** Where HELLO has its credentials, or what is neither a version nor a name. */
+function credentialsAt(argv: readonly string[]): number {
+  if (!/^\d+$/.test(argv[1] ?? '')) return /^auth$/i.test(argv[1] ?? '') ? 2 : 1
+  let at = 2
+  while (/^setname$/i.test(argv[at] ?? '')) at += 2
+  return /^auth$/i.test(argv[at] ?? '') ? at + 1 : at
+}
+
+/** Rules of users without a password in them. A selector has rules of the second kind. */
+const plainRule = /^(?:on|off|nopass|resetpass|reset|clearselectors|(?:skip-)?sanitize-payload)$/i
+const permission = /^(?:[~&+%-].*|(?:all|reset)(?:keys|channels)|(?:all|no)commands)$/is
+
+function ruleWords(argv: readonly string[], found: Map<number, string>): void {
+  let isSelector = false
+  argv.forEach((word, index) => {
+    // The user's name may have been forgotten.
+    if (index < 2 || (index === 2 && !/^[><#!(]/.test(word))) return
+    if (!isSelector && /^[><#!]/.test(word)) {
+      found.set(index, word[0] + hidden)
+      return
+    }
+    const opens = !isSelector && word.startsWith('(')
+    isSelector ||= opens
+    const closes = isSelector && word.endsWith(')')
+    const rules = word.slice(opens ? 1 : 0, closes ? -1 : undefined)
+    const isPlain = isSelector
+      ? rules.split(' ').every((rule) => rule === '' || permission.test(rule))
+      : plainRule.test(rules) || permission.test(rules)
+    if (!isPlain) found.set(index, hidden)
+    if (closes) isSelector = false
+  })
 }
 
 function afterNames(argv: readonly string[], first: number, step: number, isSecret: Asks, found: Map<number, string>) {

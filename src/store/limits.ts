@@ -11,6 +11,7 @@ import {
 } from './command/errors.js'
 import type { ReplyError } from './command/reply.js'
 import { usedMemory } from './commands/info.js'
+import type { CommandTable } from './commands/table.js'
 import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
 import type { Store } from './store.js'
@@ -21,7 +22,7 @@ import type { Store } from './store.js'
 const freeing: ReadonlySet<string> = new Set(
   (
     'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
-    'SREM SPOP ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZPOPMIN ZPOPMAX ZMPOP XDEL XDELEX XACKDEL XTRIM XACK ' +
+    'BLPOP BRPOP BLMPOP BZPOPMIN BZPOPMAX BZMPOP SREM SPOP ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZPOPMIN ZPOPMAX ZMPOP XDEL XDELEX XACKDEL XTRIM XACK ' +
     'JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM'
   ).split(' '),
 )
@@ -78,12 +79,20 @@ export function refusedCount(commands: number, { options, meter, docs }: Store):
   return undefined
 }
 
-/** The refusal of a command for what it would store. */
-export function refusedStorage(argv: readonly Bytes[], store: Store): ReplyError | undefined {
+/**
+ * The refusal of a command for what it would store.
+ * @param tables where it may be found; what is in none of them is refused by the store itself
+ */
+export function refusedStorage(
+  argv: readonly Bytes[],
+  store: Store,
+  tables: readonly CommandTable[],
+): ReplyError | undefined {
   const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
   const longWord = argv.some((word) => word.length > maxKeySize)
   if (!longWord && maxRecordSize === undefined && maxStorage === undefined) return undefined
-  const command = store.lookup(argv)
+  const command = tables.map((table) => table.find(argv)).find((found) => found !== undefined)
+  if (command === undefined) return undefined
   const keys = command.keysOf(argv)
   const longKey = longWord ? keys.find((key) => key.length > maxKeySize) : undefined
   if (longKey !== undefined) return keyTooLarge(maxKeySize, longKey.length)

@@ -219,13 +219,14 @@ export class Store {
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
-    if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
     if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
         ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
+      // What was refused did nothing that the service could refuse as well.
+      if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
       return reply
     } finally {
       this.db.settle()
@@ -275,7 +276,14 @@ export class Store {
     return this.options.nativeDocs ?? this.options.docs
   }
 
-  /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
+  /** What a transaction checks before it runs anything: the command may run, and may stand there. */
+  checkRow(argv: readonly Bytes[], user: User, command?: Command): Command {
+    const checked = this.check(argv, user, command)
+    if (checked.flags.includes('nomulti')) throw replyError('notInTransaction')
+    return checked
+  }
+
+  /** The command exists, has its arity and is allowed. Throws `ReplyError`. */
   check(argv: readonly Bytes[], user: User = this.access.standardUser, command: Command = this.lookup(argv)): Command {
     if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
     this.permit(command, argv, user)

@@ -98,7 +98,7 @@ const rooms: readonly Room[] = [
 
   { room: 'store/command', may: ['kernel'] },
   { room: 'store/values', may: ['kernel', 'store/command'] },
-  { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
+  { room: 'store/keyspace', may: ['kernel', 'secrets', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
   // Loaded on first use, all but the loading itself.
   {

@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { connector } from '../../src/server/redis-port/in-process.js'
 import { Rest } from '../support/ask.js'
 
 // Limits of plans. Expectations: store.md 10.
@@ -208,5 +210,62 @@ describe('spend', () => {
       today: 8,
       thisMonth: 8,
     })
+  })
+})
+
+describe('what is refused stands in the log', () => {
+  // Each of these is refused under each policy: by the table, or by the limit.
+  const policies = {
+    'no limit': {},
+    maxStorage: { maxStorage: 3000 },
+    maxRecordSize: { maxRecordSize: 1500 },
+    maxKeySize: { maxKeySize: 100 },
+    maxRequestSize: { maxRequestSize: 1400 },
+    dailyRequestLimit: { dailyRequestLimit: 1 },
+    monthlyRequestLimit: { monthlyRequestLimit: 1 },
+  }
+  const unknown = [['NOPE'], ['CLUSTER', 'INFO'], ['SHUTDOWN'], ['GET'], ['SORT'], ['NOPE', 'k'.repeat(200)]]
+  const large = [['SET', 'k'.repeat(200), 'v'.repeat(1600)]]
+
+  it.each(Object.entries(policies))('%s', async (name, policy) => {
+    const rest = Rest.open({ policy, warn: () => undefined })
+    const { store, traffic } = rest.sandbox
+    store.run('SET', 'full', 'x'.repeat(5000))
+    expect((await rest.get('/ping')).status).toBe(200)
+    const rows = name === 'no limit' ? unknown : [...unknown, ...large]
+    const Connector = connector(rest.sandbox)
+    const stream: Duplex = await new Connector({}).connect()
+    let brought = ''
+    stream.on('data', (chunk: Buffer) => {
+      brought += chunk.toString('latin1')
+    })
+    for (const row of rows) {
+      expect((await rest.post('/', row)).status).toBeGreaterThanOrEqual(400)
+      expect((await rest.post('/pipeline', [row])).json).toEqual([{ error: expect.any(String) }])
+      stream.write(`*${row.length}\r\n${row.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`)
+    }
+    await expect.poll(() => brought.match(/^-ERR/gm)?.length, { interval: 2 }).toBe(rows.length)
+    stream.destroy()
+    for (const via of ['request', 'pipeline', 'native']) {
+      const logged = traffic.of('command').filter((entry) => entry.via === via && entry.error !== undefined)
+      // What is longer than a request may be is read over on a connection: nobody has its words.
+      const kept = via === 'native' && name === 'maxRequestSize' ? unknown : rows
+      expect(logged.map(({ argv }) => argv)).toEqual(kept)
+    }
+  })
+
+  it.each(['maxStorage', 'maxRecordSize'])('and what waits on a connection is found under %s, too', async (name) => {
+    const rest = Rest.open({ policy: { [name]: 3000 } })
+    const { store } = rest.sandbox
+    store.run('RPUSH', 'l', 'x'.repeat(5000))
+    const Connector = connector(rest.sandbox)
+    const stream: Duplex = await new Connector({}).connect()
+    let brought = ''
+    stream.on('data', (chunk: Buffer) => {
+      brought += chunk.toString('latin1')
+    })
+    stream.write('BLPOP l 0\r\n')
+    await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
+    stream.destroy()
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
+import { connector } from '../../src/server/redis-port/in-process.js'
 
 let sandbox: Sandbox
 
@@ -241,5 +242,35 @@ describe('commands of all groups', () => {
         ['XREAD', 'BLOCK', 0, 'STREAMS', 'x', 0],
       ]),
     ).toEqual(['1-1', null, [['x', [['1-1', ['f', 'v']]]]]])
+  })
+})
+
+// [redis 7.0: MULTI, SAVE, EXEC]
+describe('SAVE', () => {
+  const refusal = 'ERR Command not allowed inside a transaction'
+
+  it('is refused by /multi-exec, and nothing runs', async () => {
+    const response = await request([['SET', 'a', 1], ['save']])
+    expect([response.status, await response.json()]).toEqual([400, { error: refusal }])
+    expect(sandbox.store.run('EXISTS', 'a')).toBe(0)
+  })
+
+  it('is refused between MULTI and EXEC, and takes the transaction with it', async () => {
+    const connection = sandbox.store.connection()
+    await expect(connection.run('SAVE')).resolves.toBe('OK')
+    const Connector = connector(sandbox)
+    const stream = await new Connector({}).connect()
+    let brought = ''
+    stream.on('data', (chunk: Buffer) => {
+      brought += chunk.toString('latin1')
+    })
+    stream.write('SAVE\r\nMULTI\r\nSET a 1\r\nSAVE\r\nSAVE x\r\nEXEC\r\n')
+    await expect.poll(() => brought, { interval: 2 }).toContain('EXECABORT')
+    stream.destroy()
+    expect(brought.split('\r\n').slice(0, -1)).toEqual([
+      ...['+OK', '+OK', '+QUEUED', `-${refusal}`, "-ERR wrong number of arguments for 'save' command"],
+      '-EXECABORT Transaction discarded because of previous errors.',
+    ])
+    expect(sandbox.store.run('EXISTS', 'a')).toBe(0)
   })
 })

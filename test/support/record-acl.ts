@@ -1,5 +1,5 @@
 /**
- * Writes test/transcripts/permissions.json: categories and key uses of commands, and verdicts of ACL DRYRUN, from a real
+ * Writes test/transcripts/permissions.json: categories, key uses, lengths, key positions and flags of commands, and verdicts of ACL DRYRUN, from a real
  * redis-server 7.0: `node --import ./test/support/typescript-sources.mjs test/support/record-acl.ts`.
  */
 import { writeFileSync } from 'node:fs'
@@ -10,12 +10,18 @@ import type { RespReply } from './resp.js'
 const redis = await startRedis()
 try {
   const send = async (...argv: string[]): Promise<unknown> => plain(await redis.client.send(argv))
-  const commands: Record<string, { categories: string[]; keys: string[] }> = {}
+  const commands: Record<
+    string,
+    { categories: string[]; keys: string[]; arity: number; at: number[]; flags: string[] }
+  > = {}
   const visit = (row: readonly unknown[]): void => {
-    const [name, , , , , , categories, , keys, subcommands] = row as [string, ...unknown[]]
+    const [name, arity, flags, first, last, step, categories, , keys, subcommands] = row as [string, ...unknown[]]
     commands[name] = {
       categories: (categories as string[]).map((category) => category.slice(1)).sort(),
       keys: (keys as unknown[][]).map(useOf),
+      arity: arity as number,
+      at: [first, last, step] as number[],
+      flags: (flags as string[]).toSorted(),
     }
     for (const subcommand of subcommands as unknown[][]) visit(subcommand)
   }

@@ -1,6 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../../store/access/access.js'
+import { replyError } from '../../store/command/errors.js'
 import { type Reply, ReplyError } from '../../store/command/reply.js'
 import { asksToWait } from '../../store/commands/stream-arguments.js'
 import { refusedCount } from '../../store/limits.js'
@@ -145,7 +146,10 @@ export class EngineDoor {
     const { store } = front
     const sizes = rows.map((argv) => front.measured(argv))
     const ready: Admitted[] = []
-    for (const argv of rows) ready.push(await admitted(argv, user, store, engine))
+    for (const argv of rows) {
+      ready.push(await admitted(argv, user, store, engine))
+      if (store.commands.find(argv)?.flags.includes('nomulti')) throw replyError('notInTransaction')
+    }
     const refusal = refusedCount(rows.length + transactionOverhead, store)
     if (refusal !== undefined) throw refusal
     store.meter.countTransaction()
@@ -216,7 +220,8 @@ export class EngineDoor {
     if (row?.writes === true) store.wroteElsewhere()
     if (row !== undefined) {
       const command = store.commands.find(argv)
-      if (command !== undefined && command.status !== 'documented') store.diagnostics.noticeUndocumented(command)
+      if (command !== undefined && command.status !== 'documented' && 'reply' in end)
+        store.diagnostics.noticeUndocumented(command)
       if (via !== 'direct' && asksToWait(argv)) store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
     }
     journal.note(argv, user, via, cause, 'error' in end ? { error: end.error.message } : end)

@@ -114,7 +114,7 @@ async function runOrder(order: ToolOrder, world: World, given: Given, signal?: A
   const told = await world.ask(asking)
   const redaction = new Redaction({ secrets: await world.secrets(target.tenant, args.region as string | undefined) })
   const showing = { redaction, whole: whole === true }
-  if (!told.ok) return refused(told, redaction)
+  if (!told.ok) return refused(told, redaction, commandOf(tool, args))
   const data = shownText(withoutHidden(tool, args, told.value, redaction), showing)
   const next = nextOf(tool, args, told)
   if (mark === undefined) return data === '' ? { said: 'Done.', next } : { data, next }
@@ -145,13 +145,13 @@ function pathOf({ path, query: known = {}, tool }: ToolOrder, args: Given): stri
 }
 
 /** What the world says may quote the app: it stays data. */
-function refused({ value }: Told, redaction: Redaction): Outcome {
+function refused({ value }: Told, redaction: Redaction, argv: readonly string[]): Outcome {
   const { error } = (typeof value === 'object' && value !== null ? value : {}) as { error?: unknown }
   const sentence = typeof error === 'string' ? error : 'What answers there is no stuntdouble server.'
   return {
     isError: true,
     said: 'That was refused; the data says why.',
-    data: excerpt(inTools(redaction.text(sentence)), 2_000),
+    data: excerpt(inTools(redaction.errorOf(argv, sentence)), 2_000),
     next: 'change the arguments as it says, or call world for how things stand.',
   }
 }
@@ -165,13 +165,19 @@ function inTools(sentence: string): string {
 }
 
 /** An answer without what agents have no use for, and without the reply of a command that reads a secret. */
-function withoutHidden({ command, hides = [] }: Tool, args: Given, value: unknown, redaction: Redaction): unknown {
+function withoutHidden(tool: Tool, args: Given, value: unknown, redaction: Redaction): unknown {
+  const { hides = [] } = tool
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const left = Object.fromEntries(Object.entries(value).filter(([name]) => !hides.includes(name)))
-  const words = command === undefined ? undefined : args[command]
-  if (!Array.isArray(words) || !('reply' in left)) return left
-  const argv = words.map(String)
+  const argv = commandOf(tool, args)
+  if (argv.length === 0 || !('reply' in left)) return left
   return { ...left, reply: redaction.hidesReply(argv) ? hidden : redaction.reply(argv, left.reply) }
+}
+
+/** The words of the command that a tool runs; none for the others. */
+function commandOf({ command }: Tool, args: Given): readonly string[] {
+  const words = command === undefined ? undefined : args[command]
+  return Array.isArray(words) ? words.map(String) : []
 }
 
 function nextOf({ next, defaults }: Tool, { skip, limit }: Given, { hasMore }: Told): string {

@@ -10,7 +10,7 @@ import type { Reply } from './reply.js'
 /**
  * `write`, `read`: what the command does to data; `dangerous`: refused to the read-only token; `fast`, `slow`, `admin`,
  * `blocking`, `connection`, `scripting`, `pubsub`, `transaction`: categories as redis-server has them;
- * `noscript`: refused inside scripts.
+ * `noscript`: refused inside scripts; `nomulti`: refused inside transactions.
  */
 export type CommandFlag =
   | 'write'
@@ -25,6 +25,7 @@ export type CommandFlag =
   | 'pubsub'
   | 'transaction'
   | 'noscript'
+  | 'nomulti'
   | 'keyspace'
 
 /** Whether the service documents a command, or only redis-server has it. The witness is docs/protocol/commands.json. */

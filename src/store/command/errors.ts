@@ -41,6 +41,7 @@ const fixed = {
   sameObject: 'ERR source and destination objects are the same',
   slowlogCount: 'ERR count should be greater than or equal to -1',
   invalidCommand: 'ERR Invalid command specified',
+  notInTransaction: 'ERR Command not allowed inside a transaction',
   noKeyArguments: 'ERR The command has no key arguments',
   invalidArgumentCount: 'ERR Invalid number of arguments specified for command',
   invalidArguments: 'ERR Invalid arguments specified for command',

@@ -19,8 +19,25 @@ const shownFlags: Partial<Record<CommandFlag, string>> = {
   admin: 'admin',
   blocking: 'blocking',
   noscript: 'noscript',
+  nomulti: 'no_multi',
   fast: 'fast',
 }
+
+/** Whether only the words of a command tell where all of its keys are. */
+const movable = /\bnumkeys\b|\b(?:STREAMS|STORE) (?:key|destination)\b|\bBY pattern\b/
+
+/** Writes that need no memory, which a server has that is full: of the others it says `denyoom`. [redis 7.0; newer ones like their neighbors] */
+const needsNoMemory: ReadonlySet<string> = new Set(
+  (
+    'BLMPOP BLPOP BRPOP BZMPOP BZPOPMAX BZPOPMIN DEL DELEX EXPIRE EXPIREAT FLUSHALL FLUSHDB FUNCTION_DELETE FUNCTION_FLUSH ' +
+    'GETDEL GETEX HDEL HGETDEL HGETEX HPERSIST JSON.ARRPOP JSON.ARRTRIM JSON.CLEAR JSON.DEL JSON.FORGET LMPOP LPOP LREM ' +
+    'LTRIM MOVE PERSIST PEXPIRE PEXPIREAT RENAME RENAMENX RPOP SMOVE SPOP SREM SWAPDB UNLINK XACK XACKDEL XAUTOCLAIM XCLAIM ' +
+    'XDEL XDELEX XGROUP_DELCONSUMER XGROUP_DESTROY XGROUP_SETID XREADGROUP XTRIM ZMPOP ZPOPMAX ZPOPMIN ZREM ZREMRANGEBYLEX ' +
+    'ZREMRANGEBYRANK ZREMRANGEBYSCORE'
+  )
+    .split(' ')
+    .map((name) => name.replace('_', ' ')),
+)
 
 /** Every name, with its command and its subcommands. */
 function namesOf({ commands, blockingCommands }: Store): ReadonlyMap<string, readonly Command[]> {
@@ -41,27 +58,37 @@ function isSubcommand({ name }: Command): boolean {
 
 /** Where the keys of a command are: the first, the last, and from one to the next; zeros where only its words tell. [redis 7.0] */
 function keyPositions(command: Command): readonly [first: number, last: number, step: number] {
-  const [first, second, ...more] = keysAt(command, 4)
+  const [first, second, ...more] = keysAt(command, fewWords)
   if (first === undefined) return [0, 0, 0]
   const step = (second ?? first + 1) - first
   const last = more.at(-1) ?? second ?? first
-  const fromEnd = last - (command.minWords + 4)
+  const fromEnd = last - (command.minWords + fewWords)
   // In a longer command the last key is as far from the end, unless it has its fixed place.
-  if (command.minWords === command.maxWords || keysAt(command, 8).at(-1) === last) return [first, last, step]
+  if (command.minWords === command.maxWords || keysAt(command, 2 * fewWords).at(-1) === last) return [first, last, step]
   return [first, step > 1 ? -1 : fromEnd, step]
 }
+
+/** Keys come singly, in pairs with their values, or with a path besides. */
+const fewWords = 6
 
 /** At which words of a command the keys are, with so many words more than it needs. */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]
+  // Each word is another one. It may be a path or JSON, but no count: where keys are counted, only words tell.
   const length = command.minWords === command.maxWords ? command.minWords : command.minWords + more
-  const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`word ${at}`))]
-  return command.keysOf(argv).map((key) => argv.indexOf(key))
+  const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`${at}.5`))]
+  const { keys, channels } = command.namesIn(argv)
+  // The channel of a shard leads to a server as keys do.
+  const names = /\bshardchannel\b/.test(command.usage) ? channels : keys.map((key) => key.name)
+  return names.map((name) => argv.indexOf(name))
 }
 
 function rowOf(command: Command, store: Store, subcommands: readonly Command[] = []): Reply {
-  const exact = command.minWords === command.maxWords
+  // A name that has subcommands, too, takes their words.
+  const exact = command.minWords === command.maxWords && subcommands.length === 0
   const flags = command.flags.flatMap((flag) => shownFlags[flag] ?? [])
+  if (command.writes && !needsNoMemory.has(command.name)) flags.push('denyoom')
+  if (movable.test(command.usage)) flags.push('movablekeys')
   return [
     shown(command.name),
     exact ? command.minWords : -command.minWords,
@@ -205,7 +232,8 @@ export const commandInfoCommands: readonly Command[] = [
     flags: telling,
     since: '2.8.13',
     status: 'redis',
-    deviations: 'Has no tips and no key specifications, and of the flags those that matter in the store.',
+    deviations:
+      'Has no tips and no key specifications, and of the flags those that matter in the store. Lengths are those that the store takes: UNLINK needs no key, ZRANK may have WITHSCORE.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => info(names, store),
   }),

@@ -33,7 +33,7 @@ export const pubsubCommands: readonly Command[] = [
     status: 'redis',
     flags: ['fast'],
     since: '7.0.0',
-    args: [channel, named('message', bytes)],
+    args: [named('shardchannel', channel), named('message', bytes)],
     run: ({ store }, channel, message) => store.pubsub.publishToShard(channel, message),
   }),
 

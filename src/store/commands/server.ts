@@ -116,7 +116,7 @@ export const serverCommands: readonly Command[] = [
   // ---- persistence: everything is in memory, and what counts is when it was saved ------------------------------
 
   command('SAVE', {
-    flags: ['slow', 'admin', 'dangerous', 'noscript'],
+    flags: ['slow', 'admin', 'dangerous', 'noscript', 'nomulti'],
     status: 'redis',
     deviations: 'Writes no file; LASTSAVE and INFO tell the virtual time of it.',
     args: [],

@@ -1,6 +1,10 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
+import { passwordWords } from '../../secrets/commands.js'
+
+/** As redis-server writes it. */
+const redacted = '"(redacted)"'
 
 /** What somebody who listens is told: made once for all who hear it. */
 export class PubSubMessage {
@@ -183,9 +187,10 @@ export class PubSub {
     return size
   }
 
-  /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
+  /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
-    const words = argv.map((word) => ` ${quoted(word)}`).join('')
+    const secrets = passwordWords(argv)
+    const words = argv.map((word, index) => ` ${secrets.has(index) ? redacted : quoted(word)}`).join('')
     tell(this.monitors, new PubSubMessage(`${unixSeconds(now)} [0 ${origin}]${words}`))
   }
 

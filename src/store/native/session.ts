@@ -4,6 +4,7 @@ import type { CommandEntry } from '../../kernel/traffic.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
+import type { Command } from '../command/command.js'
 import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
@@ -165,7 +166,6 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
     const { journal, store } = this.#house.front
-    if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
       if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
@@ -175,6 +175,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     if (!showsAfterwards) this.#show(own, argv)
     try {
       const reply = own.run(this, argv)
+      if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
       note({ reply: reply === undefined ? null : plainOf(reply) })
       return reply
     } catch (error) {
@@ -223,8 +224,8 @@ export class Session implements Subscriber, EventOutlet, Client {
     const { front } = this.#house
     const { store, journal } = front
     const reply = store.asOneRequest(store.nativeDocs, () => {
-      const received = front.measured(argv)
-      front.admit(argv, received)
+      const tables = [store.blockingCommands, store.commands]
+      const received = front.admit(argv, { user: this.user, via }, tables)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
       const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
       if (!(begun instanceof Blocked)) front.settle(received, begun)
@@ -262,15 +263,21 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Whether a row may wait for EXEC. Throws `ReplyError`. */
   #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
-    if (own?.inTransaction === 'refused') throw new ReplyError('ERR Command not allowed inside a transaction')
+    if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
-    if (own === undefined) this.#checkStored(argv)
+    if (own !== undefined) return
+    const { store } = this.#house.front
+    store.checkRow(argv, this.user, this.#stored(argv))
   }
 
   /** Whether a command of the store has the right form, and may be sent by this user. Throws `ReplyError`. */
   #checkStored(argv: readonly Bytes[]): void {
+    this.#house.front.store.check(argv, this.user, this.#stored(argv))
+  }
+
+  #stored(argv: readonly Bytes[]): Command {
     const { store } = this.#house.front
-    store.check(argv, this.user, store.blockingCommands.find(argv) ?? store.lookup(argv))
+    return store.blockingCommands.find(argv) ?? store.lookup(argv)
   }
 
   /** EXEC. */
@@ -278,7 +285,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     const { store } = this.#house.front
     return this.transaction.execute((rows) => {
       const stored = rows.filter((argv) => this.#own(argv[0]!.toUpperCase(), argv) === undefined)
-      const commands = stored.map((argv) => store.blockingCommands.find(argv) ?? store.lookup(argv))
+      const commands = stored.map((argv) => this.#stored(argv))
       const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
       if (refusal !== undefined) throw refusal
       store.meter.countTransaction()

@@ -7,7 +7,8 @@ import type { User } from '../access/access.js'
 import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import { asksToWait } from '../commands/stream-arguments.js'
-import type { Journal } from '../journal.js'
+import type { CommandTable } from '../commands/table.js'
+import type { Journal, Sender } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
 import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
 import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
@@ -63,8 +64,8 @@ export class StoreFront {
   }
 
   /** Runs one row for a request, within the limits of the plan. */
-  execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
-    this.admit(argv, received)
+  execute(argv: Argv, user: User, via: Via, call: ServiceCall, size?: number): Reply {
+    const received = this.admit(argv, { user, via, cause: call.cause }, [this.store.commands], size)
     const run = (): Reply => {
       const { length } = argv[0]!
       // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
@@ -82,11 +83,28 @@ export class StoreFront {
     return this.faults !== undefined && !this.faults.quiet && this.faults.armed['store.command'] !== undefined
   }
 
-  /** Throws `ReplyError` for a row that the plan does not allow. @param received what `measured()` told */
-  admit(argv: Argv, received: number): void {
+  /**
+   * Throws `ReplyError` for a row that the plan does not allow. It stands in the log as one that the store refuses does.
+   * @param tables where the sender's commands are
+   * @param size what `measured()` told
+   * @returns the same
+   */
+  admit(argv: Argv, sender: Sender, tables: readonly CommandTable[], size?: number): number {
+    try {
+      const received = size ?? this.measured(argv)
+      this.#check(argv, received, tables)
+      return received
+    } catch (error) {
+      const { user, via, cause } = sender
+      if (error instanceof ReplyError) this.journal.note(argv, user, via, cause, { error: error.message })
+      throw error
+    }
+  }
+
+  #check(argv: Argv, received: number, tables: readonly CommandTable[]): void {
     const { store } = this
     if (this.#isMetered || received > this.#longestKey) {
-      const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
+      const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
     if (argv.length > freeWords) store.work.charge(unitsPerWord * argv.length)
@@ -272,7 +290,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const sizes: number[] = []
   const commands = rows.map((argv) => {
     sizes.push(front.measured(argv))
-    return store.check(argv, call.user)
+    return store.checkRow(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal

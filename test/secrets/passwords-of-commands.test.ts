@@ -1,0 +1,214 @@
+import type { Duplex } from 'node:stream'
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import '../../matchers/vitest.js'
+import { createSandbox, type Sandbox } from '../../src/index.js'
+import { toHtml } from '../../src/report/index.js'
+import { Redaction } from '../../src/report/redaction.js'
+import { passwordWords } from '../../src/secrets/commands.js'
+import { connector } from '../../src/server/redis-port/in-process.js'
+import { failureOf } from '../matchers/failure.js'
+import { agentAtServer } from '../server/mcp-client.js'
+import { runs } from '../support/effort.js'
+import { EventReader } from '../support/event-reader.js'
+
+// A password that a command takes shows in no rendering, whichever way the command came, and whatever somebody forgot
+// or misspelled. Forms of the commands: redis.io, ACL SETUSER, AUTH, HELLO, MIGRATE, CONFIG SET; store.md 6.3 for tokens.
+
+vi.setConfig({ testTimeout: 60_000 })
+
+type Form = (password: string) => readonly string[]
+
+const forms: Readonly<Record<string, Form>> = {
+  'a password': (pw) => ['ACL', 'SETUSER', 'u', 'on', `>${pw}`],
+  'in lower case': (pw) => ['acl', 'setuser', 'u', `>${pw}`],
+  'without the mark': (pw) => ['ACL', 'SETUSER', 'u', 'on', pw],
+  'without the user': (pw) => ['ACL', 'SETUSER', `>${pw}`],
+  'behind a rule that is refused': (pw) => ['ACL', 'SETUSER', 'u', 'foo', `>${pw}`],
+  'of which there are many rules': (pw) => ['ACL', 'SETUSER', 'u', ...Array.from({ length: 80 }, () => '~a'), pw],
+  'taken away': (pw) => ['ACL', 'SETUSER', 'u', `<${pw}`],
+  'as a hash': (pw) => ['ACL', 'SETUSER', 'u', `#${pw}`],
+  'as a hash taken away': (pw) => ['ACL', 'SETUSER', 'u', `!${pw}`],
+  'behind a space': (pw) => ['ACL', 'SETUSER', 'u', ` >${pw}`],
+  'in a selector': (pw) => ['ACL', 'SETUSER', 'u', `(~a >${pw})`],
+  'in a selector of many words': (pw) => ['ACL', 'SETUSER', 'u', '(~a', `>${pw})`],
+  'in a selector, without the mark': (pw) => ['ACL', 'SETUSER', 'u', '(~a', pw, '+get)'],
+  'in a selector without an end': (pw) => ['ACL', 'SETUSER', 'u', '(~a', ` >${pw}`],
+  'of the user that stays': (pw) => ['ACL', 'SETUSER', 'default', `>${pw}`],
+  'of a misspelled subcommand': (pw) => ['ACL', 'SETUSR', 'u', `>${pw}`],
+  'of a name that is one word': (pw) => ['ACL SETUSER', 'u', `>${pw}`],
+  'of a command that is one word': (pw) => [`AUTH ${pw}`],
+  GENTOKEN: (pw) => ['ACL', 'GENTOKEN', 'u', pw],
+  'GENTOKEN with a word too many': (pw) => ['ACL', 'GENTOKEN', 'u', 'ser', pw],
+  RESTTOKEN: (pw) => ['ACL', 'RESTTOKEN', 'u', pw],
+  'DRYRUN of SETUSER': (pw) => ['ACL', 'DRYRUN', 'default', 'ACL', 'SETUSER', 'u', `>${pw}`],
+  'DRYRUN of GENTOKEN': (pw) => ['ACL', 'DRYRUN', 'default', 'ACL', 'GENTOKEN', 'u', pw],
+  'DRYRUN of AUTH': (pw) => ['ACL', 'DRYRUN', 'default', 'AUTH', pw],
+  'GETKEYS of AUTH': (pw) => ['COMMAND', 'GETKEYS', 'AUTH', pw],
+  'GETKEYSANDFLAGS of SETUSER': (pw) => ['command', 'getkeysandflags', 'ACL', 'SETUSER', 'u', pw],
+  AUTH: (pw) => ['AUTH', pw],
+  'AUTH of a user': (pw) => ['AUTH', 'u', pw],
+  'AUTH with a word too many': (pw) => ['auth', 'u', 'ser', pw],
+  HELLO: (pw) => ['HELLO', '3', 'AUTH', 'u', pw],
+  'HELLO with a name': (pw) => ['HELLO', '3', 'SETNAME', 'me', 'AUTH', 'u', pw, 'MORE'],
+  'HELLO without a user': (pw) => ['hello', '3', 'auth', pw],
+  'HELLO without AUTH': (pw) => ['HELLO', '3', 'u', pw],
+  'HELLO without a version': (pw) => ['HELLO', 'AUTH', 'u', pw],
+  'HELLO with nothing but it': (pw) => ['HELLO', pw],
+  MIGRATE: (pw) => ['MIGRATE', 'h', '1', 'k', '0', '1', 'AUTH', pw],
+  'MIGRATE of a user': (pw) => ['MIGRATE', 'h', '1', 'k', '0', '1', 'AUTH2', 'u', pw],
+  'CONFIG SET': (pw) => ['CONFIG', 'SET', 'requirepass', pw],
+}
+
+/** A script that calls the command, in its words or in its arguments. */
+const scripted: readonly ((argv: readonly string[]) => readonly string[])[] = [
+  (argv) => ['EVAL', `return redis.call(${argv.map((word) => `'${word.replace(/['\\]/g, '\\$&')}'`).join(', ')})`, '0'],
+  (argv) => ['EVAL', `return redis.pcall("${argv[0]}", unpack(ARGV))`, '0', ...argv.slice(1)],
+  (argv) => ['EVAL_RO', 'return redis.call(unpack(ARGV))', '0', ...argv],
+  (argv) => ['EVALSHA', 'f'.repeat(40), '1', 'k', ...argv],
+  (argv) => ['SCRIPT', 'LOAD', `return redis.call( ${argv.map((word) => `[=[${word}]=]`).join(', ')} )`],
+]
+
+const encoded = (argv: readonly string[]): string =>
+  `*${argv.length}\r\n${argv.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
+
+/** A password that is unlike anything else, and what may surround its unmistakable part. */
+const core = fc.stringMatching(/^Zq[a-z0-9]{14}$/)
+const ending = fc.constantFrom('', '', 'é', '"', "'", ' x', '/a', '\\', '%41', '&b=c', '+', '中', ')')
+
+/** Sends every form in every way. The last connection is closed by the test. */
+async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitored: string }> {
+  const { store, addresses, tokens } = sandbox
+  const ask = async (path: string, body?: string): Promise<void> => {
+    const init = body === undefined ? {} : { method: 'POST', body }
+    const answer = await sandbox.fetch(addresses.store + path, {
+      ...init,
+      headers: { authorization: `Bearer ${tokens.store}` },
+    })
+    await answer.text()
+  }
+  const connect = async (): Promise<{ stream: Duplex; brought: () => string }> => {
+    const stream: Duplex = await new (connector(sandbox))({}).connect()
+    let brought = ''
+    stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
+    return { stream, brought: () => brought }
+  }
+  const listener = await connect()
+  listener.stream.write('MONITOR\r\n')
+  const events = new EventReader(
+    await sandbox.fetch(`${addresses.store}/monitor`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.store}`, accept: 'text/event-stream' },
+    }),
+  )
+  const direct = (argv: readonly string[]): void => {
+    try {
+      store.run(...(argv as [string]))
+    } catch {
+      // Its text is redis-server's, and belongs to whoever called.
+    }
+  }
+  const { stream, brought } = await connect()
+  for (const form of Object.values(forms)) {
+    const argv = form(pw)
+    direct(argv)
+    await ask('', JSON.stringify(argv))
+    await ask('', JSON.stringify({ command: argv }))
+    const words = argv.map(encodeURIComponent)
+    await ask(`/${words.join('/')}`)
+    await ask(`/${words.slice(0, -1).join('/')}`, argv.at(-1)!)
+    await ask(`/${words.slice(0, 3).join('/')}?${words.slice(3).join('&')}=1&_token=${tokens.store}`)
+    await ask(`/${words[0]}?${words.slice(1).join('&')}`)
+    await ask('/pipeline', JSON.stringify([['GET', 'a'], argv]))
+    await ask('/multi-exec', JSON.stringify([['GET', 'a'], argv]))
+    stream.write(encoded(argv))
+    stream.write(encoded(['MULTI']) + encoded(argv) + encoded(['EXEC']))
+    for (const script of scripted) {
+      direct(script(argv))
+      await ask('', JSON.stringify(script(argv)))
+      stream.write(encoded(script(argv)))
+    }
+  }
+  stream.write(encoded(['ECHO', 'all was sent']))
+  await expect.poll(() => brought().includes('all was sent'), { interval: 2 }).toBe(true)
+  await expect.poll(() => listener.brought().includes('all was sent'), { interval: 2 }).toBe(true)
+  for (const one of [stream, listener.stream]) one.destroy()
+  sandbox.dispose()
+  return { monitored: listener.brought() + (await events.rest()).join('\n') }
+}
+
+test('no rendering shows a password that a command took', async () => {
+  const policies = fc.constantFrom('service', 'redis')
+  await fc.assert(
+    fc.asyncProperty(core, ending, policies, async (secret, end, aclRules) => {
+      const sandbox = createSandbox({ seed: 7, warn: () => undefined, policy: { aclRules } })
+      const { traffic, store } = sandbox
+      const { monitored } = await sendAll(sandbox, secret + end)
+      const told: Readonly<Record<string, string>> = {
+        monitored,
+        timeline: traffic.timeline(),
+        diagram: traffic.diagram(),
+        har: JSON.stringify(traffic.toHar()),
+        trace: JSON.stringify(traffic.toTrace()),
+        page: toHtml(traffic),
+        command: failureOf(() => expect(store).toHaveExecuted('ACL', 'SETUSER', 'u', 'nothing')),
+        request: failureOf(() => expect(sandbox).toHaveReceivedRequest({ method: 'PUT', body: ['x'] })),
+        url: failureOf(() => expect(sandbox).toHaveReceivedRequest({ url: '/acl/none', response: { result: 'x' } })),
+        step: failureOf(() =>
+          expect(sandbox).toFollowSequence([{ type: 'command', words: ['ACL', 'SETUSER', 'u', 'x'] }]),
+        ),
+        error: failureOf(() =>
+          expect(sandbox).toFollowSequence([{ type: 'command', error: 'ERR Error in ACL SETUSER' }]),
+        ),
+        key: failureOf(() => expect(store).toHaveKey('none')),
+        spent: failureOf(() => expect(sandbox).toHaveSpent({ commands: 0 })),
+        warnings: store.diagnostics.join('\n'),
+      }
+      for (const [name, text] of Object.entries(told)) {
+        const at = text.toLowerCase().indexOf(secret.toLowerCase())
+        expect(at === -1 ? '' : `${name}: ${text.slice(Math.max(0, at - 200), at + 60)}`).toBe('')
+      }
+      // It is there to be hidden.
+      expect(JSON.stringify(traffic.entries)).toContain(secret)
+    }),
+    { numRuns: runs(1, 6, 40), endOnFailure: true },
+  )
+})
+
+test('agents see no password in what they sent and in what they are answered', async () => {
+  await using agent = await agentAtServer({ warn: () => undefined } as never)
+  const secret = 'Zqhunter0123456'
+  const texts: string[] = []
+  for (const form of Object.values(forms)) texts.push((await agent.call('run_command', { command: form(secret) })).text)
+  for (const name of ['timeline', 'entries', 'diagram']) texts.push((await agent.call(name, { limit: 1000 })).text)
+  for (const text of texts) expect(text).not.toContain(secret)
+  expect(texts.length).toBeGreaterThan(30)
+})
+
+test.each([
+  'ACL SETUSER u on off ~a %R~b & &c +get -@all allkeys RESETKEYS nopass resetpass reset clearselectors',
+  'ACL SETUSER u (~a +get) (~b +set allchannels) sanitize-payload',
+  'ACL GETUSER u',
+  'ACL DRYRUN u GET k',
+  'ACL GENTOKEN u',
+  'HELLO 3 SETNAME me',
+  'COMMAND GETKEYS MSET a 1 b 2',
+  'CONFIG SET maxmemory 1',
+  'CONFIG GET requirepass',
+  "EVAL return{redis.call('HGET',KEYS[1],'auth')} 1 k",
+  'SCRIPT EXISTS auth',
+])('%s shows all of its words', (line) => {
+  expect([...passwordWords(line.split(' '))]).toEqual([])
+})
+
+test('what EXEC answers shows, but for the texts of its commands', () => {
+  const redaction = new Redaction()
+  expect(redaction.reply(['exec'], ['OK', 5, null, 'ERR Error in ACL SETUSER …', ['x']])).toEqual([
+    'OK',
+    5,
+    null,
+    '***',
+    '***',
+  ])
+  expect(redaction.reply(['EXEC'], null)).toBe(null)
+})
