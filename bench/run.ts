@@ -32,6 +32,10 @@ for (const file of readdirSync(place).sort()) {
   }
   if (asked.length > 0) took.push(`${file.replace('.ts', '')} ${seconds(start)}`)
 }
+if (took.length === 0 && leftOut.length === 0) {
+  console.error(`No figure has a file or a name with ${words.join(' or ')} in it.`)
+  process.exit(1)
+}
 console.log(`\nTook ${seconds(begun)} s: ${took.join(', ')}.`)
 if (leftOut.length > 0) console.log(`Left out without --long: ${leftOut.join(', ')}.`)
 process.exit(0)

@@ -36,7 +36,7 @@ function storeCommand(): Figure {
     name: 'a store command through stuntdouble/fetch in a test of 200, captured over not captured',
     baseline: commands('nothing captured', off, 200),
     variants: [commands('captured', {}, 200)],
-    rounds: 25,
+    rounds: 15,
     turn: 100,
     atMost: { captured: 1.1 },
   }
@@ -47,7 +47,7 @@ function manyCommands(): Figure {
     name: 'a store command through stuntdouble/fetch in a test of 2,000, captured over not captured',
     baseline: commands('nothing captured', off, 2000),
     variants: [commands('captured', {}, 2000)],
-    rounds: 25,
+    rounds: 15,
     turn: 100,
     atMost: { captured: 1.1 },
   }
@@ -85,7 +85,7 @@ function drainedAttempts(): Figure {
     baseline: attempts('nothing captured', off, drain),
     variants: [attempts('captured', {}, drain)],
     times: 50_000,
-    rounds: 15,
+    rounds: 9,
     reading: () => spent,
     atMost: { captured: 1.15 },
   }
@@ -101,7 +101,7 @@ function steppedAttempts(): Figure {
     baseline: attempts('nothing captured', off, step),
     variants: [attempts('captured', {}, step)],
     times: 20_000,
-    rounds: 15,
+    rounds: 9,
     reading: () => spent,
     atMost: { captured: 1.15 },
   }
