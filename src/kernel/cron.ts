@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { goDuration } from './duration.js'
 import { dateOf, iso } from './instant.js'
 
 /** The clocks of a zone are set forward, over local times that an expression names. */
@@ -188,27 +189,14 @@ function descriptor(given: string): string {
   return fields
 }
 
-const durationUnits: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
 /** Milliseconds of `@every <duration>`: whole seconds, at least one, as in the library. */
 function intervalOf(given: string): number | undefined {
   const [, duration] = /^@every (.*)$/.exec(given) ?? []
   if (duration === undefined) return undefined
-  if (!/^(?:\d+(?:\.\d+)?(?:ns|[uµμm]s|[smh]))+$/.test(duration))
+  const wait = goDuration(duration)
+  if (wait === undefined)
     throw new SyntaxError(`failed to parse duration ${given}: time: invalid duration ${JSON.stringify(duration)}`)
-  let sum = 0
-  for (const [, count, unit] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|[uµμm]s|[smh])/g))
-    sum += Number(count) * durationUnits[unit!]!
-  return Math.max(1, Math.floor(sum / 1000)) * 1000
+  return Math.max(1, Math.floor(wait / 1000)) * 1000
 }
 
 interface Field {

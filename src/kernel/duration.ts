@@ -55,3 +55,24 @@ export function formatDuration(total: number): string {
   }
   return out || '0s'
 }
+
+const goUnits: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+/** Milliseconds of a duration as Go writes it, such as `6m5s` or `1.5h`; `undefined` for anything else. */
+export function goDuration(text: string): number | undefined {
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined
+  let sum = 0
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g)) {
+    sum += Number(count) * goUnits[unit!]!
+  }
+  return sum
+}

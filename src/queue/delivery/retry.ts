@@ -1,5 +1,5 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
-import { formatDuration } from '../../kernel/duration.js'
+import { formatDuration, goDuration } from '../../kernel/duration.js'
 import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import type { RetryWait } from '../message/message.js'
@@ -75,27 +75,12 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
 /** Longest wait that is parsed, in characters: no date or sensible duration is longer; a guard of ours. */
 const longestWait = 1000
 
-const goUnits: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
 /** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` if it is none of these. */
 export function readWait(value: string, now: number): number | undefined {
   if (value.length > longestWait) return undefined
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
-  if (/^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/.test(value)) {
-    let sum = 0
-    for (const [, count, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g))
-      sum += Number(count) * goUnits[unit!]!
-    return Math.round(sum)
-  }
+  const duration = goDuration(value)
+  if (duration !== undefined) return Math.round(duration)
   const date = readHttpDate(value)
   return date === undefined ? undefined : Math.max(0, date - now)
 }
