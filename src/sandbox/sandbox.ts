@@ -398,7 +398,7 @@ export class Sandbox {
     const fork = async (options: Omit<ForkOptions, 'at'>): Promise<Sandbox> => {
       checkFork(options, 'at')
       checkThere(cut, world, this.#world)
-      return this.#fork(options, cut)
+      return this.#gate.leaving(this.#fork(options, cut))
     }
     return new PastSandbox({
       asOf: asOf(cut, journal!, traffic),
@@ -422,7 +422,7 @@ export class Sandbox {
    */
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
     checkFork(options)
-    return this.#fork(options, cutAt(options.at, this.#world, this.#renewed))
+    return this.#gate.leaving(this.#fork(options, cutAt(options.at, this.#world, this.#renewed)))
   }
 
   async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: Cut): Promise<Sandbox> {

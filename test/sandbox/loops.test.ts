@@ -106,6 +106,9 @@ describe('a loop of awaited requests', () => {
       replaceFetch(sandbox)
       return () => fetch('https://eu1-real.upstash.io/get/a').catch(() => {})
     },
+    'sandbox.fork()': (sandbox) => async () => {
+      ;(await sandbox.fork()).dispose()
+    },
     'a request between two resets': (sandbox) => async () => {
       sandbox.reset()
       await ask(sandbox, { ask: 'read', microtasks: 0 }, 1)
