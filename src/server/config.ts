@@ -43,6 +43,7 @@ type Name =
   | 'secret'
   | 'log'
   | 'max-body'
+  | 'max-buffered'
   | 'max-arrival'
   | 'max-streams'
   | 'max-connections'
@@ -125,6 +126,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
   'max-body': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
+  'max-buffered': {
+    type: 'string',
+    valueHint: 'BYTES',
+    description: 'most bytes on their way, of all clients together',
+  },
   'max-arrival': {
     type: 'string',
     valueHint: 'MILLISECONDS',
@@ -259,6 +265,7 @@ function devUser(
 function limits(given: Given): Pick<ServerOptions, 'limits'> {
   const of = {
     body: 'max-body',
+    buffered: 'max-buffered',
     arrival: 'max-arrival',
     streams: 'max-streams',
     connections: 'max-connections',

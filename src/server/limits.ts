@@ -1,3 +1,7 @@
+import { getHeapStatistics } from 'node:v8'
+import type { Policy } from '../policy/policy.js'
+import { defaultPolicy } from '../policy/policy.js'
+
 /** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
@@ -12,6 +16,11 @@ export interface ServerLimits {
   readonly tenants: number
   /** Entries of the traffic log of each tenant; beyond it the older half is dropped. Default 200,000. */
   readonly entries: number
+  /**
+   * Bytes of all clients together that are on their way: bodies that arrive, commands that wait for EXEC, output that was
+   * not taken. Default 512 MiB, or a quarter of the heap where that is less.
+   */
+  readonly buffered: number
 }
 
 export const defaultLimits: ServerLimits = {
@@ -21,7 +30,81 @@ export const defaultLimits: ServerLimits = {
   connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
+  buffered: Math.min(536_870_912, Math.floor(getHeapStatistics().heap_size_limit / 4)),
 }
+
+/** One limit, as the tables of docs/server.md and SECURITY.md list it. */
+export interface LimitRow {
+  /** How it is set: an option of `stuntdouble serve`, a policy, or not at all. */
+  readonly set: `--${string}` | `policy.${keyof Policy}` | 'fixed'
+  /** What is limited. */
+  readonly what: string
+  /** A number, or a sentence part where it depends on the machine. */
+  readonly default: number | string
+  readonly unit: string
+  /** What happens beyond it, as a sentence part. */
+  readonly beyond: string
+}
+
+const option = (
+  name: keyof ServerLimits,
+  what: string,
+  unit: string,
+  beyond: string,
+  shown: number | string = defaultLimits[name],
+): LimitRow => ({ set: `--max-${name}`, what, default: shown, unit, beyond })
+
+const policy = (name: keyof Policy, what: string, unit: string, beyond: string): LimitRow => ({
+  set: `policy.${name}`,
+  what,
+  default: defaultPolicy[name] as number,
+  unit,
+  beyond,
+})
+
+const fixed = (what: string, value: number, unit: string, beyond: string): LimitRow => ({
+  set: 'fixed',
+  what,
+  default: value,
+  unit,
+  beyond,
+})
+
+/** Every limit that keeps one client, or one request, from starving or ending the others. The docs list them from here. */
+export const limitRows: readonly LimitRow[] = [
+  option('body', 'the body of one request', 'bytes', '413; the connection is closed'),
+  option(
+    'buffered',
+    'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
+    'bytes',
+    '503 for a body, an error for a command; a reader that takes nothing is dropped',
+    '512 MiB, or a quarter of the heap',
+  ),
+  option(
+    'arrival',
+    'a whole request, its body included',
+    'ms',
+    '408; until its last byte has arrived it does not run and does not hold up time',
+  ),
+  option('streams', 'event streams that are open at once', 'streams', '503'),
+  option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
+  option('tenants', 'tenants that exist at once', 'tenants', '503'),
+  option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
+  policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
+  policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),
+  fixed('the head of a request', 1_048_576, 'bytes', '431'),
+  fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
+  fixed(
+    'a list of the control API',
+    10_000,
+    'items',
+    '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
+  ),
+  fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
+  fixed('levels of the JSON of a control request', 1_000, 'levels', '400'),
+  fixed('rules of faults of a tenant', 10_000, 'rules', '400'),
+]
 
 /** The client sent more than the server takes. */
 export class BodyTooLarge extends Error {

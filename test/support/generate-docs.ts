@@ -14,6 +14,7 @@ import { differenceReference } from './difference-reference.js'
 import { documentedCommands } from './documented-commands.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
+import { withLimitTable } from './limit-table.js'
 import { policyReference } from './policy-reference.js'
 import { withPromiseTable } from './promise-table.js'
 import { writeRecipes } from './recipe-pages.js'
@@ -46,6 +47,10 @@ const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)
 writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))
 const promisePage = new URL('../../docs/invariants.md', import.meta.url)
 writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
+for (const page of ['docs/server.md', 'SECURITY.md']) {
+  const file = new URL(`../../${page}`, import.meta.url)
+  writeFileSync(file, withLimitTable(readFileSync(file, 'utf8')))
+}
 const agentPage = new URL('../../docs/mcp.md', import.meta.url)
 writeFileSync(agentPage, await withToolsAndConversation(readFileSync(agentPage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)

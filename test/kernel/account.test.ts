@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
+
+test('bytes are taken from the account and from those above it, or not at all', () => {
+  const all = new Account(1000)
+  const first = new Account(800, all)
+  const second = new Account(800, all)
+  expect(first.take(600)).toBe(true)
+  expect(second.take(600)).toBe(false)
+  expect([first.held, second.held, all.held]).toEqual([600, 0, 600])
+  expect(second.left).toBe(400)
+  first.release()
+  expect(second.take(800)).toBe(true)
+  expect(second.take(1)).toBe(false)
+})
+
+test('what is given back twice is given back once', () => {
+  const all = new Account(10)
+  const account = new Account(10, all)
+  new Account(10, all).take(4)
+  account.take(6)
+  account.release(5)
+  account.release(5)
+  expect([account.held, all.held]).toEqual([0, 4])
+})
+
+test('an account holds what those below it hold, and never more than its limit', () => {
+  const step = fc.record({ of: fc.nat(3), bytes: fc.nat(120), gives: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const all = new Account(200)
+      const below = [40, 80, 120, 500].map((limit) => new Account(limit, all))
+      const model = [0, 0, 0, 0]
+      for (const { of, bytes, gives } of steps) {
+        const account = below[of]!
+        const sum = model.reduce((a, b) => a + b)
+        if (gives) {
+          account.release(bytes)
+          model[of]! -= Math.min(bytes, model[of]!)
+        } else {
+          const fits = model[of]! + bytes <= account.limit && sum + bytes <= 200
+          expect(account.take(bytes)).toBe(fits)
+          if (fits) model[of]! += bytes
+        }
+        expect(below.map(({ held }) => held)).toEqual(model)
+        expect(all.held).toBe(model.reduce((a, b) => a + b))
+      }
+    }),
+  )
+})
