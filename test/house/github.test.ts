@@ -156,7 +156,7 @@ describe('rules of our own workflows', () => {
       'a program of the repository there',
       release,
       '          for file',
-      '          echo a && node a.js\n          for file',
+      '          echo a & node a.js\n          for file',
       /^stage: .*node a\.js/,
     ],
     [

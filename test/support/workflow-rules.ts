@@ -141,7 +141,7 @@ function runsNoDependency(job: Job): readonly string[] {
   )
   if (job.uses !== undefined) found.push('has a write permission and calls another workflow.')
   if (job.container !== undefined) found.push('has a write permission and runs in a container.')
-  for (const line of stepsOf(job).flatMap(({ run = '' }) => run.split(/\n|;|&&|\|/))) {
+  for (const line of stepsOf(job).flatMap(({ run = '' }) => run.split(/[\n;&|]/))) {
     const [, program, rest] = /^\s*(?:do\s+)?(\S*)(.*)$/.exec(line)!
     const harmless =
       program === '' ||
