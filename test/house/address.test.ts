@@ -13,6 +13,14 @@ test('each package.json says what address.json says', () => {
   for (const folder of folders) expect(withAddress(manifests[folder]!, repository, folder)).toBe(manifests[folder])
 })
 
+test('both packages have one version, and the smaller one installs it', () => {
+  const [own, create] = folders.map(
+    (folder) => JSON.parse(manifests[folder]!) as { version: string; dependencies: Record<string, string> },
+  )
+  expect(create!.version).toBe(own!.version)
+  expect(create!.dependencies).toEqual({ stuntdouble: `^${own!.version}` })
+})
+
 test('each package refuses to be published before that is so', () => {
   for (const folder of folders) {
     const { scripts } = JSON.parse(manifests[folder]!) as { scripts: Record<string, string> }
