@@ -5,6 +5,7 @@ import {
   hidePairs,
   isSecretCommand,
   isSecretReply,
+  isSecretScript,
   isTelling,
   repliesInPairs,
   secretWords,
@@ -92,7 +93,9 @@ export class Redaction {
     const secrets = argv
       .filter((word, index) => shown[index] !== word && word.length > 1)
       .flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()])
-    return this.text(secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error))
+    const left = secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error)
+    // Errors of Lua quote a part of the script.
+    return this.text(isSecretScript(argv) ? left.replace(/'.*'/s, `'${hidden}'`) : left)
   }
 
   get hidesBodies(): boolean {
@@ -107,10 +110,11 @@ export class Redaction {
   /**
    * A reply without the secrets that its command implies: values after a secret name. Its texts remain to be searched.
    * Of EXEC nothing shows but OK, numbers and nils: what each of its commands is answered stands in an entry of its own,
-   * which tells what may be shown of it.
+   * which tells what may be shown of it. The same of a script that takes passwords.
    */
   reply(argv: readonly string[], reply: unknown): unknown {
-    if (/^exec$/i.test(argv[0] ?? '') && Array.isArray(reply)) return reply.map(shownOfExec)
+    if (/^exec$/i.test(argv[0] ?? '') || isSecretScript(argv))
+      return Array.isArray(reply) ? reply.map(withoutTexts) : withoutTexts(reply)
     return repliesInPairs(argv) ? hidePairs(reply, this.#texts.isSecretName) : reply
   }
 
@@ -183,7 +187,7 @@ export class Redaction {
 /** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
 export const standardRedaction: Redaction = /* @__PURE__ */ new Redaction()
 
-function shownOfExec(reply: unknown): unknown {
+function withoutTexts(reply: unknown): unknown {
   const isText = typeof reply === 'string' || (typeof reply === 'object' && reply !== null)
   return isText && reply !== 'OK' && (reply as { text?: unknown }).text !== 'OK' ? hidden : reply
 }
@@ -248,7 +252,8 @@ function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (r
     const path = commandIn(/^[^?#]*/.exec(url)![0]).words
     return [[...path, text(body), ...words.slice(path.length)]]
   }
-  if (!commandName.test(body)) return []
+  // JSON may escape any letter of a name.
+  if (!commandName.test(body) && !body.includes('\\u')) return []
   try {
     const given: unknown = JSON.parse(text(body))
     if (Array.isArray(given)) {

@@ -92,6 +92,11 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
   return found
 }
 
+/** Whether a command is a script, or runs one, that takes passwords: what it repeats of them cannot be told apart. */
+export function isSecretScript(argv: readonly string[]): boolean {
+  return runsScript.test((argv[0] ?? '').toLowerCase()) && passwordWords(argv).size > 0
+}
+
 const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/
 /** A script calls a command that takes passwords. */
 const signsIn = /\(\s{0,20}(?:["']|\[={0,9}\[)\s*(?:auth|acl|hello|migrate|config)\b|["'[]getkeys/i

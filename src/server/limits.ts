@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
+import { freeFailures } from '../store/native/wire.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
@@ -88,7 +89,13 @@ export const limitRows: readonly LimitRow[] = [
   ),
   option('streams', 'event streams that are open at once', 'streams', '503'),
   option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
-  option('tenants', 'tenants that exist at once', 'tenants', '503'),
+  option('tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
+  fixed(
+    'wrong passwords of a connection of the native port',
+    freeFailures,
+    'passwords',
+    'each further `AUTH` or `HELLO` waits a second',
+  ),
   option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),

@@ -4,6 +4,7 @@ import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
+import { ReplyError } from '../store/command/reply.js'
 import type { Porter } from '../store/native/wire.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { handedOver, nodeOf } from './cluster/joined.js'
@@ -258,10 +259,23 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       try {
         if (cluster !== undefined) clustered = await nodeOf(cluster, begin, tenants, most, address, origin, tell)
         if (redisPort !== undefined) {
-          const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
+          const porter: Porter = {
+            enter(name, password) {
+              if (isOpen) return tenants.enter(name, password)
+              throw new ReplyError('LOADING The server is starting.')
+            },
+          }
           const { openRedisPort } = await import('./redis-port/redis-port.js')
           const { connections, arrival } = most
-          const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
+          const at = {
+            address,
+            port: redisPort,
+            tls: redisTls,
+            most: connections,
+            patience: arrival,
+            report: failed,
+            tell,
+          }
           native = await openRedisPort(at, porter).catch((error) => {
             throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
           })

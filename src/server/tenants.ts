@@ -7,6 +7,7 @@ import type { SandboxDump } from '../sandbox/dump.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Elsewhere } from '../sandbox/world.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
+import { ReplyError } from '../store/command/reply.js'
 import type { Porter } from '../store/native/wire.js'
 import { control } from './control/control.js'
 import { Door } from './door.js'
@@ -131,6 +132,7 @@ export class Tenants {
   /**
    * Whom a name and a password of the native protocol open: `w1/default`, or a user of `main`. A tenant is made by its
    * own tokens only.
+   * @throws ReplyError where it cannot be made
    */
   enter(name: string | undefined, password: string): ReturnType<Porter['enter']> {
     const [, tenant = 'main', userName = 'default'] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
@@ -142,7 +144,8 @@ export class Tenants {
       if (![store, readonly].some((token) => isSameText(password, token))) return undefined
     }
     const sandbox = known ?? this.#madeBy(() => this.get(tenant))
-    return sandbox instanceof Error ? undefined : porterOf(sandbox).enter(userName || 'default', password)
+    if (sandbox instanceof Error) throw new ReplyError(`ERR ${sandbox.message}`)
+    return porterOf(sandbox).enter(userName || 'default', password)
   }
 
   /** A stray request is told why it has no tenant, as an answer. */

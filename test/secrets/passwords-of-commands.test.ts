@@ -6,6 +6,7 @@ import { createSandbox, type Sandbox } from '../../src/index.js'
 import { toHtml } from '../../src/report/index.js'
 import { Redaction } from '../../src/report/redaction.js'
 import { passwordWords } from '../../src/secrets/commands.js'
+import { differenceText } from '../../src/server/engine/twin.js'
 import { connector } from '../../src/server/redis-port/in-process.js'
 import { failureOf } from '../matchers/failure.js'
 import { agentAtServer } from '../server/mcp-client.js'
@@ -60,14 +61,24 @@ const forms: Readonly<Record<string, Form>> = {
   'CONFIG SET': (pw) => ['CONFIG', 'SET', 'requirepass', pw],
 }
 
+const literal = (word: string): string => `'${word.replace(/['\\]/g, '\\$&')}'`
+
 /** A script that calls the command, in its words or in its arguments. */
 const scripted: readonly ((argv: readonly string[]) => readonly string[])[] = [
-  (argv) => ['EVAL', `return redis.call(${argv.map((word) => `'${word.replace(/['\\]/g, '\\$&')}'`).join(', ')})`, '0'],
+  (argv) => ['EVAL', `return redis.call(${argv.map(literal).join(', ')})`, '0'],
   (argv) => ['EVAL', `return redis.pcall("${argv[0]}", unpack(ARGV))`, '0', ...argv.slice(1)],
   (argv) => ['EVAL_RO', 'return redis.call(unpack(ARGV))', '0', ...argv],
   (argv) => ['EVALSHA', 'f'.repeat(40), '1', 'k', ...argv],
+  // It repeats them, by itself and in what Lua says of its mistakes.
+  (argv) => ['EVAL', `redis.pcall("${argv[0]}", unpack(ARGV)) return {ARGV, ARGV[#ARGV]}`, '0', ...argv.slice(1)],
+  (argv) => ['EVAL', `redis.pcall(${argv.map(literal).join(', ')}) error(ARGV[1])`, '0', argv.at(-1)!],
+  (argv) => ['EVAL', `redis.pcall(${argv.map(literal).join(' ')})`, '0'],
+  (argv) => ['SCRIPT', 'LOAD', `redis.pcall(${argv.map(literal).join(' ')})`],
+  (argv) => ['EVAL', `redis.pcall(${[...argv.map(literal), argv.at(-1)!.replace(/[^a-z0-9]/gi, '')].join(', ')})`, '0'],
   (argv) => ['SCRIPT', 'LOAD', `return redis.call( ${argv.map((word) => `[=[${word}]=]`).join(', ')} )`],
 ]
+
+const escaped = (letter: string): string => `\\u00${letter.charCodeAt(0).toString(16)}`
 
 const encoded = (argv: readonly string[]): string =>
   `*${argv.length}\r\n${argv.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
@@ -120,9 +131,15 @@ async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitor
     await ask(`/${words.slice(0, 3).join('/')}?${words.slice(3).join('&')}=1&_token=${tokens.store}`)
     await ask(`/${words[0]}?${words.slice(1).join('&')}`)
     await ask('/pipeline', JSON.stringify([['GET', 'a'], argv]))
+    await ask('', JSON.stringify(argv).replace(/[A-Z]/i, escaped))
+    await ask('/multi-exec', JSON.stringify([argv]).replace(/[A-Z]/gi, escaped))
     await ask('/multi-exec', JSON.stringify([['GET', 'a'], argv]))
     stream.write(encoded(argv))
     stream.write(encoded(['MULTI']) + encoded(argv) + encoded(['EXEC']))
+    const [first, second] = scripted
+    stream.write(
+      encoded(['MULTI']) + encoded(argv) + encoded(first!(argv)) + encoded(second!(argv)) + encoded(['EXEC']),
+    )
     for (const script of scripted) {
       direct(script(argv))
       await ask('', JSON.stringify(script(argv)))
@@ -211,4 +228,44 @@ test('what EXEC answers shows, but for the texts of its commands', () => {
     '***',
   ])
   expect(redaction.reply(['EXEC'], null)).toBe(null)
+})
+
+test('a refused rule in a transaction shows in the error of its command, without the password', async () => {
+  const sandbox = createSandbox({ warn: () => undefined })
+  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  let brought = ''
+  stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
+  for (const argv of [['MULTI'], ['ACL', 'SETUSER', 'u', 'Zqhunter'], ['INCR', 'n'], ['EXEC']])
+    stream.write(encoded(argv))
+  // As redis-server has it: the client that sent the password is answered with it.
+  await expect
+    .poll(() => brought)
+    .toContain("*2\r\n-ERR Error in ACL SETUSER modifier 'Zqhunter': Syntax error\r\n:1\r\n")
+  stream.destroy()
+  const commands = (sandbox.traffic.toTrace().entries as readonly Record<string, unknown>[]).filter(
+    ({ type }) => type === 'command',
+  )
+  expect(commands.map(({ argv, reply, error }) => [(argv as string[]).join(' '), error ?? reply])).toEqual([
+    ['MULTI', expect.anything()],
+    ['ACL SETUSER u ***', "ERR Error in ACL SETUSER modifier '***': Syntax error"],
+    ['INCR n', 1],
+    ['EXEC', ['***', 1]],
+  ])
+})
+
+test.each([
+  [['EVAL', "redis.call('AUTH', 'Zqhunter')", '0'], { error: "ERR near ''Zqhunter''" }, { error: 'ERR a' }],
+  [['EVAL', "redis.call('AUTH', ARGV[1])", '0', 'Zqhunter'], ['Zqhunter'], 'Zqhunter'],
+  [['HSET', 'k', 'password', 'Zqhunter'], 1, 0],
+  [['HGET', 'k', 'password'], 'Zqhunter', null],
+  [['HGETALL', 'k'], ['password', 'Zqhunter'], []],
+])('a difference between the double and its twin shows no password: %j', (argv, double, engine) => {
+  const told = differenceText({ argv, double, engine, named: undefined })
+  expect(told).not.toContain('Zqhunter')
+  expect(told).toContain(argv[0])
+})
+
+test('a difference without a password shows whole', () => {
+  const told = differenceText({ argv: ['GET', 'k'], double: 'v', engine: { error: 'ERR w' }, named: undefined })
+  expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  engine {"error":"ERR w"}', '  unknown'])
 })

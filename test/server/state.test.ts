@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -235,5 +236,10 @@ describe('a file that cannot be used is refused, and kept', () => {
 
   test('a directory', async () => {
     await expect(start({ state: place })).rejects.toThrow('is a directory')
+  })
+
+  test.skipIf(process.platform === 'win32')('a pipe that nobody writes to', async () => {
+    execFileSync('mkfifo', [path])
+    await expect(start()).rejects.toThrow(StateFileError)
   })
 })

@@ -7,11 +7,20 @@ const end = '<!-- end -->'
 export function withLimitTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)
-  const table = ['| Limit | Set by | Default | Unit | Beyond it |', '|---|---|---|---|---|', ...limitRows.map(rowOf)]
+  const table = ['| Limit | Set by | Default | Beyond it |', '|---|---|---|---|', ...limitRows.map(rowOf)]
   return `${page.slice(0, from)}${begin}\n\n${table.join('\n')}\n\n${page.slice(page.indexOf(end, from))}`
 }
 
 function rowOf({ set, what, default: value, unit, beyond }: LimitRow): string {
-  const shown = typeof value === 'number' ? value.toLocaleString('en') : value
-  return `| ${what} | ${set === 'fixed' ? 'fixed' : `\`${set}\``} | ${shown} | ${unit} | ${beyond} |`
+  return `| ${what} | ${set === 'fixed' ? 'fixed' : `\`${set}\``} | ${shown(value, unit)} | ${beyond} |`
+}
+
+function shown(value: LimitRow['default'], unit: string): string {
+  if (typeof value === 'string') return value
+  if (unit !== 'bytes') return `${value.toLocaleString('en')} ${unit}`
+  return value % 1_048_576 === 0
+    ? `${value / 1_048_576} MiB`
+    : value % 1024 === 0
+      ? `${value / 1024} KiB`
+      : `${value.toLocaleString('en')} bytes`
 }

@@ -1,6 +1,7 @@
-import { rename, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { ShardReport } from '../../campaign/shard-report.js'
 import { UsageError } from '../program.js'
+import { writeWhole } from '../whole-file.js'
 
 /** How often the file of a shard is written at most, in host milliseconds. */
 const writeEvery = 2000
@@ -21,9 +22,7 @@ export function keeper(out: string | undefined, report: () => ShardReport): Keep
       const there = await stat(out).catch(() => undefined)
       // A device or a pipe takes what comes, and is not to be replaced by a file.
       if (there !== undefined && !there.isFile()) throw new Error('it is there already, and no file')
-      // Never half of it.
-      await writeFile(`${out}.part`, text)
-      await rename(`${out}.part`, out)
+      await writeWhole(out, Buffer.from(text), 0o666)
     } catch (error) {
       throw new UsageError(`${out} cannot be written: ${(error as Error).message}.`)
     }

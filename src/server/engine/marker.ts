@@ -71,6 +71,11 @@ export class Marker {
     }
   }
 
+  /** @returns whether it is our own: a read, which an engine answers that takes no writes @throws ReplyError */
+  async isOurs(connection: EngineConnection): Promise<boolean> {
+    return replyIn(await connection.send([latin1('GET'), this.key])) === utf8(this.#lease.owner)
+  }
+
   /** @returns whether it is still our own, and then for another lease */
   async renew(connection: EngineConnection): Promise<boolean> {
     const told = await connection.send([latin1('EVAL'), latin1(renewScript), ...this.#words])

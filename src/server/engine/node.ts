@@ -18,6 +18,8 @@ const firstPause = 50
 const longestPause = 1_000
 /** Connections that wait for another transaction. */
 const mostFree = 8
+/** Host milliseconds for which commands trust a look at the marker. */
+const trusted = 1_000
 
 const scriptUser = latin1(`${markerName}:scripts`)
 
@@ -40,6 +42,9 @@ export class EngineNode {
   /** Why it cannot be asked. */
   #trouble: Error | undefined
   #leaseEnds = 0
+  /** When the marker was last seen to be our own. */
+  #seen = 0
+  #looking: Promise<void> | undefined
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
   #closed = false
 
@@ -75,7 +80,11 @@ export class EngineNode {
   /** @throws NotThere, NotOurs where it cannot be asked */
   async send(argv: readonly Bytes[]): Promise<Told> {
     // Whoever is ready is so at once: commands keep the order in which they came.
-    if (this.#mustAsk) await this.#ready()
+    if (this.#mustAsk) {
+      const refused = await this.#ready().catch(replied)
+      // An engine that is busy with a script shows its marker to nobody, and takes nothing but the end of the script.
+      if (refused !== undefined && !endsScript(argv)) return refused
+    }
     return this.#connection!.send(argv)
   }
 
@@ -185,19 +194,38 @@ export class EngineNode {
   }
 
   get #mustAsk(): boolean {
-    return this.#trouble !== undefined || monotonic() >= this.#leaseEnds
+    const now = monotonic()
+    return this.#trouble !== undefined || now >= this.#leaseEnds || now >= this.#seen + trusted
   }
 
-  /** A process that was stopped for longer than its lease asks first whether somebody else came. */
-  async #ready(): Promise<void> {
-    if (this.#trouble === undefined) await this.#renew()
+  /** Commands that come during one look wait for it together, so that they keep their order. */
+  #ready(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  /**
+   * Whatever deleted the marker, such as a foreign flush, can have stored keys since. A process that was stopped for longer
+   * than its lease asks for another one.
+   * @throws ReplyError where the engine refuses to tell, NotThere, NotOurs
+   */
+  async #look(): Promise<void> {
+    if (this.#trouble === undefined) {
+      const asked = monotonic()
+      if (asked >= this.#leaseEnds) await this.#renew()
+      else if (await this.marker.isOurs(this.#connection!)) this.#seen = asked
+      else this.#lose()
+    }
     if (this.#trouble !== undefined) throw this.#trouble
-    if (this.#mustAsk) throw away(this.place, 'it does not tell whose it is')
+    if (monotonic() >= this.#leaseEnds) throw away(this.place, 'it does not tell whose it is')
   }
 
   #adopt(connection: EngineConnection, asked: number): void {
     this.#connection = connection
     this.#trouble = undefined
+    this.#seen = asked
     this.#leaseEnds = asked + this.#span
     connection.ended = () => this.#broken()
     this.#renewLater()
@@ -214,6 +242,7 @@ export class EngineNode {
     try {
       const asked = monotonic()
       if (await this.marker.renew(connection)) {
+        this.#seen = asked
         this.#leaseEnds = asked + this.#span
         this.#renewLater()
       } else this.#lose()
@@ -262,4 +291,13 @@ export class EngineNode {
       if (!this.#closed) this.#reopenIn(Math.min(2 * pause, longestPause))
     }
   }
+}
+
+function replied(error: unknown): ReplyError {
+  if (error instanceof ReplyError) return error
+  throw error
+}
+
+function endsScript([name, verb]: readonly Bytes[]): boolean {
+  return /^(?:SCRIPT|FUNCTION)$/i.test(name!) && /^KILL$/i.test(verb ?? '')
 }

@@ -1,4 +1,5 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
+import { hidden, standardRedaction } from '../../report/redaction.js'
 import type { Elsewhere } from '../../sandbox/world.js'
 import { type Reply, ReplyError } from '../../store/command/reply.js'
 import { commandTable } from '../../store/commands/index.js'
@@ -26,7 +27,15 @@ export interface TwinDifference {
 /** What is told of a difference in one line. */
 export function differenceText({ argv, double, engine, named }: TwinDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
-  return `${argv.map(shownWord).join(' ')}\n  double ${told(double)}\n  engine ${told(engine)}\n  ${why}`
+  const words = standardRedaction.words(argv).map(shownWord).join(' ')
+  return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
+}
+
+function withoutSecrets(argv: readonly string[], reply: unknown): unknown {
+  if (standardRedaction.hidesReply(argv)) return hidden
+  const { error } = (reply ?? {}) as { readonly error?: unknown }
+  if (typeof error === 'string') return { error: standardRedaction.errorOf(argv, error) }
+  return standardRedaction.reply(argv, reply)
 }
 
 function shownWord(word: string): string {

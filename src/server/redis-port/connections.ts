@@ -56,12 +56,14 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
 /**
  * Serves a stream until it ends.
  * @param report gets what went wrong inside; without it, it is thrown where nobody catches it
+ * @param spokeTls hears that the other end speaks TLS, which closes the stream
  */
 export function serveStream(
   stream: Duplex,
   porter: Porter,
   address: string,
   report?: ((error: unknown) => void) | undefined,
+  spokeTls?: () => void,
 ): Wire {
   const socket = {
     write: (bytes: Bytes) => void stream.write(bytes, 'latin1'),
@@ -74,6 +76,8 @@ export function serveStream(
     resume: () => void stream.resume(),
     soon: (run: () => void) => void Promise.resolve().then(() => guarded(run)),
     later: (run: () => void) => void hostPause().then(() => guarded(run)),
+    after: (milliseconds: number, run: () => void) => unref(hostSetTimeout(() => guarded(run), milliseconds)),
+    ...(spokeTls !== undefined && { spokeTls }),
   }
   const wire = new Wire(porter, socket, address, textOf)
   const guarded = (work: () => void): void => {

@@ -21,6 +21,8 @@ export interface RedisPortOptions {
   readonly patience: number
   /** Gets what went wrong inside. */
   readonly report: (error: unknown) => void
+  /** Gets a sentence for the log. */
+  readonly tell: (text: string) => void
 }
 
 /** The native protocol at a port of this machine. */
@@ -30,11 +32,14 @@ export interface RedisPort {
   close(grace: number): Promise<void>
 }
 
+const tlsSentence =
+  'a client spoke TLS to the native port, which has no certificate. Connect with redis:// and without TLS, or start the server with --redis-cert and --redis-key.'
+
 const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, report }: RedisPortOptions,
+  { address, port, tls, most, patience, report, tell }: RedisPortOptions,
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
@@ -44,6 +49,12 @@ export async function openRedisPort(
     accepted.add(socket)
     socket.on('close', () => accepted.delete(socket))
   }
+  let isTold = false
+  // Once: clients try again and again, and so does whoever wants to fill the log.
+  const spokeTls = (): void => {
+    if (!isTold && tls === undefined) tell(`stuntdouble: ${tlsSentence}`)
+    isTold = true
+  }
   const serve = (socket: Socket): void => {
     if (open.size >= most) {
       socket.on('error', () => undefined)
@@ -52,7 +63,7 @@ export async function openRedisPort(
       return
     }
     socket.setNoDelay(true)
-    const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report)
+    const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report, spokeTls)
     open.set(socket, wire)
     // However busy it is: one byte at a time is no reason to stay.
     const timer = hostSetTimeout(() => {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { checkDump, type SandboxDump } from '../../sandbox/dump.js'
 import { isTenantName } from '../tenant-name.js'
+import { type FileSystem, writeWhole } from '../whole-file.js'
 
 /** Every tenant of a server by name. */
 export type ServerState = Readonly<Record<string, SandboxDump>>
@@ -78,75 +77,29 @@ function sentence(text: string): string {
 const kept = 'It was left as it is; move it away, or give another file with --state.'
 
 function contentOf(path: string): Buffer | undefined {
+  let file: number | undefined
   try {
-    return readFileSync(path)
+    // Opening a pipe would wait for its other end.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const found = fstatSync(file)
+    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    if (!found.isFile()) throw new Error('it is a device or a pipe')
+    return readFileSync(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     const what = code === 'EISDIR' ? 'is a directory' : `cannot be read: ${(error as Error).message}`
     throw new StateFileError(`${path} ${what}. Give a file with --state; it is created if there is none.`)
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 
-/** What writing needs of a file system; a test may bring one that fails or hangs. */
-export interface FileSystem {
-  open(path: string, flags: string, mode?: number): Promise<OpenFile>
-  rename(from: string, to: string): Promise<void>
-  unlink(path: string): Promise<void>
-}
-
-export interface OpenFile {
-  writeFile(content: Uint8Array): Promise<void>
-  sync(): Promise<void>
-  close(): Promise<void>
-}
-
-export const nodeFiles: FileSystem = { open, rename, unlink }
-
-/**
- * Writes a state so that the file is always whole: to a temporary file, flushed, then renamed. A machine that
- * stops in between leaves the previous state.
- */
-export async function writeState(path: string, state: ServerState, files: FileSystem = nodeFiles): Promise<void> {
+/** Writes a state, which holds what the tenants stored: for its owner only. */
+export async function writeState(path: string, state: ServerState, files?: FileSystem): Promise<void> {
   const body = Buffer.from(JSON.stringify(state), 'utf8')
   const head = JSON.stringify({ format: mark, version, bytes: body.length, sha256: sha256(body) })
-  const beside = `${path}.new`
-  try {
-    await writeWhole(await files.open(beside, 'w', 0o600), Buffer.concat([Buffer.from(`${head}\n`, 'utf8'), body]))
-    await files.rename(beside, path)
-  } catch (error) {
-    // A full disk must not keep half a state as well.
-    await files.unlink(beside).catch(() => undefined)
-    throw error
-  }
-  await syncDirectory(dirname(path), files)
-}
-
-async function writeWhole(file: OpenFile, content: Uint8Array): Promise<void> {
-  try {
-    await file.writeFile(content)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-/** The new name reaches the disk with its directory. Some systems cannot open one, or cannot do that with it. */
-async function syncDirectory(path: string, files: FileSystem): Promise<void> {
-  const directory = await files.open(path, 'r').catch(() => undefined)
-  if (directory === undefined) return
-  try {
-    await directory.sync()
-  } catch (error) {
-    if (
-      !['EINVAL', 'EPERM', 'EACCES', 'EBADF', 'ENOTSUP', 'ENOSYS'].includes(
-        String((error as NodeJS.ErrnoException).code),
-      )
-    )
-      throw error
-  } finally {
-    await directory.close()
-  }
+  await writeWhole(path, Buffer.concat([Buffer.from(`${head}\n`, 'utf8'), body]), 0o600, files)
 }
 
 function sha256(bytes: Uint8Array): string {

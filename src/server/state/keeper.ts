@@ -1,6 +1,7 @@
 import type { TrafficView } from '../../report/traffic-view.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { type FileSystem, nodeFiles, type ServerState, writeState } from './file.js'
+import type { FileSystem } from '../whole-file.js'
+import { type ServerState, writeState } from './file.js'
 
 /** How long after the end of one write the next one may begin, in host milliseconds. */
 export const flushInterval = 200
@@ -27,7 +28,7 @@ export class StateKeeper {
   readonly #path: string
   readonly #tenants: Kept
   readonly #report: (text: string) => void
-  readonly #files: FileSystem
+  readonly #files: FileSystem | undefined
   readonly #patience: number
   readonly #longestWait: number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -41,7 +42,7 @@ export class StateKeeper {
     this.#path = path
     this.#tenants = tenants
     this.#report = report
-    this.#files = options.files ?? nodeFiles
+    this.#files = options.files
     this.#patience = options.patience ?? 5_000
     this.#longestWait = options.longestWait ?? 30_000
     this.#plan()

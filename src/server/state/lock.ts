@@ -66,7 +66,9 @@ const O_EXLOCK = 0x20
 
 async function openLocked(path: string): Promise<Lock | undefined> {
   try {
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK | O_EXLOCK)
+    const { O_RDWR, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants
+    // The name is easy to guess: a link there would create a file elsewhere.
+    const file = await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_EXLOCK, 0o600)
     return { release: () => file.close() }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined

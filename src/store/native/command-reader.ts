@@ -9,6 +9,9 @@ export class ProtocolError extends Error {
   }
 }
 
+/** Where a command begins stands the handshake of TLS: no reply would be read, and its next line may never come. */
+export class TlsHandshake extends Error {}
+
 /** A command that was larger than requests may be: its bytes were read and forgotten. */
 export class OversizedCommand {
   constructor(readonly size: number) {}
@@ -33,6 +36,8 @@ const LF = 10
 const ASTERISK = 42
 const DOLLAR = 36
 const MINUS = 45
+/** The type of the record that a ClientHello comes in. [RFC 8446, 5.1] */
+const HANDSHAKE = 0x16
 
 const nothing = new Uint8Array(0)
 
@@ -73,7 +78,7 @@ export class CommandReader {
 
   /**
    * The next command, `undefined` until more has come. An empty line has no words.
-   * @throws ProtocolError for what no client sends; nothing can be read behind it
+   * @throws ProtocolError, TlsHandshake for what no client sends; nothing can be read behind it
    */
   next(limits: ReaderLimits): readonly Bytes[] | OversizedCommand | undefined {
     if (this.#missing === 0) {
@@ -155,6 +160,7 @@ export class CommandReader {
   }
 
   #inline(): readonly Bytes[] | undefined {
+    if (this.#buffer[this.#at] === HANDSHAKE) throw new TlsHandshake()
     const end = this.#buffer.indexOf(LF, this.#at)
     if ((end === -1 ? this.#buffer.length : end) - this.#at > longestLine)
       throw new ProtocolError('too big inline request')

@@ -3,7 +3,14 @@ import type { User } from '../access/access.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import { searchLoading } from '../search/loading.js'
-import { CommandReader, OversizedCommand, ProtocolError, type ReaderLimits, strangersLimits } from './command-reader.js'
+import {
+  CommandReader,
+  OversizedCommand,
+  ProtocolError,
+  type ReaderLimits,
+  strangersLimits,
+  TlsHandshake,
+} from './command-reader.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import type { Outlet, Session } from './session.js'
 import { helloOf } from './session-commands.js'
@@ -17,7 +24,10 @@ export interface Home {
 
 /** Who opens. */
 export interface Porter {
-  /** The data store of a user, as AUTH names it, with this password; `undefined` where they do not fit. */
+  /**
+   * The data store of a user, as AUTH names it, with this password; `undefined` where they do not fit.
+   * @throws ReplyError where they fit, and there is another reason
+   */
   enter(user: string | undefined, password: string): { readonly home: Home; readonly user: User } | undefined
 }
 
@@ -37,6 +47,10 @@ export interface Socket {
   soon(run: () => void): void
   /** Runs something when the other connections have had their turn. */
   later(run: () => void): void
+  /** Runs something after so many host milliseconds, unless the process ends before. */
+  after(milliseconds: number, run: () => void): void
+  /** The other end speaks TLS. */
+  spokeTls?(): void
 }
 
 /** Bytes to be sent above which no further command is answered, and of commands that wait above which none is read. */
@@ -44,6 +58,10 @@ const enough = 1_048_576
 
 /** Commands that are answered in a row before the other connections have their turn. */
 const inARow = 256
+
+/** Wrong passwords of one connection, after which each further one has to wait, in host milliseconds. */
+export const freeFailures = 10
+const failurePause = 1_000
 
 const noAuth = wireOfError('NOAUTH Authentication required.')
 const abandoned = wireOfError(
@@ -66,6 +84,8 @@ export class Wire {
   /** As far as nobody has a session. */
   #protocol: Protocol = 2
   #limits: ReaderLimits = strangersLimits
+  /** Passwords that were wrong. One that is right forgets none: it may be another user's. */
+  #failures = 0
   #isBusy = false
   #isWorking = false
   #isEnding = false
@@ -136,7 +156,9 @@ export class Wire {
     } catch (error) {
       if (!(error instanceof ProtocolError)) {
         this.#break()
-        throw error
+        if (!(error instanceof TlsHandshake)) throw error
+        this.#socket.spokeTls?.()
+        return
       }
       this.#out += wireOfError(error.message)
       this.#isEnding = true
@@ -194,12 +216,12 @@ export class Wire {
 
   #take(argv: readonly Bytes[]): void {
     const name = argv[0]!.toUpperCase()
-    // A page that makes a browser send a request here: its body would be read as commands.
-    if (name === 'POST' || name === 'HOST:') this.#break()
+    // A page that makes a browser send a request here: its body would be read as commands. No space has to follow a colon.
+    if (name === 'POST' || name.startsWith('HOST:')) this.#break()
     else if (this.#isAbandoned) this.#sayAbandoned(name)
     else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
-    else if (name === 'AUTH') this.#authenticate(argv)
-    else if (name === 'HELLO') this.#hello(argv)
+    else if (name === 'AUTH') this.#slowed(() => this.#authenticate(argv))
+    else if (name === 'HELLO') this.#slowed(() => this.#hello(argv))
     else if (name === 'RESET' && argv.length === 1) this.#reset()
     else if (this.#renewed() !== undefined) this.#run(argv)
     else if (name === 'QUIT') {
@@ -261,17 +283,39 @@ export class Wire {
 
   // ---- who it is --------------------------------------------------------------------------------------------------
 
+  /** Whoever guesses passwords waits: this connection, and no other one. */
+  #slowed(run: () => void): void {
+    if (this.#failures < freeFailures) {
+      run()
+      return
+    }
+    this.#isBusy = true
+    this.#reply = 'due'
+    this.#socket.after(failurePause, () => {
+      if (this.#isClosed || this.#isAbandoned) return
+      this.#isBusy = false
+      this.#reply = undefined
+      run()
+      this.work()
+    })
+  }
+
   #authenticate(argv: readonly Bytes[]): void {
-    if (argv.length === 1) this.#out += wireOfError(wrongArity('AUTH').message)
-    else if (argv.length > 3) this.#out += wireOfError('ERR syntax error')
-    else if (this.#signIn(argv.length === 3 ? argv[1] : undefined, argv.at(-1)!)) this.#out += '+OK\r\n'
-    else this.#out += wireOfError(wrongPassword)
+    try {
+      if (argv.length === 1) throw wrongArity('AUTH')
+      if (argv.length > 3) throw new ReplyError('ERR syntax error')
+      this.#signIn(argv.length === 3 ? argv[1] : undefined, argv.at(-1)!)
+      this.#out += '+OK\r\n'
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      this.#out += wireOfError(error.message)
+    }
   }
 
   #hello(argv: readonly Bytes[]): void {
     try {
       const { protocol, user, password, name } = helloOf(argv)
-      if (password !== undefined && !this.#signIn(user, password)) throw new ReplyError(wrongPassword)
+      if (password !== undefined) this.#signIn(user, password)
       if (this.#renewed() === undefined) throw new ReplyError(helloWithoutAuth)
       const words = ['HELLO', ...(protocol === undefined ? [] : [String(protocol)])]
       if (name !== undefined) words.push('SETNAME', name)
@@ -283,9 +327,13 @@ export class Wire {
     }
   }
 
-  #signIn(name: Bytes | undefined, password: Bytes): boolean {
+  /** @throws ReplyError */
+  #signIn(name: Bytes | undefined, password: Bytes): void {
     const entered = this.#porter.enter(name, password)
-    if (entered === undefined) return false
+    if (entered === undefined) {
+      this.#failures++
+      throw new ReplyError(wrongPassword)
+    }
     const { home, user } = entered
     const session = this.#session
     if (session !== undefined && !session.hasEnded && this.#home?.sessions === home.sessions) {
@@ -294,7 +342,6 @@ export class Wire {
       this.#leave()
       this.#enter(home, user.name)
     }
-    return true
   }
 
   /** @param known what is kept of the session before; nothing is told of somebody who is known */

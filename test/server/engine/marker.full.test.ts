@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
@@ -172,6 +173,96 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await engine.client.send(['FLUSHALL'])
     await sandbox.reset()
     expect((await run(sandbox, 'SET', 'k', 'v')).status).toBe(200)
+  })
+
+  const foreign = Array.from({ length: 33 }, (_, number) => `user:${number}`)
+  const everyForm: readonly (readonly [string, string, unknown])[] = [
+    ['one command', '', ['DEL', ...foreign]],
+    ['a pipeline', '/pipeline', foreign.map((key) => ['DEL', key])],
+    ['a transaction', '/multi-exec', foreign.map((key) => ['DEL', key])],
+    ['a command that moves keys', '', ['RENAME', foreign[0], foreign[1]]],
+  ]
+  test.each(everyForm)('a second after a flush by others no key of theirs is deleted: %s', async (_, path, body) => {
+    await using engine = await startEngine()
+    await using sandbox = await createEngineSandbox(engine.url)
+    const send = (): Promise<Response> =>
+      fetch(`${sandbox.addresses.store}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+        body: JSON.stringify(body),
+      })
+    // A transaction has its connection from here on.
+    await run(sandbox, 'MSET', ...foreign.flatMap((key) => [key, 'ours']))
+    expect((await send()).status).toBe(200)
+    await engine.client.send(['FLUSHALL'])
+    await engine.client.send(['MSET', ...foreign.flatMap((key) => [key, 'theirs'])])
+    await wait(1_100)
+    const answer = await send()
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('no longer')])
+    expect((await engine.keys()).length).toBe(foreign.length)
+    // It stays so, whatever comes.
+    expect((await run(sandbox, 'SET', 'k', 'v')).status).toBe(503)
+    expect(await engine.client.send(['GET', foreign[0]!])).toEqual({ bulk: 'theirs' })
+  })
+
+  test('commands that never pause stop within a second of the loss', async () => {
+    await using engine = await startEngine()
+    const held = await Engine.open(engine.url)
+    const words = (...argv: string[]) => argv as never
+    await held.run(words('SET', 'k', 'v'))
+    await engine.client.send(['SET', marker, 'another'])
+    const lost = performance.now()
+    let latest = lost
+    for (;;) {
+      const sent = performance.now()
+      const isOver = await held.run(words('INCR', 'n')).then(
+        () => false,
+        () => true,
+      )
+      if (isOver) break
+      latest = sent
+    }
+    const done = await engine.client.send(['GET', 'n'])
+    // The rest is for a machine that is busy.
+    expect(latest - lost).toBeLessThan(2_500)
+    await expect(held.run(words('INCR', 'n'))).rejects.toThrow("no longer this sandbox's own")
+    expect(await engine.client.send(['GET', 'n'])).toEqual(done)
+    await held.close()
+  })
+
+  test('a look at the marker changes neither the order of commands nor what they see', async () => {
+    await using engine = await startEngine()
+    const held = await Engine.open(engine.url)
+    const sent: Promise<unknown>[] = []
+    for (let number = 0; number < 600; number++) {
+      // Before and behind a look, and while one is under way.
+      if (number % 200 === 100) await wait(1_100)
+      if (number % 10 === 0) await Promise.resolve()
+      sent.push(held.run(['RPUSH', 'list', String(number)] as never))
+    }
+    expect(await Promise.all(sent)).toEqual(Array.from({ length: 600 }, (_, index) => index + 1))
+    expect(await held.run(['LRANGE', 'list', '0', '-1'] as never)).toEqual(
+      Array.from({ length: 600 }, (_, number) => String(number)),
+    )
+    await held.close()
+  })
+
+  test('an engine that takes no writes answers reads, and one that runs a script takes its end', async () => {
+    await using engine = await startEngine('--busy-reply-threshold', '50')
+    await using sandbox = await createEngineSandbox(engine.url)
+    await run(sandbox, 'SET', 'k', 'v')
+    await engine.client.send(['CONFIG', 'SET', 'min-replicas-to-write', '1'])
+    await wait(1_100)
+    expect(await run(sandbox, 'GET', 'k')).toEqual({ status: 200, body: '{"result":"v"}' })
+    expect((await run(sandbox, 'SET', 'k', 'w')).body).toContain('NOREPLICAS')
+    await engine.client.send(['CONFIG', 'SET', 'min-replicas-to-write', '0'])
+    const script = run(sandbox, 'EVAL', 'while true do end', '0')
+    await wait(1_100)
+    const busy = await run(sandbox, 'DEL', 'k')
+    expect([busy.status, busy.body]).toEqual([503, expect.stringContaining('SCRIPT KILL')])
+    expect((await run(sandbox, 'SCRIPT', 'KILL')).body).toBe('{"result":"OK"}')
+    expect((await script).body).toContain('Script killed')
+    expect(await run(sandbox, 'GET', 'k')).toEqual({ status: 200, body: '{"result":"v"}' })
   })
 
   test('a new connection asks whose the engine is before it sends anything', async () => {
