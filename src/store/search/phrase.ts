@@ -21,6 +21,7 @@ export class PhraseMatches implements Matches {
   readonly #score: (id: number, count: number) => number
 
   constructor(field: TextField, terms: readonly (readonly string[])[], slop: number, search: Search) {
+    search.work.charge(8 * terms.reduce((sum, options) => sum + options.length, 0))
     this.#terms = terms
     this.#slop = slop
     this.#search = search
@@ -54,10 +55,11 @@ export class PhraseMatches implements Matches {
   #occurrences(id: number): number {
     const places: Places[] = []
     for (const options of this.#places) {
+      this.#search.work.charge(options.length)
       const positions = options.length === 1 ? listed(options[0]!.get(id)) : merged(options, id)
       if (positions.length === 0) return 0
       places.push(positions)
-      this.#search.work.charge(1 + (positions.length >>> 1))
+      this.#search.work.charge(positions.length >>> 1)
     }
     return this.#slop === 0 ? countAdjacent(places) : this.#countNear(places)
   }

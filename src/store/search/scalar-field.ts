@@ -9,8 +9,12 @@ export class ScalarField {
   #sorted: SortedValues | undefined
   size = 0
 
+  /** @param isWord whether it is nearly always asked for one value, and not for a range */
+  constructor(private readonly isWord: boolean) {}
+
   /** Puts a document's values in the place of those that it had; returns whether they are others. */
   set(id: number, values: Scalars): boolean {
+    if (this.#values.size === mostUnsorted) void (this.isWord ? this.#ids : this.#inOrder)
     const before = this.#values.get(id) ?? nothing
     if (isSame(before, values)) return false
     if (isList(before)) for (const value of before) this.#remove(value, id)
@@ -47,11 +51,20 @@ export class ScalarField {
 
   /** Which documents have the value. */
   having(value: Scalar): ReadonlySet<number> {
+    return this.#ids.get(value) ?? nobody
+  }
+
+  get #ids(): ReadonlyMap<Scalar, ReadonlySet<number>> {
     if (this.#byValue === undefined) {
       this.#byValue = new Map()
       for (const [id, values] of this.#values) for (const each of listOf(values)) addTo(this.#byValue, each, id)
     }
-    return this.#byValue.get(value) ?? nobody
+    return this.#byValue
+  }
+
+  /** Units of work that a range costs before it is looked up: what is in order already costs nothing. */
+  get unsorted(): number {
+    return this.#sorted === undefined ? unitsPerSorted * this.#values.size : 0
   }
 
   countWithin(low: Bound | undefined, high: Bound | undefined): number {
@@ -105,6 +118,10 @@ function isSame(some: Scalars, others: Scalars): boolean {
 function sizeOf(value: Scalar): number {
   return typeof value === 'string' ? value.length + 4 : 12
 }
+
+/** Documents of which a query may be the first to sort the values: with more, writes keep them in order. */
+const mostUnsorted = 20_000
+const unitsPerSorted = 16
 
 const nothing: readonly Scalar[] = []
 const nobody: ReadonlySet<number> = new Set()
