@@ -127,7 +127,7 @@ export class Content {
 
 /** Units of work of a document, and of one of its values. */
 const unitsPerDocument = 8
-const unitsPerValue = 10
+const unitsPerValue = 16
 
 function above(facet: Scalar): string[] {
   return facetsAbove(String(facet))

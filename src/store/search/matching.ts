@@ -29,7 +29,7 @@ export interface Search {
 }
 
 /** Units of work of one condition of a filter, before a document is looked at. */
-const unitsPerCondition = 24
+const unitsPerCondition = 64
 
 export function matchesOf(filter: Filter, search: Search): Matches {
   search.work.charge(unitsPerCondition)

@@ -56,9 +56,10 @@ class Term implements Postings {
   }
 }
 
-/** Units of work of one word, of a term that is new to a document, and of taking one out again. */
+/** Units of work of one word, of a term that a document has or loses, and of one that no document had before. */
 const unitsPerWord = 4
 const unitsPerTerm = 12
+const unitsPerNewTerm = 50
 
 /** What is known of one document, to be compared and taken out again. */
 interface Known {
@@ -94,6 +95,7 @@ export class TextField {
     }
     if (texts.length === 0) return units
     const terms: Term[] = []
+    const termCount = this.#terms.size
     let at = 0
     let length = 0
     for (const text of texts) {
@@ -107,7 +109,8 @@ export class TextField {
     }
     this.#documents.set(id, { texts, terms, length })
     this.#words += length
-    return units + unitsPerWord * length + unitsPerTerm * terms.length
+    units += unitsPerWord * length + unitsPerTerm * terms.length
+    return units + unitsPerNewTerm * (this.#terms.size - termCount)
   }
 
   #term(text: string): Term {

@@ -55,9 +55,9 @@ export function catchUp(store: Store): boolean {
   return true
 }
 
-function dueUntil({ db, options }: Store): number {
+function dueUntil({ options }: Store): number {
   const { searchLag } = options.policy
-  return searchLag === 0 ? Number.POSITIVE_INFINITY : db.now() - searchLag
+  return searchLag === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchLag
 }
 
 /** Keys that were pending when the request began, and are due, cost nothing: where others wait they were taken in before. */
