@@ -11,7 +11,7 @@ import type { CommandTable } from '../commands/table.js'
 import type { Journal, Sender } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
 import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
-import { loadSearch, SearchNotLoaded, searchLoading } from '../search/loading.js'
+import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
 import {
   AnswerRoom,
@@ -166,8 +166,10 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
     ...anyCommand,
     run(call, front) {
       const { run } = formOf(call)
-      const words = [call.path, call.query, call.body]
-      const loading = searchLoading(words, front.store)
+      const { search } = front.store.db
+      if (!search.isWatching && !searchMention.test(call.body) && !searchMention.test(call.path))
+        return answered(call, front, run)
+      const loading = searchLoading([call.path, call.query, call.body], front.store)
       return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
     },
   },

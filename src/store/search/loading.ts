@@ -1,7 +1,9 @@
 import { hostPause } from '../../kernel/host.js'
-import type { Store } from '../store.js'
+import type { CommandContext } from '../command/command.js'
 import { type Language, languages } from '../values/search-definition.js'
 import type { Stem } from './analysis.js'
+
+type Store = CommandContext['store']
 
 // The engine and the stemmers weigh more than most tests that do not search should carry: they are loaded on first use.
 // Commands are synchronous, so whoever takes requests in waits before it runs one that searches. docs/decisions/search.md
@@ -82,13 +84,13 @@ export class SearchNotLoaded extends TypeError {
 }
 
 /** The beginning of a command as it is written in requests, the dot perhaps escaped. */
-const searchMention = /search(?:\.|%2e|\\u002e)/i
+export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
 /** Commands that run others, whose words came before. */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
 /** Whether a request with these words may search. @param store where it runs: what was prepared there is known */
-export function maySearch(words: readonly string[], store: Store | undefined): boolean {
+function maySearch(words: readonly string[], store: Store | undefined): boolean {
   if (words.some((word) => searchMention.test(word))) return true
   return store?.db.search.isWatching === true && words.some((word) => hiddenMention.test(word))
 }

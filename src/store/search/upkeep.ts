@@ -1,8 +1,10 @@
 import type { CommandContext } from '../command/command.js'
-import type { Store } from '../store.js'
+
 import type { SearchIndex } from '../values/search-index.js'
 import { Content } from './content.js'
 import { stemOf } from './loading.js'
+
+type Store = CommandContext['store']
 
 // Indexes follow writes: what was written is known, and read before somebody searches. What was written before a request
 // is taken in before it runs, in slices between which others have their turns. What the request itself has written is
