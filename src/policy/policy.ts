@@ -74,6 +74,12 @@ export interface Policy {
   maxScriptSteps: number
   /** Milliseconds for which a write waits before searches find it; 0 for none. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
   searchLag: number
+  /**
+   * Bytes of one document, all fields of the schema together, that a search index reads, as long as a novel; a guard of this package, not a fact
+   * about the service. A longer text is found by its beginning, other values beyond are left out, and so are STRING values that
+   * are longer. What is stored does not change. [search.md 11: not public]
+   */
+  maxSearchDocument: number
   /** Search indexes that there may be, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
   /** What found documents are ordered by: the relevance of their words, or the order in which they came, each being worth the same. [search.md 12: not public] */
@@ -202,6 +208,7 @@ export const defaultPolicy: Policy = {
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
   searchLag: 0,
+  maxSearchDocument: 524_288,
   maxSearchIndexes: 10,
   searchScore: 'bm25',
   searchSingleWord: 'fuzzy',

@@ -44,6 +44,7 @@ const policies: Schemas<Policy> = {
   maxStreamBuffer: amount,
   maxScriptSteps: amount,
   searchLag: amount,
+  maxSearchDocument: amount,
   maxSearchIndexes: limit,
   searchScore: v.picklist(['bm25', 'constant']),
   searchSingleWord: v.picklist(['fuzzy', 'term']),

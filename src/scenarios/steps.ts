@@ -204,7 +204,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     schema: words,
     run(argv, { sandbox }) {
       const run = () => sandbox.store.run(...argv)
-      return searchLoading(argv.map(String), inside.of(sandbox.store).engine.db.search)?.then(run) ?? run()
+      return searchLoading(argv.map(String), inside.of(sandbox.store).engine)?.then(run) ?? run()
     },
   },
   advance: {

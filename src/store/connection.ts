@@ -48,7 +48,7 @@ export class DirectConnection {
           reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
           return
         }
-        const loading = searchLoading(argv, this.#journal.store.db.search)
+        const loading = searchLoading(argv, this.#journal.store)
         if (loading !== undefined) {
           this.#isBusy = true
           loading.then(() => this.#queued.unshift(send), reject).then(() => this.#goOn(), reject)

@@ -71,7 +71,7 @@ export class DirectStore {
    * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
    */
   async loadSearch(...languages: readonly Language[]): Promise<void> {
-    await searchLoading(['search.', ...languages], this.#journal.store.db.search)
+    await searchLoading(['search.', ...languages], this.#journal.store)
   }
 
   /**

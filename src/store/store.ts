@@ -365,6 +365,7 @@ export class Store {
     const { maxWork } = this.options.policy
     // Most commands charge nothing, and leave nothing to renew.
     if (this.work.left !== maxWork) this.work.renew(maxWork)
+    if (this.db.search.isWatching) this.db.search.beginRequest()
     if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
   }
 

@@ -44,7 +44,7 @@ export const storeOrders: readonly Order[] = [
       const words = command.map(wordOfWire)
       if (elsewhere !== undefined) return elsewhere.run(words.map(bytesOfWord)).then(replied)
       const run = () => ({ reply: wireReply(store.run(...words)) })
-      return searchLoading(command.map(String), inside.of(store).engine.db.search)?.then(run) ?? run()
+      return searchLoading(command.map(String), inside.of(store).engine)?.then(run) ?? run()
     },
   }),
   order({

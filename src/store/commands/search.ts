@@ -43,7 +43,7 @@ export const searchCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since,
     deviations:
-      'What it finds is made when the first command asks for it; `policy.searchLag` lets updates wait. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
+      'What it finds is made when the first command asks for it; `policy.searchLag` lets updates wait, `policy.maxSearchDocument` says how much of a document it reads. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
     args: [key('W'), newIndex],
     work: (db) => db.keyCount >>> 3,
     run(context, name, { definition, skipsScan, existsOk }) {
@@ -71,12 +71,12 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.REINDEX', {
     flags: ['write', 'slow'],
     since,
-    deviations: 'It is done when the command answers.',
+    deviations: 'The keys are read before the next command that searches.',
     args: [key('W')],
     work: (db) => 2 * db.keyCount,
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {
-        engine.rebuild(index, context.db)
+        engine.rebuild(index, context)
         return 1
       }),
   }),
@@ -104,11 +104,11 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.WAITINDEXING', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Never waits: what is pending is taken in at once, whatever `policy.searchLag` says.',
+    deviations: 'Never waits for time: what is pending is taken in, whatever `policy.searchLag` says.',
     args: [key('R')],
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {
-        engine.complete(index, context.db)
+        engine.complete(index, context)
         return 1
       }),
   }),

@@ -26,6 +26,10 @@ export class SearchIndexes {
     this.isWatching = true
   }
 
+  beginRequest(): void {
+    for (const index of this.#stored.values()) index.beginRequest()
+  }
+
   cleared(): void {
     this.#stored.clear()
     this.isWatching = false

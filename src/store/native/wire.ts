@@ -231,7 +231,7 @@ export class Wire {
   }
 
   #run(argv: readonly Bytes[]): void {
-    const loading = searchLoading(argv, this.#home!.sessions.front.store.db.search)
+    const loading = searchLoading(argv, this.#home!.sessions.front.store)
     if (loading === undefined) {
       this.#serve(argv)
       return

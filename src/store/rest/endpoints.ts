@@ -166,8 +166,10 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
     ...anyCommand,
     run(call, front) {
       const { run } = formOf(call)
-      if (!searchMention.test(call.body) && !searchMention.test(call.path)) return answered(call, front, run)
-      const loading = searchLoading([call.path, call.query, call.body], front.store.db.search)
+      const { search } = front.store.db
+      if (!search.isWatching && !searchMention.test(call.body) && !searchMention.test(call.path))
+        return answered(call, front, run)
+      const loading = searchLoading([call.path, call.query, call.body], front.store)
       return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
     },
   },

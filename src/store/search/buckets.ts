@@ -181,7 +181,7 @@ function ranges(options: AggregationOptions, over: Aggregating, inner: readonly 
   const values = over.content.scalar(field.path)
   return (ids) => {
     over.buckets.add(all.length)
-    over.work.charge(ids.length * all.length)
+    over.work.charge(2 * ids.length * all.length)
     const rows = all.map(({ key, from, to }) => {
       const low = from === undefined ? undefined : { value: from, inclusive: true }
       const high = to === undefined ? undefined : { value: to, inclusive: false }

@@ -1,10 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Value } from '../keyspace/database.js'
 import type { IndexDefinition } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
-import { type Document, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
+import { type Document, documentOf, Room, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
-import { listOf, type Scalar } from './sorted-values.js'
+import { isList, listOf, type Scalar } from './sorted-values.js'
 import { TextField } from './text-field.js'
 
 /** What an index knows of its documents. */
@@ -18,30 +19,45 @@ export class Content {
   /** Facets with all that they are part of, to be found by it. */
   readonly #facets = new Map<Bytes, ScalarField>()
   readonly #sources: readonly Source[]
+  /** Bytes of one document that are read. */
+  readonly #longest: number
+  #keySize = 0
 
-  constructor(definition: IndexDefinition, stem: Stem) {
+  constructor(definition: IndexDefinition, stem: Stem, longest: number) {
     this.definition = definition
+    this.#longest = longest
     this.#sources = definition.fields.map(sourceFor)
     for (const field of definition.fields) {
       if (field.type === 'TEXT') this.#texts.set(field.path, new TextField(analysisOf(field, stem)))
-      else this.#scalars.set(field.path, new ScalarField())
-      if (field.type === 'FACET') this.#facets.set(field.path, new ScalarField())
+      else this.#scalars.set(field.path, new ScalarField(field.type === 'KEYWORD' || field.type === 'BOOL'))
+      if (field.type === 'FACET') this.#facets.set(field.path, new ScalarField(true))
     }
   }
 
-  /** Takes in what a key is now; `undefined` when it is no document any more. One that changes keeps its place. */
-  put(key: Bytes, document: Document | undefined): void {
+  /** What a value is for this index; `undefined` when it is none of its documents. */
+  documentOf(value: Value | undefined): Document | undefined {
+    return documentOf(this.definition.dataType, value, this.#longest)
+  }
+
+  /**
+   * Takes in what a key is now; nothing when it is no document any more. One that changes keeps its place.
+   * @returns units of work that it took
+   */
+  put(key: Bytes, value: Value | undefined): number {
+    const document = this.documentOf(value)
     let id = this.#ids.get(key)
-    if (document === undefined) {
-      if (id !== undefined) this.#remove(key, id)
-      return
-    }
+    if (document === undefined) return unitsPerDocument + (id === undefined ? 0 : this.#remove(key, id))
     if (id === undefined) {
       id = this.#next++
       this.#ids.set(key, id)
       this.#keys.set(id, key)
+      this.#keySize += key.length + 8
     }
-    for (const source of this.#sources) this.#setField(id, document, source)
+    const room = new Room(this.#longest)
+    let units = unitsPerDocument
+    for (const source of this.#sources) units += this.#setField(id, document, source, room)
+    // What was read and led to nothing took time, too.
+    return units + ((this.#longest - room.left) >>> 1)
   }
 
   get documentCount(): number {
@@ -76,30 +92,42 @@ export class Content {
 
   /** About how many bytes it takes. */
   get size(): number {
-    let size = 0
-    for (const key of this.#ids.keys()) size += key.length + 8
+    let size = this.#keySize
     for (const fields of [this.#texts, this.#scalars]) for (const field of fields.values()) size += field.size
     return size
   }
 
-  #setField(id: number, document: Document, source: Source): void {
+  #setField(id: number, document: Document, source: Source, room: Room): number {
     const { path, type } = source.field
-    if (type === 'TEXT') {
-      this.text(path).set(id, textsIn(document, source))
-      return
-    }
-    const scalars = scalarsIn(document, source)
-    if (this.scalar(path).set(id, scalars) && type === 'FACET')
-      this.facets(path).set(id, [...new Set(listOf(scalars).flatMap(above))])
+    if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room))
+    const scalars = scalarsIn(document, source, room)
+    if (!this.scalar(path).set(id, scalars)) return unitsPerValue
+    const count = isList(scalars) ? scalars.length : 1
+    if (type !== 'FACET') return unitsPerValue * (1 + count)
+    const facets = [...new Set(listOf(scalars).flatMap(above))]
+    this.facets(path).set(id, facets)
+    return unitsPerValue * (1 + count + facets.length)
   }
 
-  #remove(key: Bytes, id: number): void {
+  #remove(key: Bytes, id: number): number {
     this.#ids.delete(key)
     this.#keys.delete(id)
-    for (const field of this.#texts.values()) field.set(id, [])
-    for (const fields of [this.#scalars, this.#facets]) for (const field of fields.values()) field.set(id, [])
+    this.#keySize -= key.length + 8
+    let units = 0
+    for (const field of this.#texts.values()) units += field.set(id, [])
+    for (const fields of [this.#scalars, this.#facets]) {
+      for (const field of fields.values()) {
+        units += unitsPerValue * (1 + field.valuesOf(id).length)
+        field.set(id, [])
+      }
+    }
+    return units
   }
 }
+
+/** Units of work of a document, and of one of its values. */
+const unitsPerDocument = 8
+const unitsPerValue = 16
 
 function above(facet: Scalar): string[] {
   return facetsAbove(String(facet))

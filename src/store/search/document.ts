@@ -11,12 +11,15 @@ import type { Scalar, Scalars } from './sorted-values.js'
 /** What an index reads: the fields of a hash, or an object. */
 export type Document = HashValue | JsonObject
 
-/** What a key is for an index of this kind; `undefined` when it is none of its documents. [search.md 11] */
-export function documentOf(dataType: DataType, value: Value | undefined): Document | undefined {
+/**
+ * What a key is for an index of this kind; `undefined` when it is none of its documents. [search.md 11]
+ * @param longest bytes of a STRING that is read: it is read as a whole or not at all
+ */
+export function documentOf(dataType: DataType, value: Value | undefined, longest: number): Document | undefined {
   if (dataType === 'HASH') return value instanceof HashValue ? value : undefined
   if (dataType === 'JSON') return value instanceof JsonDocument && value.root instanceof Map ? value.root : undefined
   const source = value instanceof RawString ? value.text : value
-  if (typeof source !== 'string') return undefined
+  if (typeof source !== 'string' || source.length > longest) return undefined
   try {
     const root = parseJson(source)
     return root instanceof Map ? root : undefined
@@ -37,31 +40,69 @@ export function sourceFor(field: FieldDefinition): Source {
   return { field, name, path: name.split('.') as Bytes[] }
 }
 
-/** The texts of a TEXT field. */
-export function textsIn(document: Document, { name, path }: Source): readonly string[] {
+/** What of one document may still be read, of all fields together: `policy.maxSearchDocument`. */
+export class Room {
+  /** Bytes. */
+  left: number
+
+  constructor(bytes: number) {
+    this.left = bytes
+  }
+
+  /** Takes one value in. @returns the value, its beginning, or `undefined` when there is no room for it */
+  take(value: Bytes, isCut: boolean): Bytes | undefined {
+    if (value.length <= this.left) {
+      this.left -= value.length
+      return value
+    }
+    const end = isCut ? value.lastIndexOf(' ', this.left) : -1
+    this.left = 0
+    return end > 0 ? (value.slice(0, end) as Bytes) : undefined
+  }
+
+  /** Counts an element that a path leads through. @returns whether there was room for it */
+  passes(): boolean {
+    this.left -= bytesPerElement
+    return this.left > 0
+  }
+}
+
+/** What an element of a list counts, whatever it is: a look at it takes as long as so many bytes of a text. */
+const bytesPerElement = 8
+
+/** The texts of a TEXT field. One that is too long is cut after a word; whole values are left out. */
+export function textsIn(document: Document, { name, path, field }: Source, room: Room): readonly string[] {
+  const texts: string[] = []
+  const add = (value: Json): void => {
+    const taken = typeof value === 'string' ? room.take(value, !field.noTokenize) : undefined
+    if (taken !== undefined) texts.push(text(taken))
+  }
   if (document instanceof HashValue) {
     const value = document.get(name)
-    return value === undefined ? nothing : [text(value)]
+    if (value !== undefined) add(value)
+    return texts
   }
   const plain = plainMember(document, path)
-  if (plain !== undefined) return typeof plain === 'string' ? [text(plain)] : nothing
-  const texts: string[] = []
-  for (const value of valuesAt(document, path)) if (typeof value === 'string') texts.push(text(value))
+  if (plain !== undefined) add(plain)
+  else valuesAt(document, path, room).forEach(add)
   return texts
 }
 
 /** The values of any other field, each once. */
-export function scalarsIn(document: Document, { field: { type }, name, path }: Source): Scalars {
+export function scalarsIn(document: Document, { field: { type }, name, path }: Source, room: Room): Scalars {
   if (document instanceof HashValue) {
     const value = document.get(name)
-    return oneOrNone(value === undefined ? undefined : scalarIn(type, value))
+    const taken = value === undefined ? undefined : room.take(value, false)
+    return oneOrNone(taken === undefined ? undefined : scalarIn(type, taken))
   }
+  const scalar = (value: Json): Scalar | undefined =>
+    typeof value === 'string' && room.take(value, false) === undefined ? undefined : scalarOf(type, value)
   const plain = plainMember(document, path)
-  if (plain !== undefined) return oneOrNone(scalarOf(type, plain))
+  if (plain !== undefined) return oneOrNone(scalar(plain))
   const scalars = new Set<Scalar>()
-  for (const value of valuesAt(document, path)) {
-    const scalar = scalarOf(type, value)
-    if (scalar !== undefined) scalars.add(scalar)
+  for (const value of valuesAt(document, path, room)) {
+    const found = scalar(value)
+    if (found !== undefined) scalars.add(found)
   }
   return [...scalars]
 }
@@ -80,20 +121,26 @@ function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json
 }
 
 /** What a path leads to. A list stands for each of its elements, on the way and at the end. [choice] */
-function valuesAt(document: JsonObject, path: readonly Bytes[]): Json[] {
+function valuesAt(document: JsonObject, path: readonly Bytes[], room: Room): Json[] {
   let found: Json[] = [document]
   for (const name of path) {
     const next: Json[] = []
     for (const value of found) {
       const member = value instanceof Map ? value.get(name) : undefined
-      if (member !== undefined) spread(member, next)
+      if (member !== undefined) spread(member, next, room)
     }
     found = next
   }
   return found
 }
 
-function spread(value: Json, into: Json[]): void {
-  if (Array.isArray(value)) for (const element of value) spread(element, into)
-  else into.push(value)
+function spread(value: Json, into: Json[], room: Room): void {
+  if (!Array.isArray(value)) {
+    into.push(value)
+    return
+  }
+  for (const element of value) {
+    if (!room.passes()) return
+    spread(element, into, room)
+  }
 }

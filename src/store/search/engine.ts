@@ -6,7 +6,6 @@ import type { FieldDefinition, IndexDefinition } from '../values/search-definiti
 import type { SearchIndex } from '../values/search-index.js'
 import { aggregated } from './aggregate.js'
 import type { Content } from './content.js'
-import { documentOf } from './document.js'
 import type { Filter } from './filter.js'
 import { type Reading, readFilter } from './filter-syntax.js'
 import { highlighter } from './highlight.js'
@@ -15,12 +14,12 @@ import type { QueryOptions } from './query-options.js'
 import { Ranking } from './ranking.js'
 import { contentRows } from './rows.js'
 import { refusal, shown, unknownField } from './search-errors.js'
-import { complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
+import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
 import { valueScore } from './value-score.js'
 
 // What the SEARCH commands do with the content of an index. Each takes an index that is there.
 
-export { complete, rebuild }
+export { catchUp, complete, rebuild }
 
 /** Whether a field has its values at hand: KEYWORD always, [seen] others when they were declared FAST. [search.md 1, 11] */
 export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boolean {
@@ -29,13 +28,13 @@ export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boo
 }
 
 /** A new index begins: with all keys that it covers, or with none. */
-export function begin(index: SearchIndex, skipsScan: boolean, { db, now, store }: CommandContext): void {
+export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: CommandContext): void {
   // Made at once, so that a stemmer that is missing is told about here.
-  const content = emptyContent(index)
+  const content = emptyContent(index, store)
   if (skipsScan) index.content = content
   else if (store.options.policy.searchLag > 0) {
     index.content = content
-    noteAll(index, db, now)
+    noteAll(index, store, now)
   }
 }
 
@@ -43,7 +42,8 @@ export function begin(index: SearchIndex, skipsScan: boolean, { db, now, store }
 export function described(name: Bytes, index: SearchIndex, context: CommandContext): Reply {
   const { dataType, prefixes, language, fields }: IndexDefinition = index.definition
   const content = currentContent(index, context)
-  context.db.work.charge(content.documentCount)
+  // A field or a prefix is a row.
+  context.db.work.charge(16 * (fields.length + prefixes.length))
   return [
     ...[latin1('name'), name],
     ...[latin1('type'), latin1(dataType)],
@@ -73,6 +73,7 @@ export function counted(index: SearchIndex, filter: Bytes, context: CommandConte
 
 /** [search.md 9] */
 export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes, context: CommandContext): Reply {
+  context.db.work.charge(unitsPerByte * aggregations.length)
   const { content, ids } = found(index, filter, context)
   const { searchFastByDefault } = context.store.options.policy
   return aggregated(aggregations, {
@@ -97,7 +98,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
       throw refusal(`SCOREFUNC needs a numeric field, and '${shown(path)}' is of type ${type}`)
   }
   const { content, ids, matches, filter } = found(index, source, context)
-  const mark = highlight === undefined ? undefined : highlighter(highlight, filter, content)
+  const mark = highlight === undefined ? undefined : highlighter(highlight, filter, content, work)
   const worth =
     scorefunc === undefined ? undefined : valueScore(scorefunc, content, searchScoreMode === 'sum' ? 'SUM' : 'MULTIPLY')
   const ranking = new Ranking(offset + limit, orderby?.descending ?? true)
@@ -118,7 +119,9 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   for (const { id, score } of ranking.sorted.slice(offset)) {
     const key = content.keyOf(id)
     // The key as it is now. One that has gone since, with a lag, is no row. [choice]
-    const document = documentOf(definition.dataType, db.value(key))
+    const value = db.value(key)
+    if (typeof value === 'string') work.charge(value.length >>> 1)
+    const document = content.documentOf(value)
     if (document === undefined) continue
     const shownScore = formatScore(score)
     if (nocontent) rows.push([key, shownScore])
@@ -147,6 +150,9 @@ interface Found {
   readonly ids: readonly number[]
 }
 
+/** Units of work of reading one byte of a filter: it is parsed, analysed and understood. */
+const unitsPerByte = 2
+
 function found(index: SearchIndex, source: Bytes, context: CommandContext): Found {
   const { work } = context.db
   const { policy } = context.store.options
@@ -156,10 +162,11 @@ function found(index: SearchIndex, source: Bytes, context: CommandContext): Foun
     analyse: ({ path }) => content.text(path).analyse,
     policy,
   }
+  work.charge(unitsPerByte * source.length)
   const filter = readFilter(source, reading)
   const matches = matchesOf(filter, { content, work, isRanked: policy.searchScore === 'bm25' })
+  work.charge(matches.atMost)
   const ids: number[] = []
   for (const id of matches.ids()) ids.push(id)
-  work.charge(ids.length)
   return { content, filter, matches, ids }
 }

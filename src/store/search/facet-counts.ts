@@ -23,6 +23,7 @@ export function facetCounts(options: AggregationOptions, over: Aggregating): Com
 
   /** What stands directly under a path, and what has not found room. */
   const level = (parent: Bytes, counts: ReadonlyMap<Bytes, Map<Bytes, number>>, left: number): readonly Reply[] => {
+    over.work.charge(8 * (counts.get(parent)?.size ?? 0))
     const children = [...(counts.get(parent) ?? [])].filter(([, count]) => count >= least)
     children.sort(([a, one], [b, other]) =>
       by === 'path' ? sign * (a < b ? -1 : 1) : sign * (one - other) || (a < b ? -1 : 1),

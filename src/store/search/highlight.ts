@@ -1,4 +1,5 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { HashValue } from '../values/hash.js'
 import type { Json, JsonObject } from '../values/json.js'
 import { type FieldDefinition, sourceOf } from '../values/search-definition.js'
@@ -19,6 +20,7 @@ export function highlighter(
   { fields, open, close }: Highlight,
   filter: Filter,
   content: Content,
+  work: Work,
 ): (document: Document) => Document {
   const bySource = new Map<Bytes, ((value: string) => Range[])[]>()
   for (const path of fields) {
@@ -31,6 +33,7 @@ export function highlighter(
   }
   const marks = [...bySource].map(([source, finders]) => {
     const mark: Mark = (value) => {
+      work.charge((1 + finders.length) * value.length)
       const whole = text(value)
       const ranges = joined(finders.flatMap((find) => find(whole)))
       return ranges.length === 0 ? value : utf8(marked(whole, ranges, text(open), text(close)))

@@ -1,6 +1,9 @@
-import type { SearchIndexes } from '../keyspace/search-indexes.js'
+import { hostPause } from '../../kernel/host.js'
+import type { CommandContext } from '../command/command.js'
 import { type Language, languages } from '../values/search-definition.js'
 import type { Stem } from './analysis.js'
+
+type Store = CommandContext['store']
 
 // The engine and the stemmers weigh more than most tests that do not search should carry: they are loaded on first use.
 // Commands are synchronous, so whoever takes requests in waits before it runs one that searches. docs/decisions/search.md
@@ -83,20 +86,36 @@ export class SearchNotLoaded extends TypeError {
 /** The beginning of a command as it is written in requests, the dot perhaps escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
+/** Commands that run others, whose words came before. */
+const hiddenMention = /^exec$|evalsha|fcall/i
+
+/** Whether a request with these words may search. @param store where it runs: what was prepared there is known */
+function maySearch(words: readonly string[], store: Store | undefined): boolean {
+  if (words.some((word) => searchMention.test(word))) return true
+  return store?.db.search.isWatching === true && words.some((word) => hiddenMention.test(word))
+}
+
 /**
- * What has to be loaded before something runs that has these words in it; `undefined` when nothing has to be, as nearly
- * always.
- * @param stored the indexes that there are, whose languages are needed, too
+ * What has to be loaded, or taken in by indexes, before something runs that has these words in it; `undefined` when nothing
+ * has to be, as nearly always.
+ * @param store where it runs: the languages of its indexes are needed, too
  */
-export function searchLoading(words: readonly string[], stored?: SearchIndexes): Promise<void> | undefined {
-  if (!words.some((word) => searchMention.test(word))) return undefined
+export function searchLoading(words: readonly string[], store?: Store): Promise<void> | undefined {
+  if (!maySearch(words, store)) return undefined
   const wanted = new Set<Language>(['english'])
   for (const word of words) {
     // A language more than is needed does no harm.
     const lower = word.toLowerCase()
     for (const language of languages) if (lower.includes(language)) wanted.add(language)
   }
-  for (const { definition } of stored?.all.values() ?? []) wanted.add(definition.language)
-  if (engine !== undefined && [...wanted].every((language) => stems.has(language))) return undefined
-  return loadSearch(wanted)
+  for (const { definition } of store?.db.search.all.values() ?? []) wanted.add(definition.language)
+  if (engine === undefined || ![...wanted].every((language) => stems.has(language)))
+    return loadSearch(wanted).then(() => (store === undefined ? undefined : catchUp(store)))
+  if (store === undefined || engine.catchUp(store)) return undefined
+  return hostPause().then(() => catchUp(store))
+}
+
+/** Others have their turn after each slice. */
+async function catchUp(store: Store): Promise<void> {
+  while (!searchEngine().catchUp(store)) await hostPause()
 }

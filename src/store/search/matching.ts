@@ -4,7 +4,7 @@ import type { Content } from './content.js'
 import { distanceTo } from './edit-distance.js'
 import type { Condition, Filter, Group } from './filter.js'
 import { PhraseMatches } from './phrase.js'
-import { countOf, type TextField } from './text-field.js'
+import { countOf, type Postings, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
 
 /** The documents that a filter finds, not yet looked at one by one. */
@@ -28,7 +28,11 @@ export interface Search {
   readonly isRanked: boolean
 }
 
+/** Units of work of one condition of a filter, before a document is looked at. */
+const unitsPerCondition = 64
+
 export function matchesOf(filter: Filter, search: Search): Matches {
+  search.work.charge(unitsPerCondition)
   switch (filter.kind) {
     case 'everything':
       return new All(search.content)
@@ -66,10 +70,14 @@ function conditionMatches(condition: Condition, search: Search): Matches {
       const values = content.scalar(path)
       const isWord = condition.field.type === 'KEYWORD' || condition.field.type === 'BOOL'
       if (isWord && low !== undefined && low === high) return new Among(values.having(low.value))
+      work.charge(values.unsorted)
       return {
         atMost: values.countWithin(low, high),
         cost: 2,
-        ids: () => values.idsWithin(low, high),
+        ids: () => {
+          work.charge(4 * values.countWithin(low, high))
+          return values.idsWithin(low, high)
+        },
         has: (id) => values.hasWithin(id, low, high),
         score: () => 1,
       }
@@ -144,7 +152,7 @@ function termsMatches(field: TextField, terms: readonly string[], work: Work): M
 class Among implements Matches {
   readonly cost = 1
 
-  constructor(private readonly found: ReadonlySet<number> | ReadonlyMap<number, unknown>) {}
+  constructor(private readonly found: Pick<Postings, 'size' | 'has' | 'keys'>) {}
 
   get atMost(): number {
     return this.found.size

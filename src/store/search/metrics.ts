@@ -29,7 +29,10 @@ export const metrics: Readonly<Record<string, Operator>> = {
   $cardinality: (options, over) => {
     const values = valuesFor(options, over, countable)
     options.only('field', 'missing')
-    return (ids) => valueReply(new Set(values(ids)).size)
+    return (ids) => {
+      over.work.charge(2 * ids.length)
+      return valueReply(new Set(values(ids)).size)
+    }
   },
   $stats: (options, over) => {
     const values = valuesFor(options, over, measured)
@@ -94,7 +97,7 @@ export function valuesFor(
   const missing = options.missing(field)
   const values = over.content.scalar(field.path)
   return (ids) => {
-    over.work.charge(2 * ids.length)
+    over.work.charge(4 * ids.length)
     const all: Scalar[] = []
     for (const id of ids) {
       const own = values.valuesOf(id)

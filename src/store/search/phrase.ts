@@ -1,3 +1,4 @@
+import type { Work } from '../../kernel/work.js'
 import type { Matches, Search } from './matching.js'
 import type { Positions, Postings, TextField } from './text-field.js'
 
@@ -13,34 +14,31 @@ import { phraseScore } from './word-score.js'
 export class PhraseMatches implements Matches {
   readonly atMost: number
   readonly cost: number
-  /** For each place of the phrase the terms that may stand there. */
-  readonly #places: readonly (readonly Postings[])[]
+  /** For each place of the phrase where the term is, or one of those that may stand there. */
+  readonly #places: readonly Postings[]
+  /** How often each of them is in a document, as far as the score cares. */
+  readonly #counts: readonly number[]
   readonly #terms: readonly (readonly string[])[]
   readonly #slop: number
   readonly #search: Search
   readonly #score: (id: number, count: number) => number
 
   constructor(field: TextField, terms: readonly (readonly string[])[], slop: number, search: Search) {
+    search.work.charge(8 * terms.length)
     this.#terms = terms
     this.#slop = slop
     this.#search = search
-    this.#places = terms.map((options) => options.map((term) => field.postings(term)))
-    const counts = this.#places.map(countOf)
-    this.atMost = Math.min(...counts)
-    this.cost = 4 * this.#places.reduce((sum, options) => sum + options.length, 0)
-    this.#score = search.isRanked ? phraseScore(field, counts) : () => 1
+    const all = terms.map((options) => options.map((term) => field.postings(term)))
+    this.#counts = all.map((options) => options.reduce((sum, { size }) => sum + size, 0))
+    this.#places = all.map((options) => (options.length === 1 ? options[0]! : merged(options, search.work)))
+    this.atMost = this.#counts.reduce((one, other) => Math.min(one, other))
+    this.cost = 4 * terms.length
+    this.#score = search.isRanked ? phraseScore(field, this.#counts) : () => 1
   }
 
   *ids(): Iterable<number> {
-    const rarest = this.#places.reduce((one, other) => (countOf(other) < countOf(one) ? other : one))
-    const seen = rarest.length > 1 ? new Set<number>() : undefined
-    for (const postings of rarest) {
-      for (const id of postings.keys()) {
-        if (seen?.has(id)) continue
-        seen?.add(id)
-        if (this.has(id)) yield id
-      }
-    }
+    const rarest = this.#places[this.#counts.indexOf(this.atMost)]!
+    for (const id of rarest.keys()) if (this.has(id)) yield id
   }
 
   has(id: number): boolean {
@@ -53,11 +51,12 @@ export class PhraseMatches implements Matches {
 
   #occurrences(id: number): number {
     const places: Places[] = []
-    for (const options of this.#places) {
-      const positions = options.length === 1 ? listed(options[0]!.get(id)) : merged(options, id)
+    for (const postings of this.#places) {
+      this.#search.work.charge(4)
+      const positions = listed(postings.get(id))
       if (positions.length === 0) return 0
       places.push(positions)
-      this.#search.work.charge(1 + (positions.length >>> 1))
+      this.#search.work.charge(positions.length >>> 1)
     }
     return this.#slop === 0 ? countAdjacent(places) : this.#countNear(places)
   }
@@ -87,10 +86,6 @@ export class PhraseMatches implements Matches {
   }
 }
 
-function countOf(options: readonly Postings[]): number {
-  return options.reduce((sum, { size }) => sum + size, 0)
-}
-
 function listed(positions: Positions | undefined): Places {
   if (positions === undefined) return nowhere
   return typeof positions === 'number' ? [positions] : positions
@@ -98,10 +93,21 @@ function listed(positions: Positions | undefined): Places {
 
 const nowhere: Places = []
 
-function merged(options: readonly Postings[], id: number): Places {
-  const all: number[] = []
-  for (const postings of options) for (const position of listed(postings.get(id))) all.push(position)
-  return all.sort((a, b) => a - b)
+/** Where any of some terms is. */
+function merged(options: readonly Postings[], work: Work): Postings {
+  const all = new Map<number, number[]>()
+  for (const postings of options) {
+    work.charge(8 * (1 + postings.size))
+    for (const id of postings.keys()) {
+      const places = listed(postings.get(id))
+      work.charge(places.length)
+      const known = all.get(id)
+      if (known === undefined) all.set(id, [...places])
+      else for (const place of places) known.push(place)
+    }
+  }
+  for (const places of all.values()) places.sort((a, b) => a - b)
+  return all
 }
 
 function countAdjacent([first, ...rest]: readonly Places[]): number {

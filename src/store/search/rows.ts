@@ -15,6 +15,7 @@ export function contentRows(document: Document, select: readonly Bytes[] | undef
   }
   if (select === undefined) return [[latin1('$'), formatJson(document, undefined, work)]]
   return select.flatMap((path) => {
+    work.charge(4)
     const value = memberAt(document, path)
     return value === undefined ? [] : [[path, typeof value === 'string' ? value : formatJson(value, undefined, work)]]
   })

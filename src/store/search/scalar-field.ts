@@ -8,9 +8,14 @@ export class ScalarField {
   #byValue: Map<Scalar, Set<number>> | undefined
   #sorted: SortedValues | undefined
   size = 0
+  #count = 0
+
+  /** @param isWord whether it is nearly always asked for one value, and not for a range */
+  constructor(private readonly isWord: boolean) {}
 
   /** Puts a document's values in the place of those that it had; returns whether they are others. */
   set(id: number, values: Scalars): boolean {
+    if (this.#count > mostUnsorted) void (this.isWord ? this.#ids : this.#inOrder)
     const before = this.#values.get(id) ?? nothing
     if (isSame(before, values)) return false
     if (isList(before)) for (const value of before) this.#remove(value, id)
@@ -30,6 +35,7 @@ export class ScalarField {
     if (this.#byValue !== undefined) addTo(this.#byValue, value, id)
     this.#sorted?.add(value, id)
     this.size += sizeOf(value)
+    this.#count++
   }
 
   #remove(value: Scalar, id: number): void {
@@ -38,6 +44,7 @@ export class ScalarField {
     if (ids?.size === 0) this.#byValue!.delete(value)
     this.#sorted?.remove(value, id)
     this.size -= sizeOf(value)
+    this.#count--
   }
 
   /** Different ones, in the order of the document. */
@@ -47,11 +54,20 @@ export class ScalarField {
 
   /** Which documents have the value. */
   having(value: Scalar): ReadonlySet<number> {
+    return this.#ids.get(value) ?? nobody
+  }
+
+  get #ids(): ReadonlyMap<Scalar, ReadonlySet<number>> {
     if (this.#byValue === undefined) {
       this.#byValue = new Map()
       for (const [id, values] of this.#values) for (const each of listOf(values)) addTo(this.#byValue, each, id)
     }
-    return this.#byValue.get(value) ?? nobody
+    return this.#byValue
+  }
+
+  /** Units of work that a range costs before it is looked up: what is in order already costs nothing. */
+  get unsorted(): number {
+    return this.#sorted === undefined ? unitsPerSorted * this.#count : 0
   }
 
   countWithin(low: Bound | undefined, high: Bound | undefined): number {
@@ -105,6 +121,10 @@ function isSame(some: Scalars, others: Scalars): boolean {
 function sizeOf(value: Scalar): number {
   return typeof value === 'string' ? value.length + 4 : 12
 }
+
+/** Values that a query may be the first to look up or to sort: with more, writes keep them so. */
+const mostUnsorted = 20_000
+const unitsPerSorted = 24
 
 const nothing: readonly Scalar[] = []
 const nobody: ReadonlySet<number> = new Set()

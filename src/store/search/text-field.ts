@@ -4,12 +4,62 @@ import type { Analyse } from './analysis.js'
 export type Positions = number | readonly number[]
 
 /** Which documents have a term, and where. */
-export type Postings = ReadonlyMap<number, Positions>
-
-interface Term {
-  readonly text: string
-  readonly postings: Map<number, number | number[]>
+export interface Postings {
+  readonly size: number
+  has(id: number): boolean
+  get(id: number): Positions | undefined
+  keys(): Iterable<number>
 }
+
+/** A term with its postings. Most terms of a large text are in one document: a map for each would be most of the memory. */
+class Term implements Postings {
+  readonly text: string
+  /** While there is one document, or none: -1. */
+  #id = -1
+  #positions: number | number[] = 0
+  /** From the second document on. */
+  #all: Map<number, number | number[]> | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get size(): number {
+    return this.#all?.size ?? (this.#id === -1 ? 0 : 1)
+  }
+
+  has(id: number): boolean {
+    return this.#all === undefined ? this.#id === id : this.#all.has(id)
+  }
+
+  get(id: number): number | number[] | undefined {
+    if (this.#all !== undefined) return this.#all.get(id)
+    return this.#id === id ? this.#positions : undefined
+  }
+
+  keys(): Iterable<number> {
+    return this.#all?.keys() ?? (this.#id === -1 ? [] : [this.#id])
+  }
+
+  set(id: number, positions: number | number[]): void {
+    if (this.#all === undefined && this.#id !== -1 && this.#id !== id) {
+      this.#all = new Map([[this.#id, this.#positions]])
+      this.#positions = 0
+    }
+    if (this.#all !== undefined) this.#all.set(id, positions)
+    else [this.#id, this.#positions] = [id, positions]
+  }
+
+  delete(id: number): void {
+    if (this.#all !== undefined) this.#all.delete(id)
+    else if (this.#id === id) [this.#id, this.#positions] = [-1, 0]
+  }
+}
+
+/** Units of work of one word, of a term that a document has or loses, and of one that no document had before. */
+const unitsPerWord = 4
+const unitsPerTerm = 12
+const unitsPerNewTerm = 50
 
 /** What is known of one document, to be compared and taken out again. */
 interface Known {
@@ -31,15 +81,21 @@ export class TextField {
     this.analyse = analyse
   }
 
-  /** Puts a document's texts in the place of those that it had. Several are one after the other, with a gap in between. */
-  set(id: number, texts: readonly string[]): void {
+  /**
+   * Puts a document's texts in the place of those that it had. Several are one after the other, with a gap in between.
+   * @returns units of work that it took
+   */
+  set(id: number, texts: readonly string[]): number {
     const before = this.#documents.get(id)
+    let units = 0
     if (before !== undefined) {
-      if (isSame(before.texts, texts)) return
+      if (isSame(before.texts, texts)) return unitsPerWord
       this.#remove(id, before)
+      units += unitsPerTerm * before.terms.length
     }
-    if (texts.length === 0) return
+    if (texts.length === 0) return units
     const terms: Term[] = []
+    const termCount = this.#terms.size
     let at = 0
     let length = 0
     for (const text of texts) {
@@ -53,25 +109,27 @@ export class TextField {
     }
     this.#documents.set(id, { texts, terms, length })
     this.#words += length
+    units += unitsPerWord * length + unitsPerTerm * terms.length
+    return units + unitsPerNewTerm * (this.#terms.size - termCount)
   }
 
   #term(text: string): Term {
     let term = this.#terms.get(text)
     if (term === undefined) {
-      term = { text, postings: new Map() }
+      term = new Term(text)
       this.#terms.set(text, term)
     }
     return term
   }
 
   /** Returns whether the document did not have the term before. */
-  #add({ text, postings }: Term, id: number, at: number): boolean {
-    const known = postings.get(id)
+  #add(term: Term, id: number, at: number): boolean {
+    const known = term.get(id)
     // Most words are said once: a list for each of them would be most of the memory.
-    if (known === undefined) postings.set(id, at)
-    else if (typeof known === 'number') postings.set(id, [known, at])
+    if (known === undefined) term.set(id, at)
+    else if (typeof known === 'number') term.set(id, [known, at])
     else known.push(at)
-    this.size += known === undefined ? text.length + 4 : 4
+    this.size += known === undefined ? term.text.length + 4 : 4
     return known === undefined
   }
 
@@ -79,15 +137,15 @@ export class TextField {
     this.#documents.delete(id)
     this.#words -= length
     this.size -= 4 * length
-    for (const { text, postings } of terms) {
-      this.size -= text.length
-      postings.delete(id)
-      if (postings.size === 0) this.#terms.delete(text)
+    for (const term of terms) {
+      this.size -= term.text.length
+      term.delete(id)
+      if (term.size === 0) this.#terms.delete(term.text)
     }
   }
 
   postings(term: string): Postings {
-    return this.#terms.get(term)?.postings ?? none
+    return this.#terms.get(term) ?? none
   }
 
   /** Every term that some document has. */
@@ -117,7 +175,7 @@ export class TextField {
 /** Words between two elements of a list. [choice] */
 const gap = 100
 
-const none: Postings = new Map()
+const none: Postings = new Map<number, Positions>()
 
 /** How often a term is said. */
 export function countOf(positions: Positions): number {

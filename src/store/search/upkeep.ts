@@ -1,71 +1,118 @@
 import type { CommandContext } from '../command/command.js'
-import type { Database } from '../keyspace/database.js'
+
 import type { SearchIndex } from '../values/search-index.js'
 import { Content } from './content.js'
-import { documentOf } from './document.js'
 import { stemOf } from './loading.js'
 
-// Indexes follow writes: what was written is known, and read when somebody searches. Nobody pays for it in units of work,
-// as nobody does on the service: the writes have paid. docs/decisions/search.md
+type Store = CommandContext['store']
+
+// Indexes follow writes: what was written is known, and read before somebody searches. What was written before a request
+// is taken in before it runs, in slices between which others have their turns. What the request itself has written is
+// charged to it. docs/decisions/search.md
 
 /** What an index finds now: all writes, or those that are old enough where `policy.searchLag` says so. */
-export function currentContent(index: SearchIndex, { db, now, store }: CommandContext): Content {
-  // What has expired unseen is a change, too.
-  db.sweep()
-  const content = contentOf(index, db)
-  const { searchLag } = store.options.policy
-  takeIn(index, content, db, searchLag === 0 ? Number.POSITIVE_INFINITY : now - searchLag)
-  return content
+export function currentContent(index: SearchIndex, context: CommandContext): Content {
+  return takenIn(index, context, dueUntil(context.store))
 }
 
 /** Takes in all that was written so far. */
-export function complete(index: SearchIndex, db: Database): void {
-  db.sweep()
-  takeIn(index, contentOf(index, db), db, Number.POSITIVE_INFINITY)
+export function complete(index: SearchIndex, context: CommandContext): void {
+  takenIn(index, context, Number.POSITIVE_INFINITY)
 }
 
 /** Forgets everything and looks at all keys. */
-export function rebuild(index: SearchIndex, db: Database): void {
+export function rebuild(index: SearchIndex, { db, store }: CommandContext): void {
   db.sweep()
   index.content = undefined
   index.pending.clear()
-  contentOf(index, db)
+  // Whoever rebuilds and searches in one request pays for it.
+  index.earlier = 0
+  contentOf(index, store)
 }
 
 /** A new index that has seen nothing. */
-export function emptyContent({ definition }: SearchIndex): Content {
-  return new Content(definition, stemOf(definition.language))
+export function emptyContent({ definition }: SearchIndex, { options }: Store): Content {
+  return new Content(definition, stemOf(definition.language), options.policy.maxSearchDocument)
 }
 
 /** Marks all keys that a new index covers as written now. */
-export function noteAll(index: SearchIndex, db: Database, now: number): void {
+export function noteAll(index: SearchIndex, { db }: Store, now: number): void {
   db.forEach((_value, key) => {
     if (index.covers(key)) index.note(key, now)
   })
 }
 
-function contentOf(index: SearchIndex, db: Database): Content {
-  if (index.content instanceof Content) return index.content
-  const content = emptyContent(index)
-  const { dataType } = index.definition
-  db.forEach((value, key) => {
-    if (index.covers(key) && !index.pending.has(key)) content.put(key, documentOf(dataType, value))
+/** Units of work that are done for all indexes of a store before others have their turn: some 25 ms. */
+const slice = 1_000_000
+
+/** Takes in a slice of what is due in a store. Returns whether that was all. */
+export function catchUp(store: Store): boolean {
+  let left = slice
+  const mayGoOn = (units: number): boolean => {
+    left -= units
+    return left > 0
+  }
+  for (const index of store.db.search.all.values())
+    if (!takeIn(index, contentOf(index, store), store, dueUntil(store), mayGoOn)) return false
+  return true
+}
+
+function dueUntil({ options }: Store): number {
+  const { searchLag } = options.policy
+  return searchLag === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchLag
+}
+
+/** Keys that were pending when the request began, and are due, cost nothing: where others wait they were taken in before. */
+function takenIn(index: SearchIndex, { db, store }: CommandContext, until: number): Content {
+  // What has expired unseen is a change, too.
+  db.sweep()
+  const content = contentOf(index, store)
+  const due = dueUntil(store)
+  const { work } = db
+  const isDone = takeIn(index, content, store, until, (units, isEarlier, at) => {
+    if (isEarlier && at <= due) return true
+    const isEnough = units <= work.left
+    work.left = isEnough ? work.left - units : 0
+    return isEnough
   })
+  // Refuses, as nothing is left. What was taken in stays so.
+  if (!isDone) work.charge(1)
+  return content
+}
+
+/** Content that has to be made anew begins with all keys, behind which what was written since waits as it did. */
+function contentOf(index: SearchIndex, store: Store): Content {
+  if (index.content instanceof Content) return index.content
+  const content = emptyContent(index, store)
+  const written = [...index.pending]
+  const known = new Set(index.pending.keys())
+  index.pending.clear()
+  store.db.forEach((_value, key) => {
+    if (index.covers(key) && !known.has(key)) index.note(key, Number.NEGATIVE_INFINITY)
+  })
+  for (const [key, at] of written) index.note(key, at)
   index.content = content
   return content
 }
 
-function takeIn(index: SearchIndex, content: Content, db: Database, until: number): void {
-  const { pending, definition } = index
-  let isAll = true
+/** Returns whether nothing is left to take in; `mayGoOn` hears of the work of each key. */
+function takeIn(
+  index: SearchIndex,
+  content: Content,
+  { db }: Store,
+  until: number,
+  mayGoOn: (units: number, isEarlier: boolean, at: number) => boolean,
+): boolean {
+  const { pending } = index
+  let taken = 0
+  let isDone = true
   for (const [key, at] of pending) {
-    if (at > until) {
-      isAll = false
-      break
-    }
-    content.put(key, documentOf(definition.dataType, db.value(key)))
-    if (until !== Number.POSITIVE_INFINITY) pending.delete(key)
+    if (at > until) break
+    taken++
+    if (mayGoOn(content.put(key, db.value(key)), taken <= index.earlier, at)) continue
+    isDone = taken === pending.size
+    break
   }
-  // At once is faster than one by one.
-  if (isAll) pending.clear()
+  index.taken(taken)
+  return isDone
 }

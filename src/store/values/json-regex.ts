@@ -15,7 +15,8 @@ export function compileRegex(pattern: string): Regex | undefined {
     const emitter = new Emitter()
     emitter.emit(new PatternReader(pattern).read())
     const program: readonly Instruction[] = [...emitter.program, { op: 'match' }]
-    return { test: (text, spend) => new Simulation(program, text).matches(spend) }
+    const entered = new Entered(program.length)
+    return { test: (text, spend) => new Simulation(program, text, entered).matches(spend) }
   } catch (error) {
     if (error instanceof PatternError) return undefined
     throw error
@@ -398,17 +399,39 @@ class Emitter {
   }
 }
 
+/** For each state the last place at which it was entered, for all texts one after the other: an array for each would be most of the work. */
+class Entered {
+  readonly at: Int32Array
+  #next = 0
+
+  constructor(states: number) {
+    this.at = new Int32Array(states).fill(-1)
+  }
+
+  /** Where the places of a text of this length begin. */
+  begin(length: number): number {
+    if (this.#next > 2 ** 30) {
+      this.at.fill(-1)
+      this.#next = 0
+    }
+    const first = this.#next
+    this.#next += length + 1
+    return first
+  }
+}
+
 class Simulation {
   readonly #program: readonly Instruction[]
   readonly #chars: readonly number[]
-  /** For each state the last place at which it was entered. */
   readonly #enteredAt: Int32Array
+  readonly #first: number
   #steps = 0
 
-  constructor(program: readonly Instruction[], text: string) {
+  constructor(program: readonly Instruction[], text: string, entered: Entered) {
     this.#program = program
     this.#chars = Array.from(text, codeOf)
-    this.#enteredAt = new Int32Array(program.length).fill(-1)
+    this.#enteredAt = entered.at
+    this.#first = entered.begin(this.#chars.length)
   }
 
   matches(spend: (steps: number) => void): boolean {
@@ -429,8 +452,8 @@ class Simulation {
   #follow(from: number, at: number, reached: number[]): boolean {
     const open = [from]
     for (let state = open.pop(); state !== undefined; state = open.pop()) {
-      if (this.#enteredAt[state] === at) continue
-      this.#enteredAt[state] = at
+      if (this.#enteredAt[state] === this.#first + at) continue
+      this.#enteredAt[state] = this.#first + at
       this.#steps++
       const instruction = this.#program[state] as Instruction
       if (instruction.op === 'match') return true

@@ -15,6 +15,8 @@ export class SearchIndex implements Container {
   content: unknown
   /** Keys that were written since, and when the first write was that the content does not know, oldest first. */
   readonly pending: Map<Bytes, number> = new Map()
+  /** How many of them, from the oldest on, were there when the request that runs began. */
+  earlier = 0
 
   constructor(definition: IndexDefinition = nothing) {
     this.definition = definition
@@ -33,6 +35,25 @@ export class SearchIndex implements Container {
   /** A key that it covers was written. */
   note(key: Bytes, now: number): void {
     if (!this.pending.has(key)) this.pending.set(key, now)
+  }
+
+  /** The content knows so many of the keys now, from the oldest on. */
+  taken(count: number): void {
+    this.earlier = Math.max(0, this.earlier - count)
+    // At once is faster than one by one.
+    if (count === this.pending.size) this.pending.clear()
+    else {
+      let left = count
+      for (const key of this.pending.keys()) {
+        if (left-- === 0) break
+        this.pending.delete(key)
+      }
+    }
+  }
+
+  /** A request begins: what is pending, or will be because the content must be made, is not its own. */
+  beginRequest(): void {
+    this.earlier = this.content === undefined ? Number.POSITIVE_INFINITY : this.pending.size
   }
 
   copy(): SearchIndex {

@@ -1,0 +1,50 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { inside } from '../../../src/store/inside.js'
+import { Rest } from '../../support/ask.js'
+import { runs } from '../../support/effort.js'
+import { running, searchingSandbox } from './searching.js'
+
+const words = (from: number, count: number): string =>
+  Array.from({ length: count }, (_, at) => `w${(from + at).toString(36)}`).join(' ')
+
+it('an index that was read in slices finds what one finds that is made at once', { timeout: 120_000 }, async () => {
+  const text = fc
+    .array(fc.constantFrom('red', 'shoes', 'running', 'one', 'Zwei'), { maxLength: 6 })
+    .map((all) => all.join(' '))
+  const write = fc.oneof(
+    fc.tuple(fc.constant('HSET'), fc.constantFrom('d:1', 'd:2', 'd:3'), fc.constant('t'), text),
+    fc.tuple(fc.constant('DEL'), fc.constantFrom('d:1', 'd:2', 'd:3')),
+    fc.tuple(fc.constant('SEARCH.REINDEX'), fc.constant('i')),
+    fc.tuple(fc.constant('SEARCH.COUNT'), fc.constant('i'), fc.constant('{}')),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(write, fc.boolean()), { maxLength: 12 }), async (steps) => {
+      const sandbox = await searchingSandbox()
+      const [run, rest] = [running(sandbox), new Rest(sandbox)]
+      const { engine } = inside.of(sandbox.store)
+      run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT')
+      // Together they are more than a slice.
+      for (let at = 0; at < 2; at++) run(`HSET d:large${at} t`, words(at * 9000, 10_000))
+      for (const [command, isAsked] of steps) {
+        if (isAsked) await rest.post('', command)
+        else engine.run(...command)
+      }
+      run('SEARCH.CREATE new ON HASH PREFIX 1 d: SCHEMA t TEXT')
+      for (const filter of [
+        '{}',
+        '{"t":"red shoe"}',
+        '{"t":{"$phrase":{"value":"red run","prefix":true}}}',
+        '{"t":"w4"}',
+      ]) {
+        const found = (name: string) => {
+          const rows = run(`SEARCH.QUERY ${name}`, filter, 'NOCONTENT') as [string, string][]
+          return rows.map(String).sort()
+        }
+        expect(found('i')).toEqual(found('new'))
+      }
+      await sandbox.dispose()
+    }),
+    { numRuns: runs(5, 5, 60) },
+  )
+})

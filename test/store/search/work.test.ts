@@ -1,0 +1,140 @@
+import { setImmediate as hostTurn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { Rest } from '../../support/ask.js'
+import { running, searchingSandbox } from './searching.js'
+
+// What indexes and searches cost is counted, and nobody waits for more than a slice of it. [choice]
+
+const tooMuch = expect.stringContaining('ERR max work exceeded. Limit: ')
+const words = (from: number, count: number): string =>
+  Array.from({ length: count }, (_, at) => `w${(from + at).toString(36)}`).join(' ')
+
+/** Each with 10,000 words of its own, which are more than half a slice: together they are more than `policy.maxWork`. */
+const documents = 8
+
+/** Counts the turns of the host's loop that others have while something is awaited. */
+async function turnsDuring(something: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  void something.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await hostTurn()
+    turns++
+  }
+  return turns
+}
+
+async function open(schema: string, policy: Record<string, number> = {}) {
+  const sandbox = await searchingSandbox({ policy })
+  const run = running(sandbox)
+  run(`SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA ${schema}`)
+  return { sandbox, run, rest: new Rest(sandbox) }
+}
+
+describe('what was written before a search', () => {
+  it('is read in slices, between which others have their turn', async () => {
+    const { run, rest } = await open('t TEXT')
+    for (let at = 0; at < documents; at++) run(`HSET d:${at} t`, words(at * 10_000, 10_000))
+    const plain = await turnsDuring(rest.post('', ['PING']))
+    const first = rest.post('', ['SEARCH.COUNT', 'i', '{"t":{"$eq":"w0"}}'])
+    expect(await turnsDuring(first)).toBeGreaterThan(plain + 1)
+    expect((await first).json).toEqual({ result: 1 })
+    // The next search after a rebuild, hidden in a script that was loaded before, waits in the same way.
+    const loaded = await rest.post('', ['SCRIPT', 'LOAD', "return redis.call('SEARCH.COUNT', 'i', '{}')"])
+    run('SEARCH.REINDEX i')
+    const asked = rest.post('', ['EVALSHA', (loaded.json as { result: string }).result, '0'])
+    expect(await turnsDuring(asked)).toBeGreaterThan(plain + 1)
+    expect((await asked).json).toEqual({ result: documents })
+  })
+
+  it('costs a search in the process nothing', async () => {
+    const { run } = await open('t TEXT')
+    for (let at = 0; at < documents; at++) run(`HSET d:${at} t`, words(at * 10_000, 10_000))
+    expect(run('SEARCH.COUNT i', '{"t":{"$eq":"w0"}}')).toBe(1)
+  })
+})
+
+describe('what a request writes and then searches', () => {
+  it('is charged to it, and found by the next one', async () => {
+    const { rest } = await open('t TEXT')
+    const rows = Array.from({ length: documents }, (_, at) => ['HSET', `d:${at}`, 't', words(at * 10_000, 10_000)])
+    const count = ['SEARCH.COUNT', 'i', '{}']
+    const { json } = await rest.post('/pipeline', [...rows, count, count])
+    expect((json as unknown[]).slice(-2)).toEqual([{ error: tooMuch }, { error: tooMuch }])
+    expect((json as unknown[]).slice(0, documents)).toEqual(rows.map(() => ({ result: 1 })))
+    expect(await rest.run(...count)).toBe(documents)
+  })
+
+  it('is found at once where it is as much as a seed of a test', async () => {
+    const { rest } = await open('t TEXT')
+    const rows = Array.from({ length: 500 }, (_, at) => ['HSET', `d:${at}`, 't', words(at, 100)])
+    const { json } = await rest.post('/pipeline', [...rows, ['SEARCH.COUNT', 'i', '{}']])
+    expect((json as unknown[]).at(-1)).toEqual({ result: 500 })
+  })
+})
+
+describe('policy.maxSearchDocument', () => {
+  it('cuts a text after a word, and leaves out other values', async () => {
+    const { run } = await open('t TEXT w TEXT NOTOKENIZE k KEYWORD', { maxSearchDocument: 40 })
+    run('HSET d:1 t', `first ${'second '.repeat(4)}hidden${'x'.repeat(50)}`)
+    run(`HSET d:2 w ${'w'.repeat(41)} k k`)
+    run(`HSET d:3 k ${'k'.repeat(41)}`)
+    run('HSET d:4 t', 'y'.repeat(41))
+    const count = (filter: unknown) => run('SEARCH.COUNT i', JSON.stringify(filter))
+    expect(['first', 'second'].map((word) => count({ t: { $eq: word } }))).toEqual([1, 1])
+    expect(count({ t: { $regex: 'h.*|y.*' } })).toBe(0)
+    expect(count({ w: { $regex: 'w.*' } })).toBe(0)
+    expect([count({ k: 'k' }), count({ k: { $gte: 'k' } }), count({})]).toEqual([0, 0, 4])
+    // What is stored is whole.
+    expect(run('HGET d:4 t')).toBe('y'.repeat(41))
+  })
+
+  it('counts every element of a list on the way to a value', async () => {
+    const { run, sandbox } = await open('t TEXT', { maxSearchDocument: 8_000 })
+    run('SEARCH.CREATE j ON JSON PREFIX 1 j: SCHEMA n U64 FAST m U64 FAST')
+    run('JSON.SET j:1 $', JSON.stringify({ n: Array.from({ length: 2000 }, (_, n) => n), m: [1] }))
+    run('JSON.SET j:2 $', '{"n":[[1],[2,3]],"m":[1]}')
+    const count = (filter: unknown) => run('SEARCH.COUNT j', JSON.stringify(filter))
+    expect([0, 900, 1999].map((n) => count({ n }))).toEqual([1, 1, 0])
+    expect([count({ n: 3 }), count({ m: 1 })]).toEqual([2, 1])
+    run('SEARCH.CREATE s ON STRING PREFIX 1 s: SCHEMA n U64 FAST')
+    run('SET s:1', `{"n":1,"more":"${'x'.repeat(8000)}"}`)
+    run('SET s:2 {"n":1}')
+    expect(run('SEARCH.COUNT s {"n":1}')).toBe(1)
+    await sandbox.dispose()
+  })
+
+  it('lets the default take a long text as it is', async () => {
+    const { run } = await open('t TEXT')
+    run('HSET d:1 t', `${'some words of a book '.repeat(20_000)}end`)
+    expect(run('SEARCH.COUNT i', '{"t":{"$eq":"end"}}')).toBe(1)
+  })
+})
+
+describe('the work of a search', () => {
+  const many = (count: number, of: (at: number) => unknown) => Array.from({ length: count }, (_, at) => of(at))
+  it.each([
+    ['$in of words', { k: { $in: many(100_000, (at) => `k${at}`) } }],
+    ['$in of numbers', { n: { $in: many(100_000, (at) => at) } }],
+    ['$in of texts', { t: { $in: many(100_000, (at) => `w${at}`) } }],
+    ['a phrase of many words', { t: { $phrase: { value: 'a '.repeat(1_000_000), slop: 3 } } }],
+  ])('has a limit: %s', async (_name, filter) => {
+    const { run } = await open('t TEXT k KEYWORD n U64 FAST')
+    run('HSET d:1 t w1 k k1 n 1')
+    expect(() => run('SEARCH.COUNT i', JSON.stringify(filter))).toThrow(/max work exceeded/)
+  })
+
+  it('has room for usual ones', async () => {
+    const { run } = await open('t TEXT k KEYWORD n U64 FAST')
+    for (let at = 0; at < 3000; at++) run(`HSET d:${at} k k${at} n ${at} t`, `some text number w${at}`)
+    const count = (filter: unknown) => run('SEARCH.COUNT i', JSON.stringify(filter))
+    expect(count({ k: { $in: many(10_000, (at) => `k${at}`) } })).toBe(3000)
+    expect(count({ n: { $in: many(10_000, (at) => at) } })).toBe(3000)
+    expect(count({ t: { $regex: 'w.*9' } })).toBe(300)
+    expect(count({ t: { $regex: '(a|b){900}' } })).toBe(0)
+    expect(count({ t: { $fuzzy: { value: 'w1234', distance: 2 } } })).toBeGreaterThan(100)
+    expect(count({ t: { $phrase: { value: 'text number w', prefix: true } } })).toBe(3000)
+  })
+})
