@@ -99,6 +99,12 @@ export const limitRows: readonly LimitRow[] = [
   option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
+  policy(
+    'maxSearchDocument',
+    'what a search index reads of one document',
+    'bytes',
+    'a text is cut after a word, other values are left out',
+  ),
   policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),
   fixed('the head of a request', 1_048_576, 'bytes', '431'),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
