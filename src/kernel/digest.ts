@@ -14,17 +14,32 @@ export function sha256Bytes(bytes: Bytes): Bytes {
   return fromArray(sha256(toArray(bytes)))
 }
 
-/** The SHA-256 of bytes that grow at their end: each is looked at once. */
+/** Bytes behind which a state is remembered, so that the hash of fewer does not begin at the first one. */
+const stride = 65_536
+
+/** The SHA-256 of bytes that grow at their end: each is looked at once, or again for a hash of fewer. */
 export class GrowingHash {
-  readonly #state = sha256.create()
+  readonly #states = [{ length: 0, state: sha256.create() }]
+  /** Of all bytes that were looked at. */
+  readonly #tip = { length: 0, state: sha256.create() }
 
-  add(bytes: Bytes): void {
-    this.#state.update(toArray(bytes))
-  }
-
-  /** Of all of them and an end that does not stay. */
-  endingIn(end: Bytes): Bytes {
-    return fromArray(this.#state.clone().update(toArray(end)).digest())
+  /** Of the first so many of the bytes, which were the same before as far as they went, and an end that does not stay. */
+  of(bytes: Bytes, length: number, end: Bytes): Bytes {
+    const tip = this.#tip
+    while (tip.length < length) {
+      const next = Math.min(length, tip.length - (tip.length % stride) + stride)
+      tip.state.update(toArray(bytes.slice(tip.length, next) as Bytes))
+      tip.length = next
+      if (next % stride === 0) this.#states.push({ length: next, state: tip.state.clone() })
+    }
+    const known = tip.length === length ? tip : this.#states[Math.floor(length / stride)]!
+    const rest = bytes.slice(known.length, length) + end
+    return fromArray(
+      known.state
+        .clone()
+        .update(toArray(rest as Bytes))
+        .digest(),
+    )
   }
 }
 

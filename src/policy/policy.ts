@@ -165,6 +165,16 @@ export interface Policy {
   callReports: 'last' | 'every'
   /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
   lazyAbove: number | undefined
+  /**
+   * Steps of one run, finished or planned; one more is refused with 429 and fails the run. `undefined` for no limit.
+   * [the documentation's 1,000 on every plan; that planned ones count: choice]
+   */
+  maxRunSteps: number | undefined
+  /**
+   * Bytes of the payload of one run and of all that its steps submitted; more is refused with 429 and fails the run.
+   * `undefined` for no limit. [the documentation's 100 MB on every plan]
+   */
+  maxRunContext: number | undefined
   /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0] */
   deduplicateSteps: boolean
   /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
@@ -249,6 +259,8 @@ export const defaultPolicy: Policy = {
   maxRatePeriod: 604_800,
   callReports: 'last',
   lazyAbove: undefined,
+  maxRunSteps: 1_000,
+  maxRunContext: 104_857_600,
   deduplicateSteps: true,
   echoConfiguration: false,
   stepConfiguration: false,

@@ -85,6 +85,8 @@ const policies: Schemas<Policy> = {
   maxRatePeriod: amount,
   callReports: v.picklist(['last', 'every']),
   lazyAbove: limit,
+  maxRunSteps: limit,
+  maxRunContext: limit,
   deduplicateSteps: v.boolean(),
   echoConfiguration: v.boolean(),
   stepConfiguration: v.boolean(),

@@ -2,6 +2,7 @@ import { type Bytes, toBase64 } from '../kernel/bytes.js'
 import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait } from './run.js'
+import { checkRoom } from './run-limits.js'
 import { writtenStep } from './step.js'
 import type { Told } from './waits.js'
 import type { Workflows } from './workflows.js'
@@ -25,6 +26,7 @@ export class Events {
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
     // What could not be said when its time is over is refused now.
     this.#engine.settingsOf(run, timeoutHeaders)
+    checkRoom(run, wait.step, 0, this.#engine.queue.policy)
     const record = run.record(wait.step, this.#engine.now())
     // Its answer was lost: it waits already, or has its event.
     if (this.#engine.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return

@@ -6,7 +6,7 @@ import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import { answeredIn, type RunWords, spellingsIn } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
-import { RunList } from './run-list.js'
+import { type ListUpTo, RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
@@ -222,20 +222,19 @@ export class StepPart extends Part {
   }
 
   /** What was announced stands alone, also after the SDK has begun the run with another first message. */
-  #list(message: Message): RunList {
+  #list(message: Message): ListUpTo {
     if (!this.announces) return this.run.list(this.index)
-    const list = new RunList(message)
-    list.growTo([{ message, callType: 'step' }], 0)
-    return list
+    return new RunList(message).upTo([{ message, callType: 'step' }], 0)
   }
 
-  #isLazy({ text }: RunList): boolean {
+  #isLazy({ size }: ListUpTo): boolean {
     const { lazyAbove } = this.keeper
-    return lazyAbove !== undefined && text.length > lazyAbove && this.run.features.has('LazyFetch')
+    return lazyAbove !== undefined && size > lazyAbove && this.run.features.has('LazyFetch')
   }
 
-  /** Whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
+  /** Whether the run has too much, and whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
   override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
+    if (this.run.exceeded !== undefined) return this.run.exceeded
     if (this.index > 0 || status < 200 || status > 299) return undefined
     const { run } = this
     if (answeredIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
@@ -317,6 +316,10 @@ export class CallbackPart extends Part {
 
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'fromCallback')
+  }
+
+  override wrongWith(): string | undefined {
+    return this.run.exceeded
   }
 
   override accepted(message: Message): void {

@@ -192,7 +192,9 @@ export class Rebuilt {
   }
 
   #tell(unknown: Unknown, what: string): Unknown {
-    this.#unknown.set(unknown, [...(this.#unknown.get(unknown) ?? []), what])
+    const known = this.#unknown.get(unknown)
+    if (known === undefined) this.#unknown.set(unknown, [what])
+    else known.push(what)
     return unknown
   }
 

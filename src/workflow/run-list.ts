@@ -4,36 +4,49 @@ import type { Message } from '../queue/message/message.js'
 import type { RunEntry } from './run.js'
 import { rawStep } from './step.js'
 
-/** The list of a run as its deliveries carry it: put together once, while the run goes from step to step. [workflow.md 3.1] */
+/** The list of a run up to an entry. */
+export interface ListUpTo {
+  readonly size: number
+  readonly text: Bytes
+  /** SHA-256 of the text. */
+  readonly hash: Bytes
+}
+
+/**
+ * The list of a run as its deliveries carry it: put together once, while the run goes on. Each delivery has its beginning,
+ * and of branches the later ones may have less of it than the earlier ones. [workflow.md 3.1]
+ */
 export class RunList {
   #open = '['
-  #count = 0
+  /** How long it is with each entry. */
+  readonly #ends: number[] = []
   readonly #hash = new GrowingHash()
-  #hashed = 0
 
   constructor(private readonly first: Message) {}
 
-  /** Whether it has more than the list up to this entry. */
-  isBeyond(entries: readonly RunEntry[], index: number): boolean {
-    // The SDK may begin an announced run with another payload.
-    return this.#count > index + 1 || this.first !== entries[0]?.message
+  /** The SDK may begin an announced run with another payload. */
+  isOf(entries: readonly RunEntry[]): boolean {
+    return this.first === entries[0]?.message
   }
 
-  growTo(entries: readonly RunEntry[], index: number): void {
-    for (; this.#count <= index; this.#count++) {
-      const { message, callType } = entries[this.#count]!
-      this.#open += (this.#count === 0 ? '' : ',') + rawStep(message.id, message.body, callType)
+  upTo(entries: readonly RunEntry[], index: number): ListUpTo {
+    const ends = this.#ends
+    while (ends.length <= index) {
+      const { message, callType } = entries[ends.length]!
+      this.#open += (ends.length === 0 ? '' : ',') + rawStep(message.id, message.body, callType)
+      ends.push(this.#open.length)
     }
-  }
-
-  get text(): Bytes {
-    return `${this.#open}]` as Bytes
-  }
-
-  /** SHA-256 of the text. */
-  get hash(): Bytes {
-    this.#hash.add(this.#open.slice(this.#hashed) as Bytes)
-    this.#hashed = this.#open.length
-    return this.#hash.endingIn(']' as Bytes)
+    const open = this.#open as Bytes
+    const length = ends[index]!
+    const hash = this.#hash
+    return {
+      size: length + 1,
+      get text() {
+        return `${length === open.length ? open : open.slice(0, length)}]` as Bytes
+      },
+      get hash() {
+        return hash.of(open, length, ']' as Bytes)
+      },
+    }
   }
 }

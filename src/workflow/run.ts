@@ -4,7 +4,7 @@ import type { Timer } from '../kernel/time.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/settings.js'
 import { RunIndex } from './run-index.js'
-import { RunList } from './run-list.js'
+import { type ListUpTo, RunList } from './run-list.js'
 import { type CallType, readStep, type StepBody } from './step.js'
 
 /** [workflow.md 10] */
@@ -83,9 +83,12 @@ export interface RunConfiguration {
 /** Steps from which on an index is cheaper than a look at all of them. */
 const many = 20
 
-/** Most runs sleep most of the time, and an empty set of its own weighs as much as the rest of a run. */
-const none: ReadonlySet<Message> = new Set()
-const nothingHeld: ReadonlyMap<Message, Set<Message>> = new Map()
+/**
+ * Most runs sleep most of the time, and an empty set of its own weighs as much as the rest of a run. Nothing is added to
+ * these.
+ */
+const none: Set<Message> = new Set()
+const nothingHeld: Map<Message, Set<Message>> = new Map()
 
 /** One run of a workflow: a list of finished steps, and who waits for what. */
 export class Run implements Filed {
@@ -97,9 +100,9 @@ export class Run implements Filed {
   entries: RunEntry[] = []
   steps: StepRecord[] = []
   /** Messages of which an attempt runs. */
-  running: ReadonlySet<Message> = none
+  running: Set<Message> = none
   /** Submitted while the attempt of another runs: delivered when that has answered. */
-  held: ReadonlyMap<Message, Set<Message>> = nothingHeld
+  held: Map<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
   /** Events that came before somebody waited for them, by id. */
   declare early?: Map<string, Bytes[]>
@@ -116,6 +119,8 @@ export class Run implements Filed {
   declare probe?: { refused: boolean } | undefined
   /** Why the queue did not take what its latest delivery submitted. */
   declare refused?: string | undefined
+  /** What it has too much of, a sentence: its next delivery that ends fails it. */
+  declare exceeded?: string | undefined
   /** The step that its last failed attempt was at. */
   failingStep: string | undefined
   /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
@@ -155,25 +160,26 @@ export class Run implements Filed {
 
   /** An attempt runs. */
   began(message: Message): void {
-    this.running = new Set([...this.running, message])
+    if (this.running === none) this.running = new Set()
+    this.running.add(message)
     if (this.refused !== undefined) this.refused = undefined
   }
 
   /** An attempt has ended. @returns what waited for nothing else */
   ended(message: Message): readonly Message[] {
     const { held } = this
-    const running = new Set(this.running)
-    running.delete(message)
-    this.running = running.size === 0 ? none : running
+    this.running.delete(message)
+    if (this.running.size === 0) this.running = none
     for (const behind of held.values()) behind.delete(message)
     const free = [...held].filter(([, { size }]) => size === 0).map(([one]) => one)
     if (free.length === held.size) this.held = nothingHeld
-    else if (free.length > 0) this.held = new Map([...held].filter(([, { size }]) => size > 0))
+    else for (const one of free) held.delete(one)
     return free
   }
 
   hold(message: Message, behind: Set<Message>): void {
-    this.held = new Map([...this.held, [message, behind]])
+    if (this.held === nothingHeld) this.held = new Map()
+    this.held.set(message, behind)
   }
 
   /** Nothing of it goes on for a while: what only makes it quick is let go, room for more steps too. */
@@ -196,15 +202,20 @@ export class Run implements Filed {
   }
 
   /** The same, and its hash. */
-  list(index: number): RunList {
+  list(index: number): ListUpTo {
     const { entries } = this
-    let list = this.#list
-    if (list === undefined || list.isBeyond(entries, index)) {
-      list = new RunList(entries[0]!.message)
-      this.#list = list
-    }
-    list.growTo(entries, index)
-    return list
+    if (this.#list?.isOf(entries) !== true) this.#list = new RunList(entries[0]!.message)
+    return this.#list.upTo(entries, index)
+  }
+
+  #weighed = 0
+  #weight = 0
+
+  /** Bytes of its payload and of all that was submitted. */
+  get weight(): number {
+    for (; this.#weighed < this.entries.length; this.#weighed++)
+      this.#weight += this.entries[this.#weighed]!.message.body.length
+    return this.#weight
   }
 
   /** Made when there are many steps. */

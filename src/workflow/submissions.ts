@@ -9,6 +9,7 @@ import type { Words } from '../queue/settings/words.js'
 import { CallPart, isCallbackOf, StepPart } from './parts.js'
 import { forwardedIn } from './protocol.js'
 import type { Run } from './run.js'
+import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
 import { readStep, type StepBody } from './step.js'
 import type { Workflows } from './workflows.js'
@@ -29,6 +30,9 @@ export class Submissions {
   step(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
+    const { policy } = this.#engine.queue
+    // A whole batch is refused where its first item is too much, and each item has its own answer where a later one is.
+    if (this.#knownStep(run, body) === undefined) checkRoom(run, readStep(body), body.length, policy)
     return () => {
       this.#engine.hide(run, cause)
       const known = this.#knownStep(run, body)
@@ -37,6 +41,7 @@ export class Submissions {
         this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
         return { message: known, deduplicated: true }
       }
+      checkRoom(run, readStep(body), body.length, policy)
       return { message: this.append(run, url, body, settings, cause), deduplicated: false }
     }
   }
@@ -53,6 +58,7 @@ export class Submissions {
         return { message: known.message, deduplicated: true }
       if (entries.at(-1)!.callType === 'stepConfig')
         throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
+      checkRoom(run, undefined, body.length, this.#engine.queue.policy)
       const part = new StepPart(run, this.#engine, entries.length)
       const message = this.#accept(run, { url, body, settings, cause, part })
       entries.push({ message, callType: 'stepConfig' })
@@ -133,8 +139,11 @@ export class Submissions {
     const { body, cause } = call
     const settings = this.#settings.ofCall(run.configuration, raw, call)
     const step = this.#callStep(raw, call.words)
+    const { policy } = this.#engine.queue
+    if (step === undefined || run.recordOf(step) === undefined) checkRoom(run, step, body.length, policy)
     return () => {
       this.#engine.hide(run, cause)
+      if (step === undefined || run.recordOf(step) === undefined) checkRoom(run, step, body.length, policy)
       const record = step === undefined ? undefined : run.record(step, this.#engine.now())
       const known = this.#engine.queue.policy.deduplicateSteps ? record?.call?.message : undefined
       const answered = step && this.#engine.script.calls(run, step, raw, call)

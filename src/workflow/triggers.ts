@@ -13,6 +13,7 @@ import { type InvokeBody, readInvoke } from './invoke.js'
 import { StepPart } from './parts.js'
 import { type AskedOfRuns, answeredIn, forwardedIn } from './protocol.js'
 import { Run } from './run.js'
+import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
 import type { Workflows } from './workflows.js'
 
@@ -62,7 +63,9 @@ export class Triggers {
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
       // What could not be said at its end is refused at its beginning.
-      this.#settings.ofHeaders(this.#engine.started(invoke.workflowRunId), invoke.headers)
+      const parent = this.#engine.started(invoke.workflowRunId)
+      this.#settings.ofHeaders(parent, invoke.headers)
+      checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
       checkUrl(invoke.workflowUrl, 'workflowUrl')
     }
     const trigger: Trigger = {

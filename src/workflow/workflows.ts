@@ -51,6 +51,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #again: Again
   readonly #events: Events
   readonly #endings: Endings
+  /** The run that rests only when another does: the branches of a run end one after the other. */
+  #quick: Run | undefined
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -85,6 +87,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { waits, register } = this
     this.waits = this.#freshWaits()
     this.register = this.#freshRegister()
+    this.#quick = undefined
     return {
       end: () => waits.reset(),
       takeBack: () => {
@@ -288,7 +291,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const free = run.ended(message)
     for (const one of free) this.queue.courier.letGo(one)
     const now = this.now()
-    if (!free.some(({ due }) => due <= now)) run.rest()
+    if (!run.isStarted) run.rest()
+    else if (run !== this.#quick && !free.some(({ due }) => due <= now)) {
+      this.#quick?.rest()
+      this.#quick = run
+    }
   }
 
   answered({ url }: Run, message: Message, { headers }: RunReply): void {

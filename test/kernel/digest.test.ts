@@ -16,17 +16,28 @@ test('digests are those of node:crypto', () => {
   )
 })
 
-test('what grows has the digest of all that is there', () => {
+test('what grows has the digest of all that is there, and of less', () => {
+  const bytes = fromArray(Uint8Array.from({ length: 300_000 }, (_, at) => at % 251))
   fc.assert(
-    fc.property(fc.array(fc.tuple(input, input)), (parts) => {
+    fc.property(fc.array(fc.tuple(fc.nat({ max: bytes.length }), input)), (asked) => {
       const growing = new GrowingHash()
-      const sofar = createHash('sha256')
-      for (const [part, end] of parts) {
-        growing.add(fromArray(part))
-        sofar.update(part)
-        expect(toHex(growing.endingIn(fromArray(end)))).toBe(sofar.copy().update(end).digest('hex'))
+      for (const [length, end] of asked) {
+        const expected = createHash('sha256').update(bytes.slice(0, length), 'latin1').update(end).digest('hex')
+        expect(toHex(growing.of(bytes, length, fromArray(end)))).toBe(expected)
       }
     }),
+    {
+      numRuns: 20,
+      examples: [
+        [
+          [
+            [131_072, new Uint8Array()],
+            [65_536, new Uint8Array()],
+            [65_535, new Uint8Array()],
+          ],
+        ],
+      ],
+    },
   )
 })
 

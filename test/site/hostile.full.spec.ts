@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net'
-import type { Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 import { linkOf } from '../../docs/.vitepress/playground/link.ts'
 import { expect, open, test } from './reader.ts'
 
@@ -124,7 +124,6 @@ const neverEnding = {
   'a loop': 'for (;;);',
   'a loop of promises': 'for (;;) await null',
   'a loop of timers': 'await new Promise(() => setInterval(() => {}, 0))',
-  'all memory': 'const all = []; for (;;) all.push(new Array(1e6).fill(all.length))',
 }
 
 test('what does not end is ended, and the page lives on', async ({ context }) => {
@@ -142,6 +141,54 @@ test('what does not end is ended, and the page lives on', async ({ context }) =>
   })
   await Promise.all(ends)
 })
+
+const allMemory = 'const all = []; for (;;) all.push(new Array(1e6).fill(all.length))'
+
+test('a run that takes all memory ends at most itself', async ({ page, context }) => {
+  test.setTimeout(120_000)
+  const { tab, status, runExample } = await openWatched(page, context, allMemory)
+  await tab.getByRole('button', { name: 'Run', exact: true }).click()
+  await expect.poll(status, { timeout: 60_000 }).toMatch(/was stopped|memory/)
+  await runExample()
+  await expect.poll(status).toBe('1 passed, 0 failed')
+})
+
+test('a run has a process of its own, and the page outlives its crash', async ({ page, context }) => {
+  const { tab, status, runExample } = await openWatched(page, context, 'console.log("running")\nfor (;;);')
+  await tab.getByRole('button', { name: 'Run', exact: true }).click()
+  await expect(tab.locator('.printed')).toContainText('running')
+  const [, frame] = tab.frames()
+  // Refused for a frame that shares the process of its page.
+  const session = await context.newCDPSession(frame!)
+  void session.send('Page.crash').catch(() => {})
+  await expect.poll(status).toMatch(/not heard of .* memory/)
+  await runExample()
+  await expect.poll(status).toBe('1 passed, 0 failed')
+})
+
+/**
+ * A playground in a tab that another page has opened and goes on to read and use: Playwright takes the crash of a frame
+ * for that of its page, and speaks to that page no more.
+ */
+async function openWatched(opener: Page, context: BrowserContext, code: string) {
+  await open(opener, '/')
+  const opened = context.waitForEvent('page')
+  await opener.evaluate(() => Object.assign(window, { opened: window.open('about:blank') }))
+  const tab = await opened
+  await open(tab, `/playground${await linkOf(code)}`)
+  const inTab = (action: 'read' | 'run'): Promise<string> =>
+    opener.evaluate((asked) => {
+      const { document } = (window as unknown as { opened: Window }).opened
+      if (asked === 'run') {
+        const examples = document.querySelector<HTMLSelectElement>('.playground select')!
+        examples.value = 'invitation'
+        examples.dispatchEvent(new Event('change'))
+        document.querySelector<HTMLButtonElement>('.playground .run')!.click()
+      }
+      return document.querySelector('.playground [role=status]')!.textContent!
+    }, action)
+  return { tab, status: () => inTab('read'), runExample: () => inTab('run') }
+}
 
 /** What the reader's page must outlast: code that found the way to it and says what it likes. */
 const forged: Readonly<Record<string, string>> = {

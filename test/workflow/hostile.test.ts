@@ -207,7 +207,7 @@ test('a destination that no header can carry', async () => {
 })
 
 test('the cost of a run of many steps grows with their number, not with its square', async () => {
-  const { ask, client, destinations } = workflowWorld()
+  const { ask, client, destinations } = workflowWorld({ policy: { maxRunSteps: undefined } })
   destinations.record('https://app.test/x', { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
   await ask('POST', '/v2/batch', {
     body: [{ destination: 'https://app.test/x', headers: headersOf('wfr_m', { 'upstash-workflow-init': 'true' }) }],

@@ -1,7 +1,8 @@
 import { readSaid, type Said } from './messages.ts'
 
 // A run has a frame of its own: no origin, no network, no storage, and gone when the run is over. In it a worker runs the
-// code, so that a loop without end holds up nobody.
+// code, so that a loop without end holds up nobody. Chromium gives such a frame a process of its own: code that takes all
+// memory ends that, and the page, which hears nothing of it, stops waiting. Elsewhere it may end the page, too.
 
 /** Milliseconds that code may take. */
 export const limit = 10_000
@@ -34,6 +35,7 @@ addEventListener('message', ({ source, data: { core, code, limit, startLimit, mo
       hasBegun = true
       clearTimeout(timer)
       timer = setTimeout(end, limit, 'time')
+      tell('"begun"')
     } else if (++messages > most || typeof data !== 'string' || (characters += data.length) > mostCharacters) end('flood')
     else tell(data)
   }
@@ -71,19 +73,24 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
     frame.remove()
     resolve()
   }
-  // The frame keeps the limit; this one is for a frame that does not.
-  const timer = setTimeout(
-    () => {
-      hear({ kind: 'ended', why: 'time' })
-      end()
-    },
-    startLimit + limit + 2_000,
-  )
+  // The frame keeps the limits; these are for a frame that does not, or is no more.
+  const giveUp = (): void => {
+    hear({ kind: 'ended', why: 'silence' })
+    end()
+  }
+  let timer = setTimeout(giveUp, startLimit + limit + 2_000)
+  let hasBegun = false
   const listen = ({ source, data }: MessageEvent): void => {
     if (source !== frame.contentWindow) return
     // Its origin is opaque, so it cannot be named.
     if (data === '"ready"')
       frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters }, '*')
+    // The frame says it before any word of the code, which may say it, too.
+    if (data === '"begun"' && !hasBegun) {
+      hasBegun = true
+      clearTimeout(timer)
+      timer = setTimeout(giveUp, limit + 2_000)
+    }
     const said = readSaid(data)
     if (said === undefined) return
     hear(said)

@@ -22,8 +22,8 @@ export type Said =
   | { readonly kind: 'played'; readonly tests: readonly PlayedTest[] }
   /** The code could not be run at all. */
   | { readonly kind: 'broken'; readonly text: string }
-  /** The run was ended from outside. */
-  | { readonly kind: 'ended'; readonly why: 'time' | 'flood' }
+  /** The run was ended from outside. `silence`: its frame did not end it, so it may be no more. */
+  | { readonly kind: 'ended'; readonly why: 'time' | 'flood' | 'silence' }
 
 /** Rows and tests that a page shows, and characters of one text. */
 const mostRows = 2000

@@ -1,0 +1,43 @@
+import type { Policy } from '../policy/policy.js'
+import { refusals } from '../queue/settings/refusals.js'
+import type { Run } from './run.js'
+import type { StepBody } from './step.js'
+
+/** Entries of the list for each of its steps. The service's number is not public. [workflow.md 12, choice] */
+const entriesPerStep = 10
+
+/**
+ * Refuses what a run has no room for. Each delivery carries all that was submitted before, so that twice as many steps are
+ * four times as many bytes. The service fails such a run by itself: the delivery that submitted it is the last one.
+ * @param step `undefined` for what is no step
+ * @throws Refusal 429
+ */
+export function checkRoom(run: Run, step: StepBody | undefined, bytes: number, policy: Policy): void {
+  run.exceeded ??= exceeded(run, step, bytes, policy)
+  if (run.exceeded !== undefined) throw refusals.exceedsLimit(run.exceeded)
+}
+
+function exceeded(
+  run: Run,
+  step: StepBody | undefined,
+  bytes: number,
+  { maxRunSteps, maxRunContext }: Policy,
+): string | undefined {
+  const { steps, entries } = run
+  if (
+    maxRunSteps !== undefined &&
+    steps.length >= maxRunSteps &&
+    step !== undefined &&
+    run.recordOf(step) === undefined
+  )
+    return told(`more than ${maxRunSteps} steps`, 'maxRunSteps')
+  if (maxRunSteps !== undefined && entries.length >= entriesPerStep * (steps.length + 1))
+    return told(`more than ${entriesPerStep} submissions for each of its steps`, 'maxRunSteps')
+  if (maxRunContext !== undefined && run.weight + bytes > maxRunContext)
+    return told(`more than ${maxRunContext} bytes of payload and steps`, 'maxRunContext')
+  return undefined
+}
+
+function told(what: string, policy: string): string {
+  return `-1 EXCEEDS_LIMIT: the run has ${what} (policy.${policy}). Move a part of it into a run of its own with context.invoke().`
+}

@@ -1,0 +1,138 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { defaultPolicy } from '../../src/policy/policy.js'
+import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
+
+// What a run has room for, and what many steps cost beside the bytes that their deliveries carry.
+
+const most = 5
+
+/** Plays a route that fails by itself, with a failure function. */
+async function played(
+  route: (context: Loose, world: WorkflowWorld) => Promise<unknown>,
+  policy: object = { maxRunSteps: most },
+) {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => void vi.restoreAllMocks())
+  const world = workflowWorld({ policy })
+  let failures = 0
+  const failureFunction = async (): Promise<void> => void failures++
+  const url = world.serve('/w', (context) => route(context, world), { failureFunction })
+  await world.client.trigger({ url, workflowRunId: 'one', retries: 3 })
+  await world.clock.drain()
+  const run = world.workflow.run('wfr_one')
+  return { world, run, failures }
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => `step ${n}`)
+
+/** Each takes one step more than there is room for. */
+const tooMuch: Readonly<Record<string, (context: Loose, world: WorkflowWorld) => Promise<unknown>>> = {
+  steps: async (context) => {
+    for (const name of many(most + 3)) await context.run(name, () => 1)
+  },
+  sleeps: async (context) => {
+    for (const name of many(most + 3)) await context.sleep(name, 60)
+  },
+  branches: (context) => Promise.all(many(most + 3).map((name) => context.run(name, () => 1))),
+  'a call': async (context, { destinations }) => {
+    destinations.answer(`${app}/third`, 200)
+    for (const name of many(most)) await context.run(name, () => 1)
+    await context.call('one more', { url: `${app}/third` })
+  },
+  'a wait': async (context) => {
+    for (const name of many(most)) await context.run(name, () => 1)
+    await context.waitForEvent('one more', 'evt', { timeout: '1m' })
+  },
+}
+
+test.each(Object.keys(tooMuch))('a run with one step too many fails by itself: %s', async (name) => {
+  const { run, failures, world } = await played(tooMuch[name]!)
+  expect(run.state).toBe('RUN_FAILED')
+  expect(failures).toBe(1)
+  expect(world.queue.deadLetters).toHaveLength(1)
+  // None of its deliveries was tried again, and the last one called the failure function.
+  expect(world.asked.filter(({ status }) => status !== 200).length).toBeLessThanOrEqual(1)
+})
+
+test('the log says which limit it was, and who refused', async () => {
+  const { traffic } = (await played(tooMuch.steps!)).world
+  expect(traffic.of('dead-letter').map(({ error }) => error)).toEqual([
+    expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
+  ])
+  const refused = traffic.of('request').filter(({ answer }) => answer?.status === 429)
+  expect(refused).toHaveLength(1)
+})
+
+test('as many steps as there is room for are no failure, and there is room for what the documentation says', async () => {
+  expect(defaultPolicy).toMatchObject({ maxRunSteps: 1000, maxRunContext: 100 * 1024 * 1024 })
+  for (const route of [
+    async (context: Loose) => {
+      for (const name of many(most)) await context.run(name, () => 1)
+    },
+    (context: Loose) => Promise.all(many(most).map((name) => context.run(name, () => 1))),
+  ])
+    expect((await played(route)).run.state).toBe('RUN_SUCCESS')
+})
+
+test('results that are too long together fail a run, whatever their number', async () => {
+  const route = async (context: Loose): Promise<void> => {
+    for (const name of many(4)) await context.run(name, () => 'x'.repeat(1000))
+  }
+  expect((await played(route, { maxRunContext: 3500 })).run.state).toBe('RUN_FAILED')
+  expect((await played(route, { maxRunContext: 5000 })).run.state).toBe('RUN_SUCCESS')
+})
+
+test('who submits the same again and again without being recognized has no room for ever', async () => {
+  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { deduplicateSteps: false } })
+  const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
+  await client.trigger({ url, workflowRunId: 'one' })
+  await clock.advance('1m')
+  const headers = { 'upstash-workflow-runid': 'wfr_one', 'upstash-workflow-init': 'false', 'upstash-delay': '2d' }
+  const body = JSON.stringify({ stepId: 2, stepName: 'a', stepType: 'Run', concurrent: 1 })
+  const statuses = new Set<number>()
+  for (let n = 0; n < 100; n++)
+    statuses.add((await ask('POST', '/v2/batch', { body: [{ destination: url, headers, body }] })).status)
+  expect([...statuses]).toEqual([200, 429])
+  expect(workflow.run('wfr_one').state).toBe('RUN_STARTED')
+})
+
+/** A run of so many branches without an SDK: each is planned, has its result, and ends before the next one begins. */
+async function branches(count: number) {
+  const { ask, clock, destinations } = workflowWorld()
+  const headers = { 'upstash-workflow-runid': 'wfr_one', 'upstash-workflow-url': `${app}/w` }
+  const submit = (bodies: readonly object[]) =>
+    ask('POST', '/v2/batch', {
+      body: bodies.map((body) => ({
+        destination: `${app}/w`,
+        headers: { ...headers, 'upstash-workflow-init': 'false' },
+        body: JSON.stringify({ stepName: 'a', stepType: 'Run', concurrent: count, ...body }),
+      })),
+    })
+  let deliveries = 0
+  destinations.answer(`${app}/w`, async ({ body }) => {
+    const at = deliveries++
+    expect(body).toMatch(/^\[\{.*\}\]$/)
+    if (at === 0) await submit(Array.from({ length: count }, (_, n) => ({ stepId: 0, targetStep: n + 1 })))
+    else if (at <= count) await submit([{ stepId: at, out: '1' }])
+    return { status: 200, headers: { 'upstash-workflow-sdk-version': '1' }, body: '{}' }
+  })
+  const encoded = vi.spyOn(globalThis, 'btoa')
+  const held = vi.spyOn(Map.prototype, 'set')
+  onTestFinished(() => void vi.restoreAllMocks())
+  await ask('POST', '/v2/batch', {
+    body: [{ destination: `${app}/w`, headers: { ...headers, 'upstash-workflow-init': 'true' }, body: '' }],
+  })
+  await clock.drain()
+  expect(deliveries).toBe(2 * count + 1)
+  const work = { encoded: encoded.mock.calls.length, set: held.mock.calls.length }
+  vi.restoreAllMocks()
+  return work
+}
+
+test('each step of a run is written once, however many deliveries carry it', async () => {
+  const few = await branches(50)
+  const more = await branches(200)
+  expect(few.encoded).toBeGreaterThan(100)
+  expect(more.encoded).toBeLessThan(5 * few.encoded)
+  expect(more.set).toBeLessThan(5 * few.set)
+})
