@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { counted } from '../../kernel/counted.js'
-import { multiLine, plainText } from '../../report/safe-text.js'
+import { consoleText, plainText } from '../../report/safe-text.js'
 import { beginningOf, type Sandbox } from '../../sandbox/sandbox.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
@@ -111,5 +111,5 @@ function tell(sandbox: Sandbox, name: string): void {
     traffic.timeline({ limit: mostShown }),
     ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
   ]
-  console.error(multiLine(lines.join('\n')))
+  console.error(consoleText(lines.join('\n')))
 }
