@@ -1,5 +1,3 @@
-import { plainText } from '../report/safe-text.js'
-
 /** Something that could have gone wrong and never did. */
 interface Missed {
   readonly state: string
@@ -20,7 +18,7 @@ export function figureText(reached: number, possible: number, places: number, ne
   }
   const lines = [...byPlace]
     .slice(0, mostStatesShown)
-    .map(([place, faults]) => plainText(`  never at ${place}: ${faults.join(', ')}`))
+    .map(([place, faults]) => `  never at ${place}: ${faults.join(', ')}`)
   const left = byPlace.size - lines.length
   return [head, ...lines, ...(left > 0 ? [`  … and in ${left} more states`] : [])].join('\n')
 }

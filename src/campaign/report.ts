@@ -1,5 +1,4 @@
 import { counted as countOf } from '../kernel/counted.js'
-import { plainText } from '../report/safe-text.js'
 import { blocksText } from './blocks.js'
 import { amountOf } from './coverage-rows.js'
 import { figureText } from './coverage-text.js'
@@ -11,24 +10,24 @@ export interface Story {
   readonly told: string
 }
 
-/** Notes and reasons that are printed, each on one line. The report counts those beyond it. */
+/** Notes and reasons that are printed. The report counts those beyond it. */
 const mostShown = 100
 
 /** The report of a campaign: the same text whoever has run which part of it. */
 export function campaignReport(merged: Merged, story?: Story): string {
   const { campaign, seed, skipped, notes, first, shard } = merged
   const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
-  const lines = [`${plainText(campaign.file)}, seed ${seed}${part}: ${verdictOf(merged)}`]
+  const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
   if (skipped > 0) lines.push(`${countOf(skipped, 'run')} taught nothing: a message met nothing but faults.`)
   lines.push(...shown(notes, 'note'), ...gapsOf(merged), ...coverageOf(merged))
-  if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${plainText(first.why)}`)
+  if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${first.why}`)
   if (story !== undefined) lines.push('', story.told)
   return lines.join('\n')
 }
 
-/** What files say, as lines: none of them can forge another one. */
+/** The first of them, and how many more there are. */
 function shown(given: readonly string[], what: string): string[] {
-  const lines = given.slice(0, mostShown).map(plainText)
+  const lines = given.slice(0, mostShown)
   const left = given.length - lines.length
   return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { merged } from '../../src/campaign/merge.js'
-import { campaignReport } from '../../src/campaign/report.js'
 import { ShardError, type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
 import { consoleText } from '../../src/report/safe-text.js'
+import { printedReport } from '../../src/server/campaign/printed.js'
 
 // Files of shards come from other jobs, which may run the code of a pull request.
 
@@ -23,7 +23,7 @@ const whole: ShardReport = {
 }
 
 function report(change: Partial<ShardReport>): string {
-  return consoleText(campaignReport(merged([{ name: 'a.json', report: read({ ...whole, ...change }) }])))
+  return printedReport(merged([{ name: 'a.json', report: read({ ...whole, ...change }) }]))
 }
 
 function read(given: unknown): ShardReport {

@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url'
 import type { Shard } from '../../campaign/blocks.js'
 import { blockLength } from '../../campaign/blocks.js'
 import { type Merged, merged, type NamedReport } from '../../campaign/merge.js'
-import { campaignReport, isWhole } from '../../campaign/report.js'
+import { isWhole } from '../../campaign/report.js'
 import { ShardError, type ShardReport, shardReportFrom } from '../../campaign/shard-report.js'
-import { consoleText, plainText } from '../../report/safe-text.js'
+import { plainText } from '../../report/safe-text.js'
 import { type Keeper, keeper } from '../campaign/keeper.js'
+import { printedReport } from '../campaign/printed.js'
 import { showProgress } from '../campaign/progress.js'
 import { type Orders, ShardRun } from '../campaign/shard-run.js'
 import { JobFailed, Workers } from '../campaign/workers.js'
@@ -99,7 +100,7 @@ async function explore(file: string, given: Given): Promise<number> {
     const done = merged([{ name: out ?? file, report: run.report() }], shard)
     // The part of a campaign has no smallest story: another part may have an earlier one.
     const isAll = shard === undefined && isWhole(done)
-    console.log(consoleText(campaignReport(done, isAll ? await storyOf(done, workers) : undefined)))
+    console.log(printedReport(done, isAll ? await storyOf(done, workers) : undefined))
     if (out !== undefined) console.error(`${out} is written.`)
     return exitCode(done)
   } finally {
@@ -132,7 +133,7 @@ async function merge(names: readonly string[], given: Given): Promise<number> {
     files.push({ name, report: shardReportFrom(await readText(name, largestReport), name) })
   const all = merged(files)
   const campaign = await givenCampaign(given, all)
-  console.log(consoleText(campaignReport(all, await retold(all, campaign))))
+  console.log(printedReport(all, await retold(all, campaign)))
   return exitCode(all)
 }
 
