@@ -10,16 +10,26 @@ export interface Story {
   readonly told: string
 }
 
+/** Notes and reasons that are printed. The report counts those beyond it. */
+const mostShown = 100
+
 /** The report of a campaign: the same text whoever has run which part of it. */
 export function campaignReport(merged: Merged, story?: Story): string {
   const { campaign, seed, skipped, notes, first, shard } = merged
   const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
   const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
   if (skipped > 0) lines.push(`${countOf(skipped, 'run')} taught nothing: a message met nothing but faults.`)
-  lines.push(...notes, ...gapsOf(merged), ...coverageOf(merged))
+  lines.push(...shown(notes, 'note'), ...gapsOf(merged), ...coverageOf(merged))
   if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${first.why}`)
   if (story !== undefined) lines.push('', story.told)
   return lines.join('\n')
+}
+
+/** The first of them, and how many more there are. */
+function shown(given: readonly string[], what: string): string[] {
+  const lines = given.slice(0, mostShown)
+  const left = given.length - lines.length
+  return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
 }
 
 /** Whether every run was tried. */
@@ -41,8 +51,9 @@ function verdictOf(merged: Merged): string {
 function gapsOf({ counted, missing, notRun }: Merged): string[] {
   const size = counted?.size ?? 0
   const of = (blocks: readonly number[]): string => blocksText(blocks, size)
+  const gaps = notRun.map(({ why, blocks }) => `Not run: ${blocks.length === 0 ? '' : `${of(blocks)}: `}${why}`)
   return [
-    ...notRun.map(({ why, blocks }) => (blocks.length === 0 ? `Not run: ${why}` : `Not run: ${of(blocks)}: ${why}`)),
+    ...shown(gaps, 'reason'),
     ...(missing.length > 0 ? [`In no file: ${of(missing)}. Merge the files of all shards.`] : []),
   ]
 }

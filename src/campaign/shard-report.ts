@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { blockCount, blockLength, blocksOf, runsOf, type Shard } from './blocks.js'
+import { blockCount, blockLength, runsOf, type Shard } from './blocks.js'
 import type { CoverageRow } from './coverage-rows.js'
 import { type CheckName, checkNames, type Failure } from './index-space.js'
 
@@ -47,6 +47,11 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const text = v.pipe(v.string(), v.maxLength(10_000))
 
+/** Notes of one shard: a shard leaves out those beyond it, and a file with more is refused. */
+export const mostNotes = 1_000
+/** Faults of one state and point. A file with more is refused. */
+const mostFaults = 1_000
+
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
   format: v.literal('stuntdouble campaign'),
   formatVersion: v.literal(1),
@@ -72,11 +77,14 @@ const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
       point: text,
       seen: positive,
       moment: whole,
-      could: v.array(text),
-      struck: v.record(v.string(), positive),
+      could: v.pipe(v.array(text), v.maxLength(mostFaults)),
+      struck: v.pipe(
+        v.record(v.string(), positive),
+        v.check((struck) => Object.keys(struck).length <= mostFaults),
+      ),
     }),
   ),
-  notes: v.array(text),
+  notes: v.pipe(v.array(text), v.maxLength(mostNotes)),
 })
 
 /** What is wrong with a file, or with files that do not belong together, as a sentence. */
@@ -84,7 +92,7 @@ export class ShardError extends Error {}
 
 /** @param name of the file, for sentences @throws ShardError */
 export function shardReportFrom(given: string, name: string): ShardReport {
-  const parsed = v.safeParse(schema, parsedJson(given, name))
+  const parsed = v.safeParse(schema, parsedJson(given, name), { abortEarly: true })
   if (!parsed.success) {
     const [issue] = parsed.issues
     const place = v.getDotPath(issue)
@@ -117,14 +125,16 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
     return blocks.length + coverage.length > 0 ? 'it has blocks of a campaign that was not counted' : undefined
   const { size } = counted
   if (blockCount(size) > mostBlocks) return `it has ${blockCount(size)} blocks`
-  const owned = new Set(blocksOf(shard, size))
+  // A list of the blocks that it owns would be as long as the file says.
+  const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
-    if (!owned.has(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
+    if (!owns(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
     if (seen.has(one)) return `block ${one} is there twice`
     seen.add(one)
   }
-  if (seen.size < owned.size) return `it says nothing of block ${[...owned].find((one) => !seen.has(one))}`
+  for (let block = shard.nth - 1; block < blockCount(size); block += shard.of)
+    if (!seen.has(block)) return `it says nothing of block ${block}`
   for (const { block: nth, failed, skipped, first } of blocks) {
     const { from, to } = runsOf(nth, size)
     if (failed + skipped > to - from) return `block ${nth} has more failures than runs`

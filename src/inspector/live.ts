@@ -1,7 +1,9 @@
 import type { TraceEntry } from '../report/trace.js'
 import type { StoredChange } from '../store/history/stored-change.js'
+import { Refusal } from './refusal.js'
 import { type ServerEvent, serverEvents } from './server-events.js'
 import type { Control, Listener, Source, WorldFacts } from './source.js'
+import type { TakeToken } from './token.js'
 
 /** The most that the control API answers at once. */
 const partSize = 10_000
@@ -11,19 +13,19 @@ const pause = 1_000
 const tick = 1_000
 
 /** The control API of the server that the page comes from, as a source of one tenant. */
-export function liveSource(tenant: string, token: string | undefined): Source & { readonly control: Control } {
+export function liveSource(tenant: string, token: TakeToken): Source & { readonly control: Control } {
   const control = new LiveControl(tenant, token)
   return { control, follow: (listener) => new Following(control, listener).end }
 }
 
 class LiveControl implements Control {
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #token: TakeToken
 
   constructor(
     readonly tenant: string,
-    readonly token: string | undefined,
+    token: TakeToken,
   ) {
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    this.#token = token
   }
 
   async ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
@@ -41,34 +43,16 @@ class LiveControl implements Control {
   }
 
   of(tenant: string): Source {
-    return liveSource(tenant, this.token)
+    return liveSource(tenant, this.#token)
   }
 
   /** @throws Refusal with the sentence of the server */
   async open(path: string, init: RequestInit): Promise<Response> {
-    const answer = await fetch(`/_control${path}`, { ...init, headers: this.#headers, cache: 'no-store' })
+    const token = await this.#token()
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const answer = await fetch(`/_control${path}`, { ...init, headers, cache: 'no-store' })
     if (answer.ok) return answer
-    const text = await answer.text()
-    throw new Refusal(answer.status, sentenceOf(text) ?? `The server answered ${answer.status}.`)
-  }
-}
-
-/** The server answered, and the answer is no. */
-class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message)
-  }
-}
-
-function sentenceOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown }
-    return typeof error === 'string' ? error : undefined
-  } catch {
-    return undefined
+    throw await Refusal.of(answer)
   }
 }
 

@@ -19,6 +19,16 @@ export function multiLine(given: string): string {
   return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
 }
 
+/**
+ * A text for a terminal or the log of a CI: as `multiLine`, and no line of it is a command to the CI. GitHub obeys `::` at
+ * the beginning of a line and `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
+ */
+export function consoleText(given: string): string {
+  return multiLine(given)
+    .replace(/^([^\S\n]*):(?=:)/gm, '$1\\x3a')
+    .replace(/#(?=#(?:vso|teamcity)?\[)/gi, '\\x23')
+}
+
 /** A value as JSON that can be printed: what a terminal would obey is escaped as JSON has it. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(unsafe, (char) =>

@@ -38,6 +38,7 @@ type Name =
   | 'mgmt-user'
   | 'mgmt-key'
   | 'deliver'
+  | 'allow-host'
   | 'dev-user'
   | 'control-token'
   | 'secret'
@@ -108,6 +109,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     valueHint: 'loopback|none|any|host,host',
     default: 'loopback',
     description: 'hosts that deliveries may reach',
+  },
+  'allow-host': {
+    type: 'string',
+    valueHint: 'HOST,HOST',
+    description: 'names by which clients call it, such as that of its service in Docker Compose',
   },
   'dev-user': {
     type: 'string',
@@ -216,7 +222,8 @@ export function serverOptions(given: Given): ServerOptions {
     ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
-    ...allowed(text('allow-engine', given)),
+    ...listed('allowHosts', text('allow-host', given)),
+    ...listed('allowEngines', text('allow-engine', given)),
     iKnow: given['i-know'] === true,
     shift: given.shift === true,
     ...named(fromEnvironment(given), {
@@ -352,8 +359,8 @@ function startOf(value: string): number {
   }
 }
 
-function allowed(hosts: string | undefined): Pick<ServerOptions, 'allowEngines'> {
-  return hosts === undefined ? {} : { allowEngines: hosts.split(',').map((host) => host.trim()) }
+function listed(option: 'allowEngines' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
+  return hosts === undefined ? {} : { [option]: hosts.split(',').map((host) => host.trim()) }
 }
 
 function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[] {

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Answer, Call } from '../protocol/service.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
@@ -15,8 +16,8 @@ import type { Node } from './cluster/tenure.js'
 import { defaultHost, defaultPort } from './config.js'
 import { type EngineChoice, engineWorld } from './engine/options.js'
 import type { PlacedEngine } from './engine/placed.js'
-import { refusal } from './guard.js'
-import { inspectorLink } from './inspector/link.js'
+import { type Guard, listedHost, refusal } from './guard.js'
+import { InspectorLinks } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
@@ -43,6 +44,12 @@ export interface ServerOptions
     EngineChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
+  /**
+   * Names and addresses by which clients call this server, beside `localhost`, the address that they reach and `host`: the
+   * name of its service in Docker Compose or Kubernetes, or of a machine. A name that is not listed is refused, because somebody
+   * else could answer for it.
+   */
+  readonly allowHosts?: readonly string[]
   /** Default 4010; 0 takes a free one. */
   readonly port?: number
   /**
@@ -85,6 +92,7 @@ export interface ServerOptions
 /** What is no option of a sandbox; the compiler keeps it complete. */
 const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
   host: true,
+  allowHosts: true,
   port: true,
   redisPort: true,
   redisTls: true,
@@ -117,7 +125,10 @@ export interface RunningServer extends AsyncDisposable {
   readonly controlToken: string | undefined
   /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
   readonly secret: string | undefined
-  /** The address of the inspector, with the control token in its fragment where there is one. */
+  /**
+   * A link to the inspector. Where the control API asks for a token, it lets in one browser, once, within an hour; reading it
+   * again makes another one.
+   */
   readonly inspector: string
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
@@ -165,6 +176,7 @@ export interface RunningServer extends AsyncDisposable {
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const {
     host = defaultHost,
+    allowHosts = [],
     port = defaultPort,
     redisPort,
     redisTls,
@@ -211,15 +223,22 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   let clustered: ClusterNode | undefined
+  const linkFor = (call: Call): Answer | undefined =>
+    links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
   const serve = listener(
     () => tenants.origin,
-    (call) => (clustered === undefined ? tenants.exchange(call) : clustered.front.exchange(call)),
+    (call) => linkFor(call) ?? (clustered === undefined ? tenants.exchange(call) : clustered.front.exchange(call)),
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
-    (call) => (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+    (call) => linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
   )
-  const names = [host, ...(cluster?.base === undefined ? [] : [new URL(cluster.base).hostname])]
+  const hosts = [
+    ...allowHosts.map(checkedHost),
+    ...[listedHost(host), cluster?.base && new URL(cluster.base).hostname].filter((one) => one !== undefined),
+  ]
+  tenants.hosts = hosts
+  const guard: Guard = { hosts, mayList: true }
   let isOpen = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isOpen) {
@@ -233,13 +252,15 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     // Another node has let in what it hands on, and has signed that.
     const isPassed = clustered !== undefined && request.headers[passHeader] !== undefined
-    const refused = open || isPassed ? undefined : refusal(request, names, path.startsWith('/_') || isPagePath(path))
+    const refused = open || isPassed ? undefined : refusal(request, guard, kindOf(path), token)
+    if (path.startsWith('/_')) for (const [name, value] of unreadable) response.setHeader(name, value)
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
   const file = state === undefined ? undefined : fileOf(state)
   const lock = file === undefined ? undefined : await locked(file)
   let origin = ''
+  let links: InspectorLinks | undefined
   let keeper: StateKeeper | undefined
   let native: RedisPort | undefined
   let engine: PlacedEngine | undefined
@@ -255,6 +276,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
         throw listenFailure(error, host, port)
       })
       origin = `http://${nameOf(host, address)}:${listening.port}`
+      links = new InspectorLinks(token, origin)
       tenants.origin = cluster?.base === undefined ? origin : new URL(cluster.base).origin
       try {
         if (cluster !== undefined) clustered = await nodeOf(cluster, begin, tenants, most, address, origin, tell)
@@ -323,7 +345,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     redisPort: native?.port,
     controlToken: token,
     secret,
-    inspector: inspectorLink(origin, token),
+    get inspector() {
+      return links!.next()
+    },
     tenant: (tenant) => own().get(tenant),
     adopt: (tenant, sandbox) => own().adopt(tenant, sandbox),
     release: (tenant) => own().release(tenant),
@@ -344,6 +368,25 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     close,
     [Symbol.asyncDispose]: () => close(),
   }
+}
+
+/** Neither a script nor an image of another page is made of what the server says of itself. */
+const unreadable = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const
+
+function kindOf(path: string): 'control' | 'page' | 'service' {
+  if (isPagePath(path)) return 'page'
+  return path.startsWith('/_') ? 'control' : 'service'
+}
+
+function checkedHost(given: string): string {
+  const host = listedHost(given)
+  if (host !== undefined) return host
+  throw new TypeError(
+    `allowHosts (--allow-host) are names or addresses without a port, such as "stuntdouble", not ${JSON.stringify(given)}.`,
+  )
 }
 
 function refuseProduction(iKnow = false): void {

@@ -40,6 +40,8 @@ export class Tenants {
   redis: string | undefined
   /** The data store of the one tenant, where it is a real engine. */
   elsewhere: Elsewhere | undefined
+  /** Names that the user listed: pages of them are pages of this machine. */
+  hosts: readonly string[] = []
   /** Its id in a cluster. */
   node: string | undefined
   readonly #options: SandboxOptions
@@ -122,7 +124,7 @@ export class Tenants {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
     // Who passes the door has a token, which no foreign page has.
-    if (this.#door !== undefined || mayMakeTenant(headers)) return this.get(name)
+    if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.get(name)
     throw new HttpError(
       403,
       `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot create one. Call it from the test process first.`,
@@ -267,10 +269,10 @@ export class Tenants {
   mayMake(call: Call, name: string): boolean {
     const path = this.targetOf(call)
     if (/^\/_control\//.test(path))
-      return this.mayControl(call) && (this.#door !== undefined || mayMakeTenant(call.headers))
+      return this.mayControl(call) && (this.#door !== undefined || mayMakeTenant(call.headers, this.hosts))
     const to = this.#addressee(call, path)
     if (to === undefined) return false
-    return this.#door?.lets(to.call, name, to.sandbox) ?? mayMakeTenant(call.headers)
+    return this.#door?.lets(to.call, name, to.sandbox) ?? mayMakeTenant(call.headers, this.hosts)
   }
 
   exchange(call: Call): Answer | Promise<Answer> {

@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { blockCount } from '../../src/campaign/blocks.js'
@@ -40,7 +41,7 @@ describe('shards on real machines come to what one run comes to, byte for byte',
         expect([0, 1], err).toContain(code)
         names.push(out)
       }
-      const merged = await explore('merge', ...names, names[0]!)
+      const merged = await explore('merge', ...names, names[0]!, '--campaign', `${name}.ts`)
       expect([merged.out, merged.code]).toEqual([whole.out, whole.code])
       expect(whole.out).toMatch(/All were run\.\n/)
       expect(whole.code).toBe(name === 'story' ? 0 : 1)
@@ -259,21 +260,73 @@ describe('a mistake is one sentence and exit code 2', () => {
   })
 })
 
-describe('merge tells the story where the campaign is', () => {
-  test('and says where to look for it where it is not, or is another one', async () => {
+describe('merge tells the story of the campaign that the user gives', () => {
+  test('and of no other one', async () => {
     written('moved.ts', files.shop)
     await explore('moved.ts', '--runs', '60', '--out', 'moved.json')
-    const told = await explore('merge', 'moved.json')
+    const told = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
     expect(told.out).toContain("Replay: checkDelivery({ …, seed: 1, path: '4:")
-    writeFileSync(join(place, 'moved.ts'), `${files.shop}\n// changed`)
-    const changed = await explore('merge', 'moved.json')
-    expect([changed.code, changed.out]).toEqual([
-      1,
-      expect.stringContaining('It is not shrunk: moved.ts is not what the shards have run.'),
-    ])
     const elsewhere = await explore('merge', 'moved.json', '--campaign', 'shop.ts')
     expect(elsewhere.out).toBe(told.out)
+    const untold = await explore('merge', 'moved.json')
+    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/It is not shrunk: .*--campaign FILE/)])
+    expect(untold.out).not.toContain('Replay')
+    written('moved.ts', `${files.shop}\n// changed`)
+    const changed = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
+    expect([changed.code, changed.out]).toEqual([2, ''])
+    expect(changed.err).toMatch(/--campaign moved\.ts is not what the shards have run/)
     const gone = await explore('merge', 'moved.json', '--campaign', 'gone.ts')
-    expect(gone.out).toContain('It is not shrunk: there is no gone.ts here.')
+    expect([gone.code, gone.out]).toEqual([2, ''])
+  })
+})
+
+describe('files of shards that somebody has forged', () => {
+  const planted = "import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\nexport default () => {}\n"
+
+  function forged(change: Partial<ShardReport> = {}): string {
+    const version = JSON.parse(readFileSync('package.json', 'utf8')).version as string
+    const report: ShardReport = {
+      format: 'stuntdouble campaign',
+      formatVersion: 1,
+      version,
+      campaign: { file: 'planted.mjs', digest: createHash('sha256').update(planted).digest('hex') },
+      seed: 1,
+      runs: 10,
+      blockLength: 1000,
+      shard: { nth: 1, of: 1 },
+      counted: { check: 'playScenario', size: 10 },
+      blocks: [{ block: 0, failed: 1, skipped: 0, first: { run: 3, why: 'x\n::error::forged' } }],
+      notRun: [],
+      coverage: [],
+      notes: [],
+      ...change,
+    }
+    return JSON.stringify(report)
+  }
+
+  test('choose no code: a path in them is not opened', async () => {
+    written('planted.mjs', planted)
+    written('forged.json', forged())
+    const { code, out } = await explore('merge', 'forged.json')
+    expect(code).toBe(1)
+    expect(existsSync(join(place, 'ran'))).toBe(false)
+    expect(out.split('\n').filter((line) => /^\s*::/.test(line))).toEqual([])
+    const other = await explore('merge', 'forged.json', '--campaign', 'shop.ts')
+    expect([other.code, other.out]).toEqual([2, ''])
+    expect(existsSync(join(place, 'ran'))).toBe(false)
+  })
+
+  test('with 300,000 notes are refused with exit code 2', async () => {
+    written('notes.json', forged({ notes: Array.from({ length: 300_000 }, (_, nth) => `note ${nth}`) }))
+    const { code, out, err } = await explore('merge', 'notes.json')
+    expect([code, out]).toEqual([2, ''])
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('under a name that is a workflow command are refused on one line that is none', async () => {
+    written('a\n::error::b.json', '{')
+    const { code, err } = await explore('merge', 'a\n::error::b.json')
+    expect(code).toBe(2)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
   })
 })

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type InspectOptions, inspect, startServer } from '../../src/server/server.js'
+import { tokenOf } from '../support/inspector-token.js'
 
 let sandbox: Sandbox
 beforeEach(() => {
@@ -26,9 +27,9 @@ interface Waiting {
 async function waiting(options: InspectOptions = {}): Promise<Waiting> {
   let text = ''
   const ended = inspect(sandbox, { ...options, print: (line) => (text += line) })
-  await expect.poll(() => text).toMatch(/#token=/)
+  await expect.poll(() => text).toMatch(/#code=/)
   const link = new URL(/http:\S+/.exec(text)![0])
-  const token = new URLSearchParams(link.hash.slice(1)).get('token')!
+  const token = await tokenOf(link.href)
   const ask: Waiting['ask'] = async (method, path, init = {}) => {
     const headers = { authorization: `Bearer ${token}`, origin: link.origin }
     const answer = await fetch(`${link.origin}/_control${path}`, { method, headers, ...init })
@@ -51,7 +52,7 @@ describe('inspect()', () => {
     sandbox.store.run('SET', 'greeting', 'hello')
     const { ended, text, origin, ask } = await waiting({ title: 'a test' })
     expect(text).toMatch(
-      /^stuntdouble: a test waits\. Look into it at\n {2}http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}\n/,
+      /^stuntdouble: a test waits\. Look into it at\n {2}http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{32}\n/,
     )
     expect((await fetch(`${origin}/`, { headers: { accept: 'text/html' } })).status).toBe(200)
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({ name: 'a test', seed: 7, canGoOn: true })
@@ -180,7 +181,7 @@ describe('inspect()', () => {
       const ended = inspect(sandbox, { print: (line) => (text += line) })
       while (text === '') await new Promise<void>((resolve) => queueMicrotask(() => setImmediateReal(resolve)))
       const link = new URL(/http:\S+/.exec(text)![0])
-      const authorization = `Bearer ${link.hash.slice('#token='.length)}`
+      const authorization = `Bearer ${await tokenOf(link.href)}`
       const stream = await fetch(`${link.origin}/_control/main/traffic/stream`, { headers: { authorization } })
       await fetch(`${link.origin}/_control/main/go-on`, { method: 'POST', headers: { authorization } })
       await ended

@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { connect as dial } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { latin1 } from '../../src/kernel/bytes.js'
+import { InspectorLinks } from '../../src/server/inspector/link.js'
 import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 
 const running: RunningServer[] = []
@@ -114,13 +116,94 @@ describe('the page at the root', () => {
 })
 
 describe('the link', () => {
-  test('has the token in its fragment where there is one', async () => {
+  const token = 'a token/of +ours'
+  const codeIn = (link: string): string => new URLSearchParams(new URL(link).hash.slice(1)).get('code')!
+  const exchange = (origin: string, code: string, headers: Record<string, string> = {}): Promise<Told> =>
+    ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}`, ...headers }, 'POST')
+
+  test('has a code in its fragment where there is a token, another one each time', async () => {
     const free = await start()
     expect(free.inspector).toBe(`${free.origin}/`)
-    const kept = await start({ controlToken: 'a token/of +ours' })
+    const kept = await start({ controlToken: token })
     const { hash, search, pathname } = new URL(kept.inspector)
     expect([pathname, search]).toEqual(['/', ''])
-    expect(new URLSearchParams(hash.slice(1)).get('token')).toBe('a token/of +ours')
+    expect(hash).toMatch(/^#code=[\w-]{32}$/)
+    expect(decodeURIComponent(hash)).not.toContain(token)
+    expect(new URL(kept.inspector).hash).not.toBe(hash)
+  })
+
+  test('gives the token once, and a sentence afterwards', async () => {
+    const { origin, inspector } = await start({ controlToken: token })
+    const code = codeIn(inspector)
+    const first = await exchange(origin, code, { origin, 'sec-fetch-site': 'same-origin' })
+    expect([first.status, JSON.parse(first.body)]).toEqual([200, { token }])
+    expect(first.headers['cache-control']).toBe('no-store')
+    const second = await exchange(origin, code, { origin })
+    expect(second.status).toBe(403)
+    expect(JSON.parse(second.body).error).toMatch(/^This link was used already[^.]*POST \/_inspector\/link[^.]*\.$/)
+  })
+
+  test('gives nothing to a guess, to another method, and to pages of others', async () => {
+    const { origin, inspector } = await start({ controlToken: token })
+    const code = codeIn(inspector)
+    for (const guess of ['', 'x', token, code.slice(1)]) expect((await exchange(origin, guess)).status).toBe(403)
+    expect((await ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}` })).status).toBe(405)
+    expect((await ask(`${origin}/_inspector/token?code=${code}`, {}, 'POST')).status).toBe(403)
+    const strange: Record<string, string>[] = [
+      { origin: 'http://localhost:3000' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { host: 'evil.example' },
+    ]
+    for (const headers of strange) expect((await exchange(origin, code, headers)).status).toBe(403)
+    // None of them has used it up.
+    expect((await exchange(origin, code)).status).toBe(200)
+  })
+
+  test('is counted at one server only, and waits for no body', async () => {
+    const [one, other] = [await start({ controlToken: token }), await start({ controlToken: token })]
+    expect((await exchange(other.origin, codeIn(one.inspector))).status).toBe(403)
+    const told = await new Promise<string>((resolve) => {
+      const socket = dial(one.port, '127.0.0.1', () =>
+        socket.write(
+          `POST /_inspector/token HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer x\r\ncontent-length: 99999999\r\n\r\n`,
+        ),
+      )
+      socket.setEncoding('utf8').once('data', (text: string) => {
+        socket.destroy()
+        resolve(text)
+      })
+    })
+    expect(told).toMatch(/^HTTP\/1\.1 403 /)
+  })
+
+  test('is given to whoever has the token', async () => {
+    const { origin } = await start({ controlToken: token })
+    const link = `${origin}/_inspector/link`
+    expect((await ask(link, {}, 'POST')).status).toBe(401)
+    const given = await ask(link, { authorization: `Bearer ${token}` }, 'POST')
+    expect(given.status).toBe(200)
+    const code = codeIn(JSON.parse(given.body).link)
+    expect(JSON.parse((await exchange(origin, code)).body)).toEqual({ token })
+  })
+
+  test('is forgotten when 1,000 newer ones wait', () => {
+    const links = new InspectorLinks(token, 'http://127.0.0.1:1')
+    const statusOf = (link: string): number | undefined =>
+      links.answer(
+        {
+          method: 'POST',
+          url: '',
+          headers: [['authorization', `Bearer ${codeIn(link)}`]],
+          body: () => latin1(''),
+        },
+        '/_inspector/token',
+        () => false,
+      )?.status
+    const oldest = links.next()
+    const all = Array.from({ length: 1_000 }, () => links.next())
+    expect([statusOf(oldest), statusOf(all[0]!), statusOf(all.at(-1)!)]).toEqual([403, 200, 200])
   })
 })
 
@@ -149,8 +232,7 @@ describe('who is kept out', () => {
   })
 
   test('the token counts as a header only: not as a cookie, not in the address', async () => {
-    const { origin, inspector } = await start({ controlToken: token })
-    expect(inspector).toBe(`${origin}/#token=${token}`)
+    const { origin } = await start({ controlToken: token })
     const wrong: [string, Record<string, string>][] = [
       ['', {}],
       ['', { cookie: `token=${token}; authorization=Bearer ${token}` }],
@@ -211,6 +293,73 @@ describe('who is kept out', () => {
     expect(told).toMatch(/^HTTP\/1\.1 401 /)
     expect(origin).toContain(String(port))
   })
+})
+
+describe('a request of another site that has no origin, such as an image', () => {
+  const token = 'a-token-that-nobody-guesses'
+  const sites = ['cross-site', 'same-site', 'made-up']
+
+  test.each(sites)('is refused below /_control/: %s', async (site) => {
+    const { origin } = await start()
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
+    for (const path of [
+      '/_control',
+      '/_control/',
+      '/_control/main',
+      '/_control/main/traffic',
+      '/_control/openapi.json',
+    ])
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE'])
+        expect([path, method, (await ask(origin + path, headers, method)).status]).toEqual([path, method, 403])
+  })
+
+  test('may read with the token, and do nothing else', async () => {
+    const server = await start({ controlToken: token })
+    const { origin } = server
+    server.tenant('main')
+    const authorization = `Bearer ${token}`
+    for (const headers of [...sites.map((site) => ({ 'sec-fetch-site': site })), { origin: 'https://evil.example' }]) {
+      const path = `${origin}/_control/main`
+      expect((await ask(path, { ...headers, authorization })).status).toBe(200)
+      expect((await ask(path, { ...headers, authorization: 'Bearer x' } as Record<string, string>)).status).toBe(403)
+      expect((await ask(path, { ...headers, authorization } as Record<string, string>, 'DELETE')).status).toBe(403)
+    }
+    // The token does not make a name one of this machine.
+    expect((await ask(`${origin}/_control/main`, { host: 'evil.example', authorization })).status).toBe(403)
+  })
+
+  test.each(['same-origin', 'none'])('is none if the browser says so: %s', async (site) => {
+    const { origin } = await start()
+    expect((await ask(`${origin}/_control/main`, { 'sec-fetch-site': site })).status).toBe(200)
+  })
+
+  test('may open the page: a link in a chat or a report leads there', async () => {
+    const { origin } = await start()
+    expect((await ask(`${origin}/`, { ...browser, 'sec-fetch-site': 'cross-site' })).status).toBe(200)
+  })
+})
+
+test('no other page can make a script or an image of what the server says of itself', async () => {
+  const { origin } = await start({ controlToken: 'a-token-that-nobody-guesses' })
+  const authorization = 'Bearer a-token-that-nobody-guesses'
+  const asks: [number, string, Record<string, string>, string?][] = [
+    [200, '/_control', { authorization }],
+    [200, '/_control/main', { authorization }],
+    [200, '/_control/openapi.json', { authorization }],
+    [404, '/_control/main/nowhere', { authorization }],
+    [401, '/_control/main', {}],
+    [403, '/_control/main', { origin: 'https://evil.example' }],
+    [200, '/_health', {}],
+    [200, '/_inspector', browser],
+    [403, '/_inspector/token', {}, 'POST'],
+    [404, '/_nowhere', {}],
+  ]
+  for (const [status, path, headers, method] of asks) {
+    const answer = await ask(origin + path, headers, method)
+    expect([path, answer.status]).toEqual([path, status])
+    expect([path, answer.headers['x-content-type-options']]).toEqual([path, 'nosniff'])
+    expect([path, answer.headers['cross-origin-resource-policy']]).toEqual([path, 'same-origin'])
+  }
 })
 
 describe('what the page asks for', () => {

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSandbox } from 'stuntdouble'
 import { startServer } from 'stuntdouble/server'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toHtml } from '../../src/report/html.js'
 import { run, started, startedWith } from './command-line.js'
 
@@ -86,6 +88,88 @@ describe('run', () => {
     await printed(/waits/)
     child.kill(signal)
     expect(await ended).toMatchObject({ code: 5 })
+  })
+
+  describe.skipIf(process.platform === 'win32')('ends all that the command has started', () => {
+    /** A shell with a child that outlives it where nobody ends it, and prints its id. */
+    const family = (rest: string, child = 'sleep 600'): string[] => ['sh', '-c', `${child} & echo child $!; ${rest}`]
+    const childIn = (out: string): number => Number(/child (\d+)/.exec(out)![1])
+    const isThere = (pid: number): boolean => {
+      try {
+        // A process that has ended and that nobody has asked for yet is still listed.
+        return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+      } catch {
+        return false
+      }
+    }
+
+    test.each([0, 7])('when it ends with %i', async (code) => {
+      const ended = await run('run', '--', ...family(`exit ${code}`))
+      expect(ended.code).toBe(code)
+      expect(isThere(childIn(ended.out))).toBe(false)
+    })
+
+    test.each([
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+      ['SIGHUP', 129],
+      ['SIGQUIT', 131],
+    ] as const)('on %s, and ends with %i', async (signal, code) => {
+      // Shells let children in the background ignore SIGINT and SIGQUIT: these are ended after their parent.
+      const { child, ended, printed } = started('run', '--', ...family('exec sleep 600'))
+      await printed(/child \d+/)
+      child.kill(signal)
+      const { code: given, out } = await ended
+      expect(given).toBe(code)
+      expect(isThere(childIn(out))).toBe(false)
+    })
+
+    test('also what ignores signals', async () => {
+      const { out, code } = await run('run', '--', ...family('exit 3', "(trap '' TERM INT HUP; sleep 600)"))
+      expect(code).toBe(3)
+      expect(isThere(childIn(out))).toBe(false)
+    })
+
+    test('also when it is killed itself', async () => {
+      const { child, ended, printed } = started('run', '--', ...family('echo leader $$; exec sleep 600'))
+      await printed(/leader \d+/)
+      child.kill('SIGKILL')
+      const { out } = await ended
+      const pids = [childIn(out), Number(/leader (\d+)/.exec(out)![1])]
+      await expect.poll(() => pids.filter(isThere), { timeout: 10_000 }).toEqual([])
+    })
+
+    test('but nothing else: neighbors go on, and so does what has left on purpose', async () => {
+      const neighbor = spawn('sleep', ['600'])
+      onTestFinished(() => void neighbor.kill('SIGKILL'))
+      const daemon = `const { spawn } = require('node:child_process'); const it = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }); it.unref(); console.log('child ' + it.pid)`
+      const { out } = await run('run', '--', ...node(daemon))
+      onTestFinished(() => void process.kill(childIn(out), 'SIGKILL'))
+      expect([isThere(childIn(out)), isThere(neighbor.pid!)]).toEqual([true, true])
+    })
+
+    test('a stop and its end are handed on, too', async () => {
+      const { child, ended, printed } = started('run', '--', ...family('exec sleep 600'))
+      const pid = childIn(await printed(/child \d+/))
+      const stateOf = (of: number): string | undefined =>
+        /^State:\s+(\w)/m.exec(readFileSync(`/proc/${of}/status`, 'utf8'))?.[1]
+      child.kill('SIGTSTP')
+      await expect.poll(() => [stateOf(pid), stateOf(child.pid!)]).toEqual(['T', 'T'])
+      child.kill('SIGCONT')
+      await expect.poll(() => stateOf(pid)).toBe('S')
+      child.kill('SIGTERM')
+      expect((await ended).code).toBe(143)
+    })
+
+    test('signals that come twice at once are one', async () => {
+      const source = `let heard = 0; process.on('SIGINT', () => heard++); setTimeout(() => process.exit(heard), 1500); console.log('waits')`
+      const { child, ended, printed } = started('run', '--', ...node(source))
+      await printed(/waits/)
+      child.kill('SIGINT')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      child.kill('SIGINT')
+      expect((await ended).code).toBe(1)
+    })
   })
 
   test('two run at once', async () => {

@@ -1,4 +1,5 @@
 import { request as nodeRequest } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 
@@ -225,6 +226,95 @@ describe('the control API', () => {
   })
 })
 
+/** Names that a neighbor, a resolver of the network or a name server can answer for, and addresses of others. */
+const answeredByOthers = [
+  'evil.example',
+  'evil.local',
+  'printer',
+  'evil.internal',
+  'evil.test',
+  'stuntdouble',
+  'localhost.evil.example',
+  'localhost.',
+  'notlocalhost',
+  'evil.lan',
+  '192.168.1.2',
+  '10.0.0.1',
+  '169.254.1.1',
+  '100.64.0.1',
+  '0.0.0.0',
+  '203.0.113.5',
+  '[fe80::1]',
+  '[fd00::1]',
+  '[::ffff:192.168.1.2]',
+]
+
+describe('names of the server', () => {
+  const paths = ['/_control/main', '/_health', '/', '/_inspector', '/main/queue/v2/keys', '/main/mgmt/v2/queue/stats/1']
+
+  test.each(answeredByOthers)('%s is none, neither as Host nor as Origin', async (name) => {
+    await start()
+    for (const path of paths) {
+      const headers = { accept: 'text/html', host: `${name}:${server.port}` }
+      expect([path, (await rudely(path, headers)).status]).toEqual([path, 403])
+      const origin = `http://${name}`
+      expect([path, (await rudely(path, { host: `127.0.0.1:${server.port}`, origin })).status]).toEqual([path, 403])
+    }
+    expect(server.tenants).toEqual([])
+  })
+
+  test.each(['localhost', 'LOCALHOST', 'app.localhost', '127.0.0.1', '127.0.0.2', '[::1]', '[::ffff:127.0.0.1]'])(
+    '%s is one',
+    async (name) => {
+      await start()
+      for (const path of paths) {
+        const headers = { accept: 'text/html', host: `${name}:${server.port}` }
+        expect([path, (await rudely(path, headers)).status]).not.toEqual([path, 403])
+      }
+    },
+  )
+
+  test('are listed by the user, and the refusal says how', async () => {
+    await start()
+    const refused = await rudely('/main/queue/v2/keys', { host: 'stuntdouble:4010' })
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringMatching(/--allow-host stuntdouble .*allowHosts/),
+    ])
+    await server.close()
+    await start({ allowHosts: ['StuntDouble', '192.168.1.2', 'fd00::1', 'app.shop.test'] })
+    for (const host of ['stuntdouble:4010', '192.168.1.2', '[fd00::1]:4010'])
+      expect((await rudely('/_control/main', { host })).status).toBe(200)
+    const path = '/main/queue/v2/keys'
+    const headers = { host: 'stuntdouble:4010', origin: 'http://app.shop.test:3000' }
+    expect((await rudely(path, headers)).status).not.toBe(403)
+    expect((await rudely('/_control/main', headers)).status).toBe(403)
+    for (const host of ['stuntdouble.evil.example', 'a.stuntdouble', 'shop.test'])
+      expect((await rudely('/_control/main', { host })).status).toBe(403)
+  })
+
+  test.each(['', 'stuntdouble:4010', 'http://stuntdouble', 'a b', '*', '*.test', 'a/b', 'user@host'])(
+    '%j cannot be listed',
+    async (name) => {
+      await start()
+      await expect(startServer({ port: 0, allowHosts: [name] })).rejects.toThrow(/--allow-host/)
+    },
+  )
+
+  test('the address that a request has reached is one, where other machines can call', async () => {
+    const mine = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
+    if (mine === undefined) return
+    await start({ host: '0.0.0.0', secret: 'a secret of this test, long enough' })
+    const url = (host: string): string => `http://${host}:${server.port}/_health`
+    expect((await fetch(url(mine))).status).toBe(200)
+    // The same name of a request that has come in elsewhere.
+    expect((await rudely('/_health', { host: mine })).status).toBe(403)
+    expect((await rudely('/_health', { host: 'evil.local' })).status).toBe(403)
+  })
+})
+
 describe('pages', () => {
   beforeEach(() => start())
   const own = (): string => `127.0.0.1:${server.port}`
@@ -267,15 +357,9 @@ describe('pages', () => {
       for (const origin of ['http://203.0.113.5', 'http://172.32.0.1', 'http://[2001:db8::1]:80']) {
         expect((await rudely(path, { host: own(), origin })).status).toBe(403)
       }
-      for (const origin of [
-        'http://localhost:3000',
-        'http://127.0.0.1:3000',
-        'http://192.168.1.2',
-        'http://[::1]:3000',
-      ]) {
+      for (const origin of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000']) {
         expect((await rudely(path, { host: own(), origin })).status).not.toBe(403)
       }
-      expect((await rudely(path, { host: 'stuntdouble:4010' })).status).not.toBe(403)
     },
   )
 

@@ -1,7 +1,7 @@
 import { blocksOf, runsOf, type Shard } from '../../campaign/blocks.js'
 import { amountOf, type CoverageRow, united } from '../../campaign/coverage-rows.js'
 import type { Tried } from '../../campaign/index-space.js'
-import type { BlockReport, Counted, ShardReport } from '../../campaign/shard-report.js'
+import { type BlockReport, type Counted, mostNotes, type ShardReport } from '../../campaign/shard-report.js'
 import { newSlot, slotOf } from './job.js'
 import { JobFailed, type Workforce } from './workers.js'
 
@@ -77,7 +77,7 @@ export class ShardRun {
           this.#done.set(block, { block, failed, skipped, ...(first && { first }) })
           this.#left.delete(block)
           this.#coverage = united([this.#coverage, coverage])
-          for (const note of notes) this.#notes.add(note)
+          for (const note of notes) if (this.#notes.size < mostNotes) this.#notes.add(note)
         } catch (error) {
           this.#left.set(block, whyOf(error))
         }

@@ -31,7 +31,7 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     { body: 0, streams: 0 },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
-    const refused = refusal(request, [host], true)
+    const refused = refusal(request, { hosts: [] }, 'page')
     if (refused === undefined) answer(request, response)
     else sendPlain(response, 403, refused)
   }

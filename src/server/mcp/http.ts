@@ -37,7 +37,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     (call) => turnedAway(call, origin, token),
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
-    const refused = refusal(request, [defaultHost], true)
+    const refused = refusal(request, { hosts: [] }, 'control')
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }

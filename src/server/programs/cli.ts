@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { nearestName } from '../../kernel/nearest-name.js'
-import { multiLine } from '../../report/safe-text.js'
+import { consoleText } from '../../report/safe-text.js'
 import { type Given, type Program, UsageError } from '../program.js'
 import { version } from '../version.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     return await program.run(parsed(name, program, own, command))
   } catch (error) {
     if (!(error instanceof UsageError)) throw printable(error)
-    console.error(`stuntdouble: ${multiLine(error.message)}`)
+    console.error(`stuntdouble: ${consoleText(error.message)}`)
     return 2
   }
 }
@@ -34,9 +34,9 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
 function printable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { message, stack } = error
-  Object.defineProperty(error, 'message', { value: multiLine(message), configurable: true, writable: true })
+  Object.defineProperty(error, 'message', { value: consoleText(message), configurable: true, writable: true })
   if (stack !== undefined)
-    Object.defineProperty(error, 'stack', { value: multiLine(stack), configurable: true, writable: true })
+    Object.defineProperty(error, 'stack', { value: consoleText(stack), configurable: true, writable: true })
   return error
 }
 

@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url'
 import type { Shard } from '../../campaign/blocks.js'
 import { blockLength } from '../../campaign/blocks.js'
 import { type Merged, merged, type NamedReport } from '../../campaign/merge.js'
-import { campaignReport, isWhole } from '../../campaign/report.js'
+import { isWhole } from '../../campaign/report.js'
 import { ShardError, type ShardReport, shardReportFrom } from '../../campaign/shard-report.js'
-import { multiLine } from '../../report/safe-text.js'
+import { plainText } from '../../report/safe-text.js'
 import { type Keeper, keeper } from '../campaign/keeper.js'
+import { printedReport } from '../campaign/printed.js'
 import { showProgress } from '../campaign/progress.js'
 import { type Orders, ShardRun } from '../campaign/shard-run.js'
 import { JobFailed, Workers } from '../campaign/workers.js'
@@ -32,13 +33,17 @@ export const program: Program = {
       valueHint: 'FILE',
       description: 'file for what was done; a shard is written to CAMPAIGN.I-of-N.json without it',
     },
-    campaign: { type: 'string', valueHint: 'FILE', description: 'for merge: where the campaign is now' },
+    campaign: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'for merge: the campaign, which is run once more to shrink the first failure',
+    },
   },
   operands: { hint: 'CAMPAIGN | merge FILE…', least: 1, most: mostShards },
   examples: [
     'stuntdouble explore campaign.ts --runs 5000',
     'stuntdouble explore campaign.ts --runs 1000000 --shard 3/8 --out shard-3.json',
-    'stuntdouble explore merge shard-*.json',
+    'stuntdouble explore merge shard-*.json --campaign campaign.ts',
   ],
   run: async (given) => {
     const [first, ...rest] = given._
@@ -54,7 +59,7 @@ export const program: Program = {
         )
       return await explore(first!, given)
     } catch (error) {
-      throw error instanceof ShardError ? new UsageError(error.message) : error
+      throw error instanceof ShardError ? new UsageError(plainText(error.message)) : error
     }
   },
 }
@@ -95,7 +100,7 @@ async function explore(file: string, given: Given): Promise<number> {
     const done = merged([{ name: out ?? file, report: run.report() }], shard)
     // The part of a campaign has no smallest story: another part may have an earlier one.
     const isAll = shard === undefined && isWhole(done)
-    console.log(multiLine(campaignReport(done, isAll ? await storyOf(done, workers) : undefined)))
+    console.log(printedReport(done, isAll ? await storyOf(done, workers) : undefined))
     if (out !== undefined) console.error(`${out} is written.`)
     return exitCode(done)
   } finally {
@@ -127,21 +132,30 @@ async function merge(names: readonly string[], given: Given): Promise<number> {
   for (const name of new Set(names))
     files.push({ name, report: shardReportFrom(await readText(name, largestReport), name) })
   const all = merged(files)
-  console.log(multiLine(campaignReport(all, await retold(all, textOf(given, 'campaign', 'FILE')))))
+  const campaign = await givenCampaign(given, all)
+  console.log(printedReport(all, await retold(all, campaign)))
   return exitCode(all)
 }
 
-/** The story of the first failure, where the campaign is there to tell it. */
-async function retold(all: Merged, at: string | undefined): Promise<{ told: string } | undefined> {
+/**
+ * Where the user says that the campaign is. Files of shards come from elsewhere: no path in them is opened.
+ * @throws UsageError where it is not the campaign of the shards
+ */
+async function givenCampaign(given: Given, { campaign }: Merged): Promise<string | undefined> {
+  const file = textOf(given, 'campaign', 'FILE')
+  if (file === undefined) return undefined
+  const { digest } = await campaignAt(file)
+  if (digest === campaign.digest) return file
+  throw new UsageError(
+    `--campaign ${file} is not what the shards have run (${plainText(campaign.file)}): give that file as it was, or leave --campaign out.`,
+  )
+}
+
+/** The story of the first failure, which the campaign tells. */
+async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined
-  const { file, digest } = all.campaign
-  const place = at ?? file
-  const found = await campaignAt(place).catch(() => undefined)
-  const again = `merge where it is, or say where: --campaign FILE.`
-  if (found === undefined) return { told: `It is not shrunk: there is no ${place} here. Run ${again}` }
-  if (found.digest !== digest)
-    return { told: `It is not shrunk: ${place} is not what the shards have run. Run ${again}` }
-  const workers = new Workers(urlOf(place), { seed: all.seed, runs: all.runs }, 1)
+  if (campaign === undefined) return { told: 'It is not shrunk: say where the campaign is, with --campaign FILE.' }
+  const workers = new Workers(urlOf(campaign), { seed: all.seed, runs: all.runs }, 1)
   const signal = onSignal(() => workers.end())
   try {
     return await storyOf(all, workers)

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { multiLine, plainText } from '../../report/safe-text.js'
+import { consoleText, plainText } from '../../report/safe-text.js'
 import type { History } from '../../workflow/history.js'
 import { HistoryError } from '../../workflow/history-file.js'
 import { type HistorySource, historyFrom } from '../../workflow/history-reading.js'
@@ -61,7 +61,7 @@ export const program: Program = {
       await writeFile(out, written).catch((error: Error) => {
         throw new UsageError(`${out} cannot be written: ${error.message}.`)
       })
-    process.stderr.write(multiLine(report(history)))
+    process.stderr.write(consoleText(report(history)))
     return 0
   },
 }

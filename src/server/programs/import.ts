@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { stringify } from 'yaml'
 import { vocabularyNames } from '../../protocol/vocabulary.js'
-import { multiLine, plainText } from '../../report/safe-text.js'
+import { consoleText, plainText } from '../../report/safe-text.js'
 import { type Imported, importDeliveries } from '../../scenarios/import/import.js'
 import { type SecretKind, secretKinds } from '../../scenarios/import/placeholders.js'
 import { ImportError } from '../../scenarios/import/records.js'
@@ -64,7 +64,7 @@ export const program: Program = {
       await writeFile(out, written).catch((error: Error) => {
         throw new UsageError(`${out} cannot be written: ${error.message}.`)
       })
-    process.stderr.write(multiLine(report(imported)))
+    process.stderr.write(consoleText(report(imported)))
     if (isTest(given))
       process.stderr.write('Put your handler into the line below FILL IN: until then the test says so.\n')
     return 0

@@ -1,6 +1,6 @@
 import { milliseconds } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
-import { multiLine, plainJson, plainText } from '../../report/safe-text.js'
+import { consoleText, plainJson, plainText } from '../../report/safe-text.js'
 import { type Play, type PlayOptions, playScenario } from '../../scenarios/play.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { type LiveApplication, liveDestinations } from '../control/live-destinations.js'
@@ -47,7 +47,7 @@ export const program: Program = {
     const options = { ...played, lineOf }
     const runs = wholeNumber('runs', textOf(given, 'runs', 'N')!)
     const outcome = await playRuns(scenario, options, runs)
-    console.log(given.json === true ? plainJson(asJson(scenario, outcome)) : multiLine(asText(scenario, outcome)))
+    console.log(given.json === true ? plainJson(asJson(scenario, outcome)) : consoleText(asText(scenario, outcome)))
     if (silence?.() !== undefined) console.error(`stuntdouble: ${silence()}`)
     return outcome.failed.length === 0 ? 0 : 1
   },

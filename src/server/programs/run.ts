@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { counted } from '../../kernel/counted.js'
-import { multiLine, plainText } from '../../report/safe-text.js'
+import { consoleText, plainText } from '../../report/safe-text.js'
 import { beginningOf, type Sandbox } from '../../sandbox/sandbox.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
 import { endWithNpm } from './parent.js'
+import { ProcessGroup } from './process-group.js'
 import { startedServer } from './started-server.js'
 
 const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
@@ -58,14 +58,17 @@ function tenantOf(server: RunningServer, name: string): Sandbox {
   }
 }
 
-/** Runs the command with our terminal, hands signals on to it, and resolves with what it ended with. */
+/**
+ * Runs the command with our terminal, hands signals on to all that it has started, and resolves with what it ended with.
+ * Nothing that it has started goes on after that.
+ */
 function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // On Windows most commands of projects are scripts, which only a shell finds.
-    const child = spawn(command, words, { stdio: 'inherit', env, shell: process.platform === 'win32' })
-    const stop = handOn(child)
-    endWithNpm(() => child.kill())
-    child.once('error', (error: NodeJS.ErrnoException) => {
+    // First, so that no signal comes between: it is heard after this turn, when the group is there.
+    const stop = handOn((name) => group.signal(name))
+    const group = new ProcessGroup(command, words, env)
+    endWithNpm(() => void group.signal('SIGTERM'))
+    group.leader.once('error', (error: NodeJS.ErrnoException) => {
       stop()
       const why =
         error.code === 'ENOENT'
@@ -75,23 +78,40 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
             : error.message
       reject(new UsageError(`${plainText(command)} cannot be started. ${why}: write it as in a shell, behind --.`))
     })
-    child.once('close', (code, signal) => {
-      stop()
-      // As shells tell it.
-      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
+    group.leader.once('close', (code, signal) => {
+      void group.end().then(() => {
+        stop()
+        // As shells tell it.
+        resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
+      })
     })
   })
 }
 
-/** A terminal sends Ctrl-C to both; whatever else ends us is meant for the command. */
-function handOn(child: ChildProcess): () => void {
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const hear = (signal: NodeJS.Signals): void => {
-    if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal)
+/** A terminal sends Ctrl-C to npm as well, which hands it on: the same signal within this time is one, in host milliseconds. */
+const echo = 100
+
+/** The command is in a session of its own, where the terminal's signals do not reach it: what we hear is meant for it. */
+function handOn(send: (name: NodeJS.Signals) => void): () => void {
+  const handlers = new Map<NodeJS.Signals, () => void>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
+    let heardAt = Number.NEGATIVE_INFINITY
+    handlers.set(signal, () => {
+      if (performance.now() - heardAt < echo) return
+      heardAt = performance.now()
+      send(signal)
+    })
   }
-  for (const signal of signals) process.on(signal, hear)
+  // Ctrl-Z: both stop, and both go on.
+  handlers.set('SIGTSTP', () => {
+    send('SIGSTOP')
+    process.kill(process.pid, 'SIGSTOP')
+    send('SIGCONT')
+  })
+  if (process.platform === 'win32') for (const name of ['SIGQUIT', 'SIGTSTP'] as const) handlers.delete(name)
+  for (const [signal, hear] of handlers) process.on(signal, hear)
   return () => {
-    for (const signal of signals) process.off(signal, hear)
+    for (const [signal, hear] of handlers) process.off(signal, hear)
   }
 }
 
@@ -111,5 +131,5 @@ function tell(sandbox: Sandbox, name: string): void {
     traffic.timeline({ limit: mostShown }),
     ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
   ]
-  console.error(multiLine(lines.join('\n')))
+  console.error(consoleText(lines.join('\n')))
 }

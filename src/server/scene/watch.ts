@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { counted } from '../../kernel/counted.js'
-import { multiLine, plainText } from '../../report/safe-text.js'
+import { consoleText, plainText } from '../../report/safe-text.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
@@ -43,6 +43,6 @@ async function reload(file: string, server: Pick<RunningServer, 'change'>): Prom
     console.log(`scenario  ${summaryOf(scenario)}, now in ${counted(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
-    console.error(`stuntdouble: ${multiLine(error.message)}\nThe previous scenario stays in force.`)
+    console.error(`stuntdouble: ${consoleText(error.message)}\nThe previous scenario stays in force.`)
   }
 }

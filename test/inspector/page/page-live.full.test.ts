@@ -38,6 +38,8 @@ describe.runIf(hasBrowser)('a live page', () => {
     readonly asked: { readonly url: string; readonly hasToken: boolean; readonly hasCookie: boolean }[]
   }
 
+  const link = (): string => new URL(server.inspector).hash
+
   async function opened(fragment: string): Promise<Opened> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     const complaints: string[] = []
@@ -62,7 +64,7 @@ describe.runIf(hasBrowser)('a live page', () => {
 
   test('takes the token out of the address at once, keeps it for the tab, and sends it as a header only', async () => {
     server.tenant('main').store.run('SET', 'greeting', 'hello')
-    const { page, complaints, asked } = await opened(`#token=${token}&entry=2&tab=Store`)
+    const { page, complaints, asked } = await opened(`${link()}&entry=2&tab=Store`)
     await expect.poll(() => count(page)).toMatch(/entr/)
     expect(page.url()).not.toContain(token)
     expect(page.url()).toContain('tab=Store')
@@ -81,6 +83,23 @@ describe.runIf(hasBrowser)('a live page', () => {
     await page.close()
   })
 
+  test('leaves nothing that opens the page again in the history and in the timing of the navigation', async () => {
+    const { page } = await opened(`${link()}&tab=Store`)
+    await expect.poll(() => count(page)).toMatch(/entr/)
+    const traces = await page.evaluate(() =>
+      JSON.stringify([location.href, performance.getEntries().map((each) => each.toJSON()), document.referrer]),
+    )
+    expect(traces).not.toContain(token)
+    const kept = /#code=[\w-]+/.exec(traces)
+    const again = await opened(kept?.[0] ?? link())
+    if (kept !== null) {
+      await expect.poll(() => again.page.getByRole('alert').first().textContent()).toMatch(/used already/)
+      await expect.poll(() => again.page.locator('.row').count()).toBe(0)
+    }
+    await again.page.close()
+    await page.close()
+  })
+
   test('without the token it says so, and shows nothing', async () => {
     const { page } = await opened('')
     await expect.poll(() => page.getByRole('alert').first().textContent()).toMatch(/token/i)
@@ -91,7 +110,7 @@ describe.runIf(hasBrowser)('a live page', () => {
   test('shows what happens as it happens, attempts that end, a reset, and another tenant', async () => {
     const { store, queue, destinations, clock } = server.tenant('flow')
     destinations.script(orders, [status(503)])
-    const { page, complaints } = await opened(`#token=${token}&tenant=flow`)
+    const { page, complaints } = await opened(`${link()}&tenant=flow`)
     await expect.poll(() => count(page)).toBe('0 entries')
     queue.publish({ to: orders, body: { id: 1 } })
     await expect.poll(() => page.locator('.row', { hasText: 'published' }).count()).toBe(1)
@@ -110,7 +129,7 @@ describe.runIf(hasBrowser)('a live page', () => {
   })
 
   test('a server that is gone is told, and one that comes again is followed', async () => {
-    const { page } = await opened(`#token=${token}&tenant=gone`)
+    const { page } = await opened(`${link()}&tenant=gone`)
     server.tenant('gone').store.run('SET', 'a', 1)
     await expect.poll(() => page.locator('.row', { hasText: 'SET a' }).count()).toBe(1)
     await page.context().setOffline(true)
@@ -135,7 +154,7 @@ describe.runIf(hasBrowser)('a live page', () => {
     queue.publish({ to: `https://shop.test/?q=${evil}`, body: evil, label: evil, retries: 0 })
     queue.publish({ to: orders, delay: '1h' })
     await clock.advance('1m')
-    const { page, complaints } = await opened(`#token=${token}&tenant=evil`)
+    const { page, complaints } = await opened(`${link()}&tenant=evil`)
     await expect.poll(() => page.locator('.row').count()).toBeGreaterThan(3)
     await page.locator('.row[role=option]').last().click()
     for (const tab of await page.getByRole('tablist', { name: 'Panels', exact: true }).getByRole('tab').all()) {
