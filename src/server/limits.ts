@@ -106,6 +106,8 @@ export const limitRows: readonly LimitRow[] = [
     'a text is cut after a word, other values are left out',
   ),
   policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),
+  policy('maxRunSteps', 'the steps of a workflow run', 'steps', '429, as the service does; the run fails'),
+  policy('maxRunContext', 'payload and results of a workflow run', 'bytes', '429, as the service does; the run fails'),
   fixed('the head of a request', 1_048_576, 'bytes', '431'),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(

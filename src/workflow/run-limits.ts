@@ -14,7 +14,7 @@ const entriesPerStep = 10
  */
 export function checkRoom(run: Run, step: StepBody | undefined, bytes: number, policy: Policy): void {
   run.exceeded ??= exceeded(run, step, bytes, policy)
-  if (run.exceeded !== undefined) throw refusals.exceedsLimit(run.exceeded)
+  if (run.exceeded !== undefined) throw refusals.exceedsLimit()
 }
 
 function exceeded(

@@ -44,8 +44,8 @@ export const refusals = {
   runNotFound: (id: string): Refusal => new Refusal(404, `workflowRun ${id} not found`),
   /** The status tells the SDK to end quietly; the text is not public. [workflow.md 5] */
   runOver: (id: string): Refusal => new Refusal(400, `workflowRun ${id} is not running`),
-  /** Status and how it begins are public. [workflow-later.md 5] */
-  exceedsLimit: (sentence: string): Refusal => new Refusal(429, sentence),
+  /** [workflow-later.md 5] */
+  exceedsLimit: (): Refusal => new Refusal(429, '-1 EXCEEDS_LIMIT'),
   /** The body texts are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
     new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),
