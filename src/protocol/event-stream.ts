@@ -5,7 +5,7 @@ export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
   /** Sends one `data:` event, a line of `data: ` for each line of the payload. */
   send(data: Bytes): void
-  /** Sends what `dataFrame` made; for one event that goes to many streams. */
+  /** Sends what `dataFrame` made; for one event that goes to many streams, which hold it once. */
   sendFrame(frame: Uint8Array): void
   /** Sends a comment, which readers skip: keeps connections open. */
   comment(text: string): void
@@ -20,11 +20,27 @@ export interface EventStreamOptions {
   /** The client went away, was aborted, or its buffer was full. Called once. */
   onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
   readonly signal?: AbortSignal | undefined
-  /** Bytes that may wait for a slow reader before the stream is dropped, so that it holds nobody else up. */
+  /**
+   * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
+   * nobody else up. A reader that has taken everything is sent one event however large, up to `longestEvent`.
+   */
   readonly bufferLimit?: number
 }
 
 const defaultBufferLimit = 1_048_576
+
+/** Bytes of one event for a reader that has taken everything, as redis-server limits its subscribers. [redis 7.0] */
+const longestEvent = 33_554_432
+
+/** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
+export class ReaderTooSlow extends Error {}
+
+const readInPlace = new WeakSet<ReadableStream<Uint8Array>>()
+
+/** Tells that the reader of a stream only reads its chunks: it gets those that others get, too. */
+export function sharesChunks(body: ReadableStream<Uint8Array>): void {
+  readInPlace.add(body)
+}
 
 /** Whatever readers of event streams take for the end of a line. */
 const lineEnds = /\r\n|\r|\n/g
@@ -32,15 +48,23 @@ const lineEnds = /\r\n|\r|\n/g
 /** An event stream that never makes its writer wait: a reader that falls too far behind is disconnected. */
 export function eventStream(options: EventStreamOptions): EventStream {
   const limit = options.bufferLimit ?? defaultBufferLimit
+  /** What the reader has not taken, beside what the stream holds for it. */
+  const waiting: Uint8Array[] = []
+  let size = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
+  const forget = (): void => {
+    waiting.length = 0
+    size = 0
+  }
   const end = (reason: 'aborted' | 'closed' | 'overflow'): void => {
     if (ended) return
     ended = true
     options.signal?.removeEventListener('abort', onAbort)
+    if (reason !== 'closed') forget()
     if (reason === 'overflow')
-      controller?.error(new Error('The reader of this event stream was too slow and was dropped.'))
-    else if (reason === 'closed') controller?.close()
+      controller?.error(new ReaderTooSlow('The reader of this event stream was too slow and was dropped.'))
+    else if (reason === 'closed' && waiting.length === 0) controller?.close()
     options.onEnd(reason)
   }
   const onAbort = (): void => {
@@ -48,32 +72,55 @@ export function eventStream(options: EventStreamOptions): EventStream {
     end('aborted')
     stream?.error(new DOMException('This operation was aborted', 'AbortError'))
   }
+  /** Hands on one event, when the reader asks for it. */
+  const pass = (): void => {
+    const chunk = waiting.shift()
+    if (chunk === undefined) return
+    size -= chunk.length
+    // Whoever gets it may hand it on for good, so that it gets a copy.
+    controller!.enqueue(readInPlace.has(body) ? chunk : chunk.slice())
+    if (ended && waiting.length === 0) controller!.close()
+  }
+  let isAsked = false
   const body = new ReadableStream<Uint8Array>(
     {
       start(given) {
         controller = given
       },
+      pull() {
+        isAsked = true
+        if (waiting.length > 0) {
+          isAsked = false
+          pass()
+        }
+      },
       cancel() {
         end('aborted')
       },
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: limit }),
+    { highWaterMark: 0 },
   )
   const write = (chunk: Uint8Array): void => {
     if (ended) return
-    controller!.enqueue(chunk)
-    if ((controller!.desiredSize ?? 0) < 0) end('overflow')
+    if (size + chunk.length > (size === 0 ? Math.max(limit, longestEvent) : limit)) {
+      end('overflow')
+      return
+    }
+    waiting.push(chunk)
+    size += chunk.length
+    if (!isAsked) return
+    isAsked = false
+    pass()
   }
   if (options.signal?.aborted) onAbort()
   else options.signal?.addEventListener('abort', onAbort)
   return {
     body,
     send: (data) => write(dataFrame(data)),
-    // Streams may hand their chunks on for good, so each gets a copy of its own.
-    sendFrame: (frame) => write(frame.slice()),
+    sendFrame: write,
     comment: (text) => write(toArray(`: ${text}\n\n` as Bytes)),
     get isRead() {
-      return controller?.desiredSize === limit
+      return !ended && size === 0
     },
     close: () => end('closed'),
     fail: (error) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
+import { ReaderTooSlow, sharesChunks } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
@@ -173,10 +174,19 @@ async function sendStream(
   response: ServerResponse,
   streams: OpenStreams,
 ): Promise<void> {
+  sharesChunks(body)
   const reader = body.getReader()
   streams.count++
-  response.once('close', () => {
+  const forget = (): void => {
+    response.off('close', forget)
     streams.count--
+  }
+  response.on('close', forget)
+  // Noticed while it waits for the reader, too, who takes nothing of what else there is.
+  reader.closed.catch((error) => {
+    if (!(error instanceof ReaderTooSlow) || response.destroyed) return
+    forget()
+    response.destroy()
   })
   response.once('close', () => void reader.cancel().catch(() => undefined))
   response.writeHead(status, headers)
@@ -189,6 +199,7 @@ async function sendStream(
     }
     response.end()
   } catch {
+    if (response.destroyed) return
     // The stream broke off: the client shall see that it is not complete, and what was sent before that.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Account } from '../kernel/account.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
@@ -209,6 +210,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const tell = report ?? ((text: string) => console.error(text))
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
+  const buffered = new Account(most.buffered)
   let clustered: ClusterNode | undefined
   const serve = listener(
     () => tenants.origin,
@@ -261,7 +263,15 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
           const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
           const { openRedisPort } = await import('./redis-port/redis-port.js')
           const { connections, arrival } = most
-          const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
+          const at = {
+            address,
+            port: redisPort,
+            tls: redisTls,
+            most: connections,
+            patience: arrival,
+            buffered,
+            report: failed,
+          }
           native = await openRedisPort(at, porter).catch((error) => {
             throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
           })

@@ -31,7 +31,7 @@ const freeing: ReadonlySet<string> = new Set(
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
 /** A command of a pipeline or a transaction costs so many units, whatever it does: it is read, logged and answered. */
-const unitsPerRow = 40
+export const unitsPerRow = 40
 
 export function mostRows({ options }: Store): number {
   return Math.floor(options.policy.maxWork / unitsPerRow)

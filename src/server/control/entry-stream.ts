@@ -1,6 +1,6 @@
 import { type Bytes, toArray, utf8 } from '../../kernel/bytes.js'
 import type { Entry } from '../../kernel/traffic.js'
-import { dataFrame } from '../../protocol/event-stream.js'
+import { dataFrame, ReaderTooSlow } from '../../protocol/event-stream.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
@@ -31,7 +31,7 @@ export function entryStream(sandbox: Sandbox, first: Iterable<Entry>, wanted: Wa
           waiting.add(what)
           if (waiting.size > mostWaiting) {
             end()
-            controller.error(new Error('The reader of this stream was too slow and was dropped.'))
+            controller.error(new ReaderTooSlow('The reader of this stream was too slow and was dropped.'))
           } else wake?.()
         }
         let unsubscribe = sandbox.traffic.subscribe(add)

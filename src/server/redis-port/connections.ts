@@ -1,8 +1,10 @@
+import { Socket as NetSocket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 
@@ -62,9 +64,20 @@ export function serveStream(
   porter: Porter,
   address: string,
   report?: ((error: unknown) => void) | undefined,
+  crowd?: Crowd,
 ): Wire {
+  const settle = (): void => wire.settle()
   const socket = {
-    write: (bytes: Bytes) => void stream.write(bytes, 'latin1'),
+    write: (bytes: Bytes) => void stream.write(bytes, 'latin1', settle),
+    share: (shared: Shared, done: () => void) => {
+      // In this process it would be the client's own array, and all would have the same one.
+      if (!(stream instanceof NetSocket)) {
+        stream.write(shared.bytes, 'latin1', done)
+        return
+      }
+      shared.array ??= Buffer.from(shared.bytes, 'latin1')
+      stream.write(shared.array, done)
+    },
     end: () => sayFarewell(stream),
     destroy: () => void stream.destroy(),
     get backlog() {
@@ -75,7 +88,7 @@ export function serveStream(
     soon: (run: () => void) => void Promise.resolve().then(() => guarded(run)),
     later: (run: () => void) => void hostPause().then(() => guarded(run)),
   }
-  const wire = new Wire(porter, socket, address, textOf)
+  const wire = new Wire(porter, socket, address, textOf, crowd)
   const guarded = (work: () => void): void => {
     try {
       work()

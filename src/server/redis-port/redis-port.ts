@@ -1,6 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { Account } from '../../kernel/account.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../kernel/host.js'
+import { Crowd } from '../../store/native/crowd.js'
 import type { Porter, Wire } from '../../store/native/wire.js'
 import { listenOn } from '../addresses.js'
 import { sayFarewell, serveStream } from './connections.js'
@@ -19,6 +21,8 @@ export interface RedisPortOptions {
   readonly most: number
   /** Host milliseconds that somebody may take to sign in. */
   readonly patience: number
+  /** Bytes of all clients that are on their way. */
+  readonly buffered?: Account
   /** Gets what went wrong inside. */
   readonly report: (error: unknown) => void
 }
@@ -34,10 +38,11 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, report }: RedisPortOptions,
+  { address, port, tls, most, patience, buffered, report }: RedisPortOptions,
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
+  const crowd = new Crowd(buffered)
   /** All that were accepted, also those that are not served. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {
@@ -52,7 +57,7 @@ export async function openRedisPort(
       return
     }
     socket.setNoDelay(true)
-    const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report)
+    const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report, crowd)
     open.set(socket, wire)
     // However busy it is: one byte at a time is no reason to stay.
     const timer = hostSetTimeout(() => {
