@@ -1,3 +1,4 @@
+import type { Account } from '../kernel/account.js'
 import { type Bytes, toArray } from '../kernel/bytes.js'
 
 /** The writing end of a server-sent event stream. */
@@ -35,12 +36,45 @@ const longestEvent = 33_554_432
 /** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
 export class ReaderTooSlow extends Error {}
 
-const readInPlace = new WeakSet<ReadableStream<Uint8Array>>()
+/** Chunks that readers have not taken, each held once however many wait for it. */
+export class HeldChunks {
+  readonly #account: Account
+  readonly #readers = new Map<Uint8Array, number>()
 
-/** Tells that the reader of a stream only reads its chunks: it gets those that others get, too. */
-export function sharesChunks(body: ReadableStream<Uint8Array>): void {
-  readInPlace.add(body)
+  constructor(account: Account) {
+    this.#account = account
+  }
+
+  /** One more reader has not taken it; `false` where there is no room for it. */
+  hold(chunk: Uint8Array): boolean {
+    const readers = this.#readers.get(chunk) ?? 0
+    if (readers === 0 && !this.#account.take(chunk.length)) return false
+    this.#readers.set(chunk, readers + 1)
+    return true
+  }
+
+  /** A reader has taken it, or is gone. */
+  letGo(chunk: Uint8Array): void {
+    const readers = this.#readers.get(chunk)
+    if (readers === undefined) return
+    if (readers > 1) this.#readers.set(chunk, readers - 1)
+    else if (this.#readers.delete(chunk)) this.#account.release(chunk.length)
+  }
 }
+
+/** Who reads event streams in place, and what holds their chunks. */
+const heldBy = new WeakMap<ReadableStream<Uint8Array>, HeldChunks>()
+
+/**
+ * Tells that the reader of a body only reads its chunks. Those of an event stream are the ones that others get, then, and
+ * are held until the reader lets go of them.
+ */
+export function readsInPlace(body: ReadableStream<Uint8Array>, held: HeldChunks): void {
+  heldBy.set(body, held)
+}
+
+/** Bytes of an event that a reader who has taken everything gets although there is no room. */
+const always = 16_384
 
 /** Whatever readers of event streams take for the end of a line. */
 const lineEnds = /\r\n|\r|\n/g
@@ -54,6 +88,7 @@ export function eventStream(options: EventStreamOptions): EventStream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
   const forget = (): void => {
+    for (const chunk of waiting) heldBy.get(body)?.letGo(chunk)
     waiting.length = 0
     size = 0
   }
@@ -78,7 +113,7 @@ export function eventStream(options: EventStreamOptions): EventStream {
     if (chunk === undefined) return
     size -= chunk.length
     // Whoever gets it may hand it on for good, so that it gets a copy.
-    controller!.enqueue(readInPlace.has(body) ? chunk : chunk.slice())
+    controller!.enqueue(heldBy.has(body) ? chunk : chunk.slice())
     if (ended && waiting.length === 0) controller!.close()
   }
   let isAsked = false
@@ -102,7 +137,9 @@ export function eventStream(options: EventStreamOptions): EventStream {
   )
   const write = (chunk: Uint8Array): void => {
     if (ended) return
-    if (size + chunk.length > (size === 0 ? Math.max(limit, longestEvent) : limit)) {
+    const fits = size + chunk.length <= (size === 0 ? Math.max(limit, longestEvent) : limit)
+    const isHeld = fits && heldBy.get(body)?.hold(chunk) !== false
+    if (!isHeld && !(fits && size === 0 && chunk.length <= always)) {
       end('overflow')
       return
     }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
-import { ReaderTooSlow, sharesChunks } from '../protocol/event-stream.js'
+import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
@@ -11,6 +12,7 @@ export type ReportBug = (error: unknown, call: Call) => void
 /**
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
  * @param turnsAway the answer for a call whose body is not worth reading
+ * @param buffered the account of bytes on their way
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
 export function listener(
@@ -19,8 +21,9 @@ export function listener(
   reportBug: ReportBug,
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
   turnsAway: (call: Call) => Answer | Promise<Answer> | undefined = () => undefined,
+  buffered: Account = new Account(Number.POSITIVE_INFINITY),
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.streams }
+  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(buffered) }
   return (request, response) => {
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
@@ -174,7 +177,8 @@ async function sendStream(
   response: ServerResponse,
   streams: OpenStreams,
 ): Promise<void> {
-  sharesChunks(body)
+  const { held } = streams
+  readsInPlace(body, held)
   const reader = body.getReader()
   streams.count++
   const forget = (): void => {
@@ -195,7 +199,9 @@ async function sendStream(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
-      if (!response.write(value)) await drained(response)
+      const isTaken = response.write(value)
+      if (!isTaken) await drained(response)
+      held.letGo(value)
     }
     response.end()
   } catch {
@@ -231,6 +237,7 @@ function headersOf({ headers }: Answer): string[] {
 interface OpenStreams {
   count: number
   readonly limit: number
+  readonly held: HeldChunks
 }
 
 function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse, limit: number): void {
@@ -248,7 +255,7 @@ function refuseBody(response: ServerResponse, error: BodyTooLarge): void {
   sendPlain(response, 413, error.message)
 }
 
-function drained(response: ServerResponse): Promise<void> {
+export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       response.off('drain', go)

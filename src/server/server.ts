@@ -219,6 +219,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
     (call) => (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+    buffered,
   )
   const names = [host, ...(cluster?.base === undefined ? [] : [new URL(cluster.base).hostname])]
   let isOpen = false

@@ -2,6 +2,10 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/commands.js'
+import { sizeOfWords } from '../meter.js'
+
+/** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
+const longestShown = 33_554_432
 
 /** As redis-server writes it. */
 const redacted = '"(redacted)"'
@@ -220,6 +224,11 @@ export class PubSub {
 
   /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
+    // Each byte may become four, and nobody is sent a line of that length.
+    if (sizeOfWords(argv) > longestShown) {
+      for (const monitor of this.monitors) monitor.dismiss()
+      return
+    }
     const secrets = passwordWords(argv)
     const words = argv.map((word, index) => ` ${secrets.has(index) ? redacted : quoted(word)}`).join('')
     tell(this.monitors, new PubSubMessage(`${unixSeconds(now)} [0 ${origin}]${words}`))

@@ -1,9 +1,9 @@
 import { Account } from '../../kernel/account.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { unitsPerRow } from '../../kernel/work.js'
 import type { User } from '../access/access.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
-import { unitsPerRow } from '../limits.js'
 import { searchLoading } from '../search/loading.js'
 import {
   CommandReader,
