@@ -105,7 +105,7 @@ export const limitRows: readonly LimitRow[] = [
     'bytes',
     'the reader is dropped, as by `client-output-buffer-limit pubsub` of redis-server',
   ),
-  fixed('entries that a slow reader of a traffic stream has not taken', 33_554_432, 'bytes of bodies', 'it is dropped'),
+  fixed('entries that a slow reader of a traffic stream has not taken', 16_777_216, 'bytes of bodies', 'it is dropped'),
   fixed(
     'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
     67_108_864,

@@ -2,7 +2,6 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/commands.js'
-import { sizeOfWords } from '../meter.js'
 
 /** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
 const longestShown = 33_554_432
@@ -225,7 +224,7 @@ export class PubSub {
   /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     // Each byte may become four, and nobody is sent a line of that length.
-    if (sizeOfWords(argv) > longestShown) {
+    if (argv.reduce((size, word) => size + word.length, 0) > longestShown) {
       for (const monitor of this.monitors) monitor.dismiss()
       return
     }
