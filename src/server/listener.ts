@@ -4,6 +4,7 @@ import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
+import { bulky, inBulk } from './bulk.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
@@ -199,6 +200,7 @@ async function sendStream(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
+      if (value.length >= bulky) await new Promise<void>(inBulk)
       const isTaken = response.write(value)
       if (!isTaken) await drained(response)
       held.letGo(value)

@@ -7,6 +7,7 @@ import { inside } from '../../store/inside.js'
 import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
+import { bulky, inBulk } from '../bulk.js'
 
 // Streams of the host as connections of the native protocol.
 
@@ -76,7 +77,14 @@ export function serveStream(
         return
       }
       shared.array ??= Buffer.from(shared.bytes, 'latin1')
+      if (shared.array.length < bulky) {
+        stream.write(shared.array, done)
+        return
+      }
+      // Whatever is written in the meantime stays behind it.
+      stream.cork()
       stream.write(shared.array, done)
+      inBulk(() => stream.uncork())
     },
     end: () => sayFarewell(stream),
     destroy: () => void stream.destroy(),
