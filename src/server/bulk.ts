@@ -9,7 +9,7 @@ const perTurn = 4
 const waiting: (() => void)[] = []
 let isDue = false
 
-/** Runs a large write when it is its turn: one message for hundreds of readers would stop everybody else for seconds. */
+/** Runs a large write when it is its turn: a large value for hundreds of readers at once would stop everybody else for seconds. */
 export function inBulk(run: () => void): void {
   waiting.push(run)
   if (!isDue) next()

@@ -262,7 +262,7 @@ export const attacks: readonly Attack[] = [
         heard.push((await store('/', ['PUBLISH', 'c', 'x'.repeat(9_000_000)])).text)
       return [!heard.at(-1)?.includes(':0') && `they stay: ${heard}`]
     },
-    over: { loops: 40, because: 'a body of 9 MB is read, and 200 sockets take what they can' },
+    over: { loops: 25, because: 'a body of 9 MB is read, and 200 sockets take what they can' },
   },
   {
     // Limit: --max-buffered.
@@ -273,7 +273,7 @@ export const attacks: readonly Attack[] = [
       const got = await native(['ECHO still-there\r\n'], 'still-there')
       return [!got.includes('still-there') && 'who reads is not answered']
     },
-    over: { loops: 60, because: 'each socket takes some megabytes' },
+    over: { loops: 25, because: 'each socket takes some megabytes' },
   },
   {
     // Limit: policy.maxAnswerSize.
@@ -288,7 +288,7 @@ export const attacks: readonly Attack[] = [
         unless(last.text.includes('"1"'), 'not all commands have run', last),
       ]
     },
-    over: { loops: 60, because: 'an answer of 100 MB is written' },
+    over: { loops: 40, because: 'an answer of 100 MB is written' },
   },
   {
     // Limit: commands in a row.

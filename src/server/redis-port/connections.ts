@@ -68,23 +68,20 @@ export function serveStream(
   crowd?: Crowd,
 ): Wire {
   const settle = (): void => wire.settle()
+  const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
+    const isBulky = bytes.length >= bulky && stream instanceof NetSocket
+    // Whatever is written in the meantime stays behind it.
+    if (isBulky) stream.cork()
+    stream.write(bytes, 'latin1', done)
+    if (isBulky) inBulk(() => stream.uncork())
+  }
   const socket = {
-    write: (bytes: Bytes) => void stream.write(bytes, 'latin1', settle),
+    write: (bytes: Bytes) => put(bytes, settle),
     share: (shared: Shared, done: () => void) => {
       // In this process it would be the client's own array, and all would have the same one.
-      if (!(stream instanceof NetSocket)) {
-        stream.write(shared.bytes, 'latin1', done)
-        return
-      }
-      shared.array ??= Buffer.from(shared.bytes, 'latin1')
-      if (shared.array.length < bulky) {
-        stream.write(shared.array, done)
-        return
-      }
-      // Whatever is written in the meantime stays behind it.
-      stream.cork()
-      stream.write(shared.array, done)
-      inBulk(() => stream.uncork())
+      const isSocket = stream instanceof NetSocket
+      if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
+      put((isSocket && shared.array) || shared.bytes, done)
     },
     end: () => sayFarewell(stream),
     destroy: () => void stream.destroy(),
