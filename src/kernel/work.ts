@@ -1,3 +1,6 @@
+/** A command in a row of commands costs so many units, whatever it does: it is read, logged and answered. [choice] */
+export const unitsPerRow = 40
+
 /**
  * A budget of work that is counted, never timed, so that the same work ends at the same place on every machine.
  *
@@ -8,16 +11,27 @@
 export class Work {
   /** Units that may still be charged. */
   left: number
+  #limit: number
+  /** What was spent before it began anew the last time. */
+  #before = 0
   readonly #exceeded: (units: number) => Error
 
   /** `exceeded` makes the error for work that would take so many units more than are left. */
   constructor(limit: number, exceeded: (units: number) => Error) {
     this.left = limit
+    this.#limit = limit
     this.#exceeded = exceeded
   }
 
-  /** Begins anew. */
+  /** Units that were spent so far, by all who began anew: what turns are counted by. */
+  get spent(): number {
+    return this.#before + this.#limit - this.left
+  }
+
+  /** Begins anew, or goes on with what was left. */
   renew(limit: number): void {
+    this.#before = this.spent
+    this.#limit = limit
     this.left = limit
   }
 

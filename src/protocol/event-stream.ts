@@ -1,3 +1,4 @@
+import type { Account } from '../kernel/account.js'
 import { type Bytes, toArray } from '../kernel/bytes.js'
 
 /** The writing end of a server-sent event stream. */
@@ -5,7 +6,7 @@ export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
   /** Sends one `data:` event, a line of `data: ` for each line of the payload. */
   send(data: Bytes): void
-  /** Sends what `dataFrame` made; for one event that goes to many streams. */
+  /** Sends what `dataFrame` made; for one event that goes to many streams, which hold it once. */
   sendFrame(frame: Uint8Array): void
   /** Sends a comment, which readers skip: keeps connections open. */
   comment(text: string): void
@@ -20,11 +21,60 @@ export interface EventStreamOptions {
   /** The client went away, was aborted, or its buffer was full. Called once. */
   onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
   readonly signal?: AbortSignal | undefined
-  /** Bytes that may wait for a slow reader before the stream is dropped, so that it holds nobody else up. */
+  /**
+   * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
+   * nobody else up. A reader that has taken everything is sent one event however large, up to `longestEvent`.
+   */
   readonly bufferLimit?: number
 }
 
 const defaultBufferLimit = 1_048_576
+
+/** Bytes of one event for a reader that has taken everything, as redis-server limits its subscribers. [redis 7.0] */
+const longestEvent = 33_554_432
+
+/** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
+export class ReaderTooSlow extends Error {}
+
+/** Chunks that readers have not taken, each held once however many wait for it. */
+export class HeldChunks {
+  readonly #account: Account
+  readonly #readers = new Map<Uint8Array, number>()
+
+  constructor(account: Account) {
+    this.#account = account
+  }
+
+  /** One more reader has not taken it; `false` where there is no room for it. */
+  hold(chunk: Uint8Array): boolean {
+    const readers = this.#readers.get(chunk) ?? 0
+    if (readers === 0 && !this.#account.take(chunk.length)) return false
+    this.#readers.set(chunk, readers + 1)
+    return true
+  }
+
+  /** A reader has taken it, or is gone. */
+  letGo(chunk: Uint8Array): void {
+    const readers = this.#readers.get(chunk)
+    if (readers === undefined) return
+    if (readers > 1) this.#readers.set(chunk, readers - 1)
+    else if (this.#readers.delete(chunk)) this.#account.release(chunk.length)
+  }
+}
+
+/** Who reads event streams in place, and what holds their chunks. */
+const heldBy = new WeakMap<ReadableStream<Uint8Array>, HeldChunks>()
+
+/**
+ * Tells that the reader of a body only reads its chunks. Those of an event stream are the ones that others get, then, and
+ * are held until the reader lets go of them.
+ */
+export function readsInPlace(body: ReadableStream<Uint8Array>, held: HeldChunks): void {
+  heldBy.set(body, held)
+}
+
+/** Bytes of an event that a reader who has taken everything gets although there is no room. */
+const always = 16_384
 
 /** Whatever readers of event streams take for the end of a line. */
 const lineEnds = /\r\n|\r|\n/g
@@ -32,15 +82,24 @@ const lineEnds = /\r\n|\r|\n/g
 /** An event stream that never makes its writer wait: a reader that falls too far behind is disconnected. */
 export function eventStream(options: EventStreamOptions): EventStream {
   const limit = options.bufferLimit ?? defaultBufferLimit
+  /** What the reader has not taken, beside what the stream holds for it. */
+  const waiting: Uint8Array[] = []
+  let size = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
+  const forget = (): void => {
+    for (const chunk of waiting) heldBy.get(body)?.letGo(chunk)
+    waiting.length = 0
+    size = 0
+  }
   const end = (reason: 'aborted' | 'closed' | 'overflow'): void => {
     if (ended) return
     ended = true
     options.signal?.removeEventListener('abort', onAbort)
+    if (reason !== 'closed') forget()
     if (reason === 'overflow')
-      controller?.error(new Error('The reader of this event stream was too slow and was dropped.'))
-    else if (reason === 'closed') controller?.close()
+      controller?.error(new ReaderTooSlow('The reader of this event stream was too slow and was dropped.'))
+    else if (reason === 'closed' && waiting.length === 0) controller?.close()
     options.onEnd(reason)
   }
   const onAbort = (): void => {
@@ -48,32 +107,57 @@ export function eventStream(options: EventStreamOptions): EventStream {
     end('aborted')
     stream?.error(new DOMException('This operation was aborted', 'AbortError'))
   }
+  /** Hands on one event, when the reader asks for it. */
+  const pass = (): void => {
+    const chunk = waiting.shift()
+    if (chunk === undefined) return
+    size -= chunk.length
+    // Whoever gets it may hand it on for good, so that it gets a copy.
+    controller!.enqueue(heldBy.has(body) ? chunk : chunk.slice())
+    if (ended && waiting.length === 0) controller!.close()
+  }
+  let isAsked = false
   const body = new ReadableStream<Uint8Array>(
     {
       start(given) {
         controller = given
       },
+      pull() {
+        isAsked = true
+        if (waiting.length > 0) {
+          isAsked = false
+          pass()
+        }
+      },
       cancel() {
         end('aborted')
       },
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: limit }),
+    { highWaterMark: 0 },
   )
   const write = (chunk: Uint8Array): void => {
     if (ended) return
-    controller!.enqueue(chunk)
-    if ((controller!.desiredSize ?? 0) < 0) end('overflow')
+    const fits = size + chunk.length <= (size === 0 ? Math.max(limit, longestEvent) : limit)
+    const isHeld = fits && heldBy.get(body)?.hold(chunk) !== false
+    if (!isHeld && !(fits && size === 0 && chunk.length <= always)) {
+      end('overflow')
+      return
+    }
+    waiting.push(chunk)
+    size += chunk.length
+    if (!isAsked) return
+    isAsked = false
+    pass()
   }
   if (options.signal?.aborted) onAbort()
   else options.signal?.addEventListener('abort', onAbort)
   return {
     body,
     send: (data) => write(dataFrame(data)),
-    // Streams may hand their chunks on for good, so each gets a copy of its own.
-    sendFrame: (frame) => write(frame.slice()),
+    sendFrame: write,
     comment: (text) => write(toArray(`: ${text}\n\n` as Bytes)),
     get isRead() {
-      return controller?.desiredSize === limit
+      return !ended && size === 0
     },
     close: () => end('closed'),
     fail: (error) => {

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
+import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { freeFailures } from '../store/native/wire.js'
@@ -78,7 +79,7 @@ export const limitRows: readonly LimitRow[] = [
     'buffered',
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
     'bytes',
-    '503 for a body, an error for a command; a reader that takes nothing is dropped',
+    '503 for a body; an event stream that is behind is dropped; of the native connections those that hold most are closed',
     '512 MiB, or a quarter of the heap',
   ),
   option(
@@ -105,9 +106,40 @@ export const limitRows: readonly LimitRow[] = [
     'bytes',
     'a text is cut after a word, other values are left out',
   ),
-  policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),
   policy('maxRunSteps', 'the steps of a workflow run', 'steps', '429, as the service does; the run fails'),
   policy('maxRunContext', 'payload and results of a workflow run', 'bytes', '429, as the service does; the run fails'),
+  policy(
+    'maxStreamBuffer',
+    'what a slow reader of an event stream, or a subscriber of the native protocol, has not taken',
+    'bytes',
+    'it is dropped before more is added',
+  ),
+  fixed(
+    'one event, or message, for a reader who has taken everything',
+    33_554_432,
+    'bytes',
+    'the reader is dropped, as by `client-output-buffer-limit pubsub` of redis-server',
+  ),
+  fixed('entries that a slow reader of a traffic stream has not taken', 16_777_216, 'bytes of bodies', 'it is dropped'),
+  fixed(
+    'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
+    67_108_864,
+    'bytes',
+    "`OOM command not allowed when used memory > 'maxmemory'.`; a transaction is discarded by its `EXEC`",
+  ),
+  fixed(
+    'rows between `MULTI` and `EXEC`',
+    Math.floor(defaultPolicy.maxWork / unitsPerRow),
+    'rows',
+    '`ERR max work exceeded`; the transaction is discarded by its `EXEC`',
+  ),
+  fixed('a command of somebody who has not signed in', 16_384, 'bytes', '`NOAUTH`, and nothing of it is kept'),
+  fixed(
+    'commands of a connection of the native protocol in a row',
+    256 * unitsPerRow,
+    'units of about 25 ns, at least 40 for a command',
+    'the other connections have their turn',
+  ),
   fixed('the head of a request', 1_048_576, 'bytes', '431'),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(

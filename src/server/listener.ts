@@ -1,7 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
+import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
+import { bulky, inBulk } from './bulk.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
@@ -10,6 +13,7 @@ export type ReportBug = (error: unknown, call: Call) => void
 /**
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
  * @param turnsAway the answer for a call whose body is not worth reading
+ * @param buffered the account of bytes on their way
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
 export function listener(
@@ -18,8 +22,9 @@ export function listener(
   reportBug: ReportBug,
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
   turnsAway: (call: Call) => Answer | Promise<Answer> | undefined = () => undefined,
+  buffered: Account = new Account(Number.POSITIVE_INFINITY),
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.streams }
+  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(buffered) }
   return (request, response) => {
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
@@ -173,10 +178,20 @@ async function sendStream(
   response: ServerResponse,
   streams: OpenStreams,
 ): Promise<void> {
+  const { held } = streams
+  readsInPlace(body, held)
   const reader = body.getReader()
   streams.count++
-  response.once('close', () => {
+  const forget = (): void => {
+    response.off('close', forget)
     streams.count--
+  }
+  response.on('close', forget)
+  // Noticed while it waits for the reader, too, who takes nothing of what else there is.
+  reader.closed.catch((error) => {
+    if (!(error instanceof ReaderTooSlow) || response.destroyed) return
+    forget()
+    response.destroy()
   })
   response.once('close', () => void reader.cancel().catch(() => undefined))
   response.writeHead(status, headers)
@@ -185,10 +200,14 @@ async function sendStream(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
-      if (!response.write(value)) await drained(response)
+      if (value.length >= bulky) await new Promise<void>(inBulk)
+      const isTaken = response.write(value)
+      if (!isTaken) await drained(response)
+      held.letGo(value)
     }
     response.end()
   } catch {
+    if (response.destroyed) return
     // The stream broke off: the client shall see that it is not complete, and what was sent before that.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
@@ -220,6 +239,7 @@ function headersOf({ headers }: Answer): string[] {
 interface OpenStreams {
   count: number
   readonly limit: number
+  readonly held: HeldChunks
 }
 
 function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse, limit: number): void {
@@ -237,7 +257,7 @@ function refuseBody(response: ServerResponse, error: BodyTooLarge): void {
   sendPlain(response, 413, error.message)
 }
 
-function drained(response: ServerResponse): Promise<void> {
+export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       response.off('drain', go)

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Account } from '../kernel/account.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
@@ -222,6 +223,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const tell = report ?? ((text: string) => console.error(text))
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
+  const buffered = new Account(most.buffered)
   let clustered: ClusterNode | undefined
   const linkFor = (call: Call): Answer | undefined =>
     links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
@@ -232,6 +234,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
     (call) => linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+    buffered,
   )
   const hosts = [
     ...allowHosts.map(checkedHost),
@@ -295,6 +298,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
             tls: redisTls,
             most: connections,
             patience: arrival,
+            buffered,
             report: failed,
             tell,
           }

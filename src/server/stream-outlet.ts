@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Answer } from '../protocol/service.js'
+import { drained } from './listener.js'
 
 /** Serves bodies of event streams, each once and at an address that nobody can guess. */
 export interface StreamOutlet {
@@ -41,7 +42,8 @@ async function pipe({ status, headers, body }: Answer, response: ServerResponse)
   const reader = (body as ReadableStream<Uint8Array>).getReader()
   response.once('close', () => void reader.cancel().catch(() => undefined))
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) response.write(read.value)
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      if (!response.write(read.value)) await drained(response)
     response.end()
   } catch {
     // What came before the break has to get through.

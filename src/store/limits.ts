@@ -1,4 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
+import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Command } from './command/command.js'
 import {
@@ -29,9 +30,6 @@ const freeing: ReadonlySet<string> = new Set(
 
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
-
-/** A command of a pipeline or a transaction costs so many units, whatever it does: it is read, logged and answered. */
-const unitsPerRow = 40
 
 export function mostRows({ options }: Store): number {
   return Math.floor(options.policy.maxWork / unitsPerRow)

@@ -263,7 +263,7 @@ export class Store {
     try {
       return run()
     } finally {
-      this.work.left = left
+      this.work.renew(left)
     }
   }
 

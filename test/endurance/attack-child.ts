@@ -4,6 +4,7 @@ import { startServer } from '../../src/server/server.js'
 const reports: string[] = []
 const server = await startServer({
   port: 0,
+  redisPort: 0,
   clock: 'manual',
   storeToken: 't',
   queueToken: 'q',
@@ -68,4 +69,4 @@ process.on('message', async (question) => {
   }
 })
 process.on('disconnect', () => process.exit(0))
-process.send?.({ origin: server.origin })
+process.send?.({ origin: server.origin, redisPort: server.redisPort })

@@ -13,6 +13,11 @@ export interface Target {
   readonly order: (path: string, body?: unknown, method?: string) => Promise<Got>
   /** Bytes over a connection of their own, which stays open until the attack has ended. */
   readonly raw: (text: string) => Promise<void>
+  /**
+   * Commands over a connection of the native protocol, which stays open until the attack has ended.
+   * @param until resolves, with what was answered, when this has been; without it nothing is read at all
+   */
+  readonly native: (parts: Iterable<string>, until?: string) => Promise<string>
   /** A call that is given up after so many milliseconds of the host. */
   readonly givenUp: (path: string, body: unknown, after: number) => Promise<void>
 }
@@ -167,6 +172,10 @@ function costly(name: string): Pick<Attack, 'over'> {
   return found === undefined ? {} : { over: { loops: found[0], because: found[1] } }
 }
 
+function encoded(...words: readonly string[]): string {
+  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`
+}
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
@@ -232,6 +241,64 @@ export const attacks: readonly Attack[] = [
       const traffic = await order('/traffic')
       return [unless(got.status === 400, 'not refused', got), unless(traffic.status === 200, 'no traffic', traffic)]
     },
+  },
+  {
+    // Limit: what is kept for a connection.
+    name: 'native: 1 GB between MULTI and EXEC',
+    strike: async ({ native }) => {
+      const row = encoded('SET', 'k', 'x'.repeat(1_000_000))
+      const got = await native(['MULTI\r\n', ...repeat(1000, row), 'EXEC\r\n'], 'EXECABORT')
+      return [!got.includes('OOM') && `nothing is refused: ${got.slice(-200)}`]
+    },
+    over: { loops: 30, because: 'a command of 1 MB is read again and again' },
+  },
+  {
+    // Limit: one message for who has taken everything, then policy.maxStreamBuffer; a message is held once.
+    name: 'native: 9 MB for 200 readers who read nothing',
+    strike: async ({ native, store }) => {
+      await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
+      const heard: string[] = []
+      for (let count = 0; count < 3; count++)
+        heard.push((await store('/', ['PUBLISH', 'c', 'x'.repeat(9_000_000)])).text)
+      return [!heard.at(-1)?.includes(':0') && `they stay: ${heard}`]
+    },
+    over: { loops: 25, because: 'a body of 9 MB is read, and 200 sockets take what they can' },
+  },
+  {
+    // Limit: --max-buffered.
+    name: 'native: 200 who ask for 9 MB each and read nothing',
+    strike: async ({ native, store }) => {
+      await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
+      await Promise.all(repeat(200, 'GET large\r\n').map((ask) => native([ask])))
+      const got = await native(['ECHO still-there\r\n'], 'still-there')
+      return [!got.includes('still-there') && 'who reads is not answered']
+    },
+    over: { loops: 25, because: 'each socket takes some megabytes' },
+  },
+  {
+    // Limit: policy.maxAnswerSize.
+    name: 'native: EXEC with a reply that is longer than a string',
+    strike: async ({ native, store }) => {
+      await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
+      const rows = ['MULTI\r\n', 'GET large\r\n'.repeat(100), 'SET last 1\r\nEXEC\r\n', 'ECHO the-end\r\n']
+      const got = await native(rows, 'the-end')
+      const last = await store('/', ['GET', 'last'])
+      return [
+        !got.includes('max answer size') && `not refused: ${got.slice(-200)}`,
+        unless(last.text.includes('"1"'), 'not all commands have run', last),
+      ]
+    },
+    over: { loops: 40, because: 'an answer of 100 MB is written' },
+  },
+  {
+    // Limit: commands in a row.
+    name: 'native: a hundred scripts in one write',
+    strike: async ({ native }) => {
+      const row = encoded('EVAL', 'for i=1,1000000 do end return 1', '0')
+      const got = await native([row.repeat(100), 'ECHO the-end\r\n'], 'the-end')
+      return [!got.includes('the-end') && 'not answered']
+    },
+    over: { loops: 20, because: coldUnits },
   },
   {
     name: 'the slots of a schedule to the end of time',

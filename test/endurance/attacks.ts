@@ -40,10 +40,10 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
   const child = fork(program('attack'), { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
   const complaints: string[] = []
   try {
-    const { origin } = await nextOf<{ origin: string }>(child)
+    const { origin, redisPort } = await nextOf<{ origin: string; redisPort: number }>(child)
     const before = await asked<{ bytes: number }>(child, 'memory')
     await asked(child, 'watch')
-    complaints.push(...(await struck(origin, attack)))
+    complaints.push(...(await struck(origin, redisPort, attack)))
     const { loops, reports } = await asked<{ loops: number; reports: string[] }>(child, 'block')
     for (const report of reports) complaints.push(`it failed by mistake: ${report.slice(0, 300)}`)
     const after = await asked<{ bytes: number }>(child, 'memory')
@@ -63,11 +63,11 @@ async function asked<T>(child: ChildProcess, question: string): Promise<T> {
   return answer
 }
 
-async function struck(origin: string, attack: Attack): Promise<string[]> {
+async function struck(origin: string, redisPort: number, attack: Attack): Promise<string[]> {
   const open: Socket[] = []
   const late = AbortSignal.timeout(patience)
   try {
-    const complaints = await attack.strike(targetAt(origin, 'mallory', open, late))
+    const complaints = await attack.strike(targetAt(origin, redisPort, 'mallory', open, late))
     return complaints.filter((complaint) => complaint !== false)
   } catch (error) {
     return [late.aborted ? `no end after ${patience} ms` : String((error as Error).cause ?? error)]
@@ -76,7 +76,7 @@ async function struck(origin: string, attack: Attack): Promise<string[]> {
   }
 }
 
-function targetAt(origin: string, tenant: string, open: Socket[], late: AbortSignal): Target {
+function targetAt(origin: string, redisPort: number, tenant: string, open: Socket[], late: AbortSignal): Target {
   const store = { authorization: 'Bearer t' }
   const queue = { authorization: 'Bearer q' }
   const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
@@ -92,6 +92,26 @@ function targetAt(origin: string, tenant: string, open: Socket[], late: AbortSig
         open.push(socket)
         socket.on('error', reject)
         socket.write(text.replaceAll('TENANT', tenant), 'latin1', () => setTimeout(resolve, 20))
+      }),
+    native: (parts, until) =>
+      new Promise((resolve) => {
+        const socket = connect(redisPort, '127.0.0.1')
+        open.push(socket)
+        let got = ''
+        const end = (): void => resolve(got)
+        socket.on('error', end)
+        socket.on('close', end)
+        if (until === undefined) socket.pause()
+        else
+          socket.on('data', (chunk) => {
+            got = (got + chunk.toString('latin1')).slice(-kept)
+            if (got.includes(until)) end()
+          })
+        late.addEventListener('abort', end)
+        socket.write(`AUTH ${tenant}/default t\r\n`)
+        for (const part of parts) socket.write(part, 'latin1')
+        // Whoever reads nothing is given time to be answered.
+        if (until === undefined) setTimeout(end, 200)
       }),
     givenUp: async (path, body, after) => {
       const url = `${origin}/_control/${tenant}${path}`

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { eventStream } from '../../src/protocol/event-stream.js'
+import { eventStream, HeldChunks, ReaderTooSlow, readsInPlace } from '../../src/protocol/event-stream.js'
 
 const decoder = new TextDecoder()
 
@@ -81,4 +82,60 @@ test('a reader that keeps up may take far more than the limit', async () => {
     expect(await next(reader)).toBe('data: 0123456789\n\n')
   }
   expect(ends).toEqual([])
+})
+
+test('a reader that has taken everything gets one event however large, and is dropped before another is added', async () => {
+  const { stream, ends, reader } = opened({ bufferLimit: 64 })
+  stream.send(latin1('x'.repeat(1_000)))
+  expect(ends).toEqual([])
+  stream.send(latin1('0123456789'))
+  expect(ends).toEqual(['overflow'])
+  await expect(reader.read()).rejects.toThrow(ReaderTooSlow)
+})
+
+test('nobody gets an event that is longer than redis-server sends', () => {
+  const { stream, ends } = opened()
+  stream.sendFrame(new Uint8Array(33_554_433))
+  expect(ends).toEqual(['overflow'])
+})
+
+test('readers get copies, and those that only read get the same bytes, which are held once', async () => {
+  const account = new Account(1_000)
+  const held = new HeldChunks(account)
+  const frame = new Uint8Array(600)
+  const copied = opened()
+  const [one, another] = [opened(), opened()]
+  for (const { stream } of [one, another]) readsInPlace(stream.body, held)
+  for (const { stream } of [one, another, copied]) stream.sendFrame(frame)
+  expect(account.held).toBe(600)
+  const { value } = await copied.reader.read()
+  expect(value).toEqual(frame)
+  expect(value).not.toBe(frame)
+  expect((await one.reader.read()).value).toBe(frame)
+  held.letGo(frame)
+  expect(account.held).toBe(600)
+  await another.reader.cancel()
+  expect(account.held).toBe(0)
+})
+
+test('a reader for whose events there is no room among all is dropped; who is up to date gets a short one', async () => {
+  const held = new HeldChunks(new Account(100))
+  const { stream, ends } = opened()
+  readsInPlace(stream.body, held)
+  stream.sendFrame(new Uint8Array(200))
+  expect(ends).toEqual([])
+  stream.sendFrame(new Uint8Array(200))
+  expect(ends).toEqual(['overflow'])
+})
+
+test('what was sent before the end is read before it', async () => {
+  const { stream, reader } = opened()
+  for (const word of ['a', 'b']) stream.send(latin1(word))
+  stream.close()
+  stream.send(latin1('c'))
+  expect([await next(reader), await next(reader), await next(reader)]).toEqual([
+    'data: a\n\n',
+    'data: b\n\n',
+    undefined,
+  ])
 })

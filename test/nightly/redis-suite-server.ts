@@ -52,9 +52,11 @@ const lenient: Home = {
 const server = createServer((socket: Socket) => {
   socket.setNoDelay(true)
   const address = `${socket.remoteAddress}:${socket.remotePort}`
-  const wire = serveStream(socket, porterOf(sandbox), address, (error) => {
-    console.error(error)
-    socket.destroy()
+  const wire = serveStream(socket, porterOf(sandbox), address, {
+    report: (error) => {
+      console.error(error)
+      socket.destroy()
+    },
   })
   wire.welcome(lenient, 'default')
 })

@@ -1,9 +1,13 @@
+import { once } from 'node:events'
 import { createServer, request as nodeRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
 import { json } from '../../src/protocol/call.js'
+import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
+import { defaultLimits } from '../../src/server/limits.js'
 import { listener } from '../../src/server/listener.js'
 
 const origin = 'http://double.test:1'
@@ -12,8 +16,12 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-async function listening(exchange: Exchange, report: (error: unknown) => void = () => {}): Promise<number> {
-  const server = createServer(listener(() => origin, exchange, report))
+async function listening(
+  exchange: Exchange,
+  report: (error: unknown) => void = () => {},
+  ...rest: [limits?: typeof defaultLimits, turnsAway?: () => undefined, buffered?: Account]
+): Promise<number> {
+  const server = createServer(listener(() => origin, exchange, report, ...rest))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   ends.push(() => {
     server.closeAllConnections()
@@ -150,4 +158,38 @@ test.each([
     500,
     expect.stringMatching(/^The answer cannot be sent: [^\n]*\.$/),
   ])
+})
+
+test('a stream whose reader takes nothing is dropped with its socket, its bytes and its place', async () => {
+  const streams: EventStream[] = []
+  const buffered = new Account(100_000_000)
+  const exchange: Exchange = ({ signal }) => {
+    const stream = eventStream({ onEnd: () => {}, signal, bufferLimit: 1_000 })
+    streams.push(stream)
+    return { status: 200, headers: [], body: stream.body }
+  }
+  const limits = { ...defaultLimits, streams: 1 }
+  const port = await listening(exchange, undefined, limits, () => undefined, buffered)
+  const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+  const deaf: Socket = connect(port, '127.0.0.1')
+  ends.push(() => deaf.destroy())
+  deaf.on('error', () => {}).pause()
+  deaf.write(get)
+  await expect.poll(() => streams.length).toBe(1)
+  // More than a socket takes by itself, so that the server waits.
+  const frame = new Uint8Array(20_000_000)
+  streams[0]!.sendFrame(frame)
+  await expect.poll(() => buffered.held).toBe(frame.length)
+  expect(await raw(port, get.replace('x', 'x\r\nConnection: close'))).toContain('503')
+  streams[0]!.sendFrame(new Uint8Array(900))
+  streams[0]!.sendFrame(new Uint8Array(900))
+  await expect.poll(() => buffered.held).toBe(0)
+  const late: Socket = connect(port, '127.0.0.1')
+  ends.push(() => late.destroy())
+  late.write(get)
+  const [head] = await once(late, 'data')
+  expect(String(head)).toContain('200')
+  // It was closed, not only ended behind what nobody reads.
+  deaf.resume()
+  await once(deaf, 'close')
 })

@@ -6,7 +6,7 @@ import { HttpError } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
 import { changesOf } from '../../report/html.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { entryStream } from './entry-stream.js'
+import { bytesOf, entryStream } from './entry-stream.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf, wholeNumber } from './parts.js'
 import { nothing } from './schemas.js'
@@ -181,12 +181,6 @@ function longPoll(sandbox: Sandbox, asked: Asked): unknown {
 function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Answer {
   const writer = writerOf(sandbox)
   return listed(entries, asked, { of: 'entries', view: (entry) => writer.entry(entry), size: bytesOf })
-}
-
-function bytesOf(entry: Entry): number {
-  if (entry.type === 'attempt') return entry.body.length + (entry.outcome?.body.length ?? 0)
-  const own = 'body' in entry ? entry.body.length : 0
-  return own + (entry.type === 'request' || entry.type === 'call' ? (entry.answer?.body?.length ?? 0) : 0)
 }
 
 function streamed(sandbox: Sandbox, { query }: Asked): Answer {

@@ -1,10 +1,13 @@
+import { Socket as NetSocket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
+import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
+import { bulky, inBulk } from '../bulk.js'
 
 // Streams of the host as connections of the native protocol.
 
@@ -53,20 +56,38 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
   return latin1Slice.call(bytes, from, to) as Bytes
 }
 
-/**
- * Serves a stream until it ends.
- * @param report gets what went wrong inside; without it, it is thrown where nobody catches it
- * @param spokeTls hears that the other end speaks TLS, which closes the stream
- */
+export interface StreamOptions {
+  /** Gets what went wrong inside; without it, it is thrown where nobody catches it. */
+  readonly report?: (error: unknown) => void
+  /** The other connections, which share one limit with this one. */
+  readonly crowd?: Crowd
+  /** Hears that the other end speaks TLS, which closes the stream. */
+  readonly spokeTls?: () => void
+}
+
+/** Serves a stream until it ends. */
 export function serveStream(
   stream: Duplex,
   porter: Porter,
   address: string,
-  report?: ((error: unknown) => void) | undefined,
-  spokeTls?: () => void,
+  { report, crowd, spokeTls }: StreamOptions = {},
 ): Wire {
+  const settle = (): void => wire.settle()
+  const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
+    const isBulky = bytes.length >= bulky && stream instanceof NetSocket
+    // Whatever is written in the meantime stays behind it.
+    if (isBulky) stream.cork()
+    stream.write(bytes, 'latin1', done)
+    if (isBulky) inBulk(() => stream.uncork())
+  }
   const socket = {
-    write: (bytes: Bytes) => void stream.write(bytes, 'latin1'),
+    write: (bytes: Bytes) => put(bytes, settle),
+    share: (shared: Shared, done: () => void) => {
+      // In this process it would be the client's own array, and all would have the same one.
+      const isSocket = stream instanceof NetSocket
+      if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
+      put((isSocket && shared.array) || shared.bytes, done)
+    },
     end: () => sayFarewell(stream),
     destroy: () => void stream.destroy(),
     get backlog() {
@@ -79,7 +100,7 @@ export function serveStream(
     after: (milliseconds: number, run: () => void) => unref(hostSetTimeout(() => guarded(run), milliseconds)),
     ...(spokeTls !== undefined && { spokeTls }),
   }
-  const wire = new Wire(porter, socket, address, textOf)
+  const wire = new Wire(porter, socket, address, textOf, crowd)
   const guarded = (work: () => void): void => {
     try {
       work()

@@ -47,7 +47,7 @@ export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connec
       const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
       // Thrown here, it would reach the client within its call of `write()`.
-      const wire = serveStream(far, porterOf(sandbox), ownAddress, (error) => void Promise.reject(error))
+      const wire = serveStream(far, porterOf(sandbox), ownAddress, { report: (error) => void Promise.reject(error) })
       wire.welcome(homeOf(sandbox), user)
       const forget = sandbox.onDispose(() => wire.abandon())
       far.once('close', forget)

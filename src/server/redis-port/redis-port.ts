@@ -1,6 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { Account } from '../../kernel/account.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../kernel/host.js'
+import { Crowd } from '../../store/native/crowd.js'
 import type { Porter, Wire } from '../../store/native/wire.js'
 import { listenOn } from '../addresses.js'
 import { sayFarewell, serveStream } from './connections.js'
@@ -19,6 +21,8 @@ export interface RedisPortOptions {
   readonly most: number
   /** Host milliseconds that somebody may take to sign in. */
   readonly patience: number
+  /** Bytes of all clients that are on their way. */
+  readonly buffered?: Account
   /** Gets what went wrong inside. */
   readonly report: (error: unknown) => void
   /** Gets a sentence for the log. */
@@ -39,10 +43,11 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, report, tell }: RedisPortOptions,
+  { address, port, tls, most, patience, buffered, report, tell }: RedisPortOptions,
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
+  const crowd = new Crowd(buffered)
   /** All that were accepted, also those that are not served. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {
@@ -63,7 +68,8 @@ export async function openRedisPort(
       return
     }
     socket.setNoDelay(true)
-    const wire = serveStream(socket, porter, `${socket.remoteAddress}:${socket.remotePort}`, report, spokeTls)
+    const peer = `${socket.remoteAddress}:${socket.remotePort}`
+    const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls })
     open.set(socket, wire)
     // However busy it is: one byte at a time is no reason to stay.
     const timer = hostSetTimeout(() => {

@@ -231,6 +231,11 @@ export function answerTooLarge(limit: number, hasRun: boolean): ReplyError {
   )
 }
 
+/** As redis-server refuses to keep more of a connection: a row of a transaction that would go beyond `maxmemory`. */
+export function outOfMemory(): ReplyError {
+  return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
+}
+
 /** A guard of this package: what is asked for takes too long. */
 export function tooMuchWork(limit: number): ReplyError {
   return new WorkExceeded(

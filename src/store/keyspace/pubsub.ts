@@ -3,6 +3,9 @@ import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/commands.js'
 
+/** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
+const longestShown = 33_554_432
+
 /** As redis-server writes it. */
 const redacted = '"(redacted)"'
 
@@ -33,16 +36,39 @@ export interface Subscriber {
   dismiss(): void
 }
 
+/** Bytes that a name is kept with, beside its own: places in two sets and a map. */
+const aroundName = 192
+
+export function costOfName(name: Bytes): number {
+  return aroundName + name.length
+}
+
+export function costOfNames(names: readonly Bytes[]): number {
+  let bytes = 0
+  for (const name of names) bytes += costOfName(name)
+  return bytes
+}
+
 /** What one subscriber hears, so that it can leave without a search. */
 interface Hearing {
   readonly channels: Set<Bytes>
   readonly patterns: Set<Bytes>
   /** Channels of shards, which are counted by themselves. There is one node: all of them are here. */
   readonly shards: Set<Bytes>
+  /** Bytes that its names are kept with. */
+  kept: number
+}
+
+type Kind = 'channels' | 'patterns' | 'shards'
+
+function hear(heard: Hearing, kind: Kind, name: Bytes): void {
+  if (heard[kind].has(name)) return
+  heard[kind].add(name)
+  heard.kept += costOfName(name)
 }
 
 /** Of channels and patterns together, or of shards. */
-function sizeOf({ channels, patterns, shards }: Hearing, kind: keyof Hearing): number {
+function sizeOf({ channels, patterns, shards }: Hearing, kind: Kind): number {
   return kind === 'shards' ? shards.size : channels.size + patterns.size
 }
 
@@ -70,7 +96,7 @@ export class PubSub {
     for (const name of names) {
       const subscribers = all.get(name) ?? new Set()
       all.set(name, subscribers.add(subscriber))
-      heard[kind].add(name)
+      hear(heard, kind, name)
       subscriber.receive(new PubSubMessage(kind === 'shards' ? 'ssubscribe' : 'subscribe', name, sizeOf(heard, kind)))
     }
   }
@@ -81,7 +107,7 @@ export class PubSub {
       const entry = this.#patterns.get(pattern) ?? { matches: globOf(pattern), subscribers: new Set() }
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
-      heard.patterns.add(pattern)
+      hear(heard, 'patterns', pattern)
       subscriber.receive(new PubSubMessage('psubscribe', pattern, sizeOf(heard, 'patterns')))
     }
   }
@@ -89,14 +115,17 @@ export class PubSub {
   /** Ends subscriptions to these channels, or patterns, or to all of them; returns what was left and how many stay. */
   unsubscribe(
     subscriber: Subscriber,
-    kind: keyof Hearing,
+    kind: Kind,
     names?: readonly Bytes[],
   ): readonly { readonly name: Bytes | null; readonly left: number }[] {
     const heard = this.#everybody.get(subscriber)
     if (heard === undefined) return (names ?? [null]).map((name) => ({ name, left: 0 }))
     const all = names ?? [...heard[kind]]
     const ended = all.map((name) => {
-      if (heard[kind].delete(name)) this.#forget(subscriber, kind, name)
+      if (heard[kind].delete(name)) {
+        heard.kept -= costOfName(name)
+        this.#forget(subscriber, kind, name)
+      }
       return { name, left: sizeOf(heard, kind) }
     })
     const isSilent = heard.channels.size + heard.patterns.size + heard.shards.size === 0
@@ -108,6 +137,11 @@ export class PubSub {
   countOf(subscriber: Subscriber): number {
     const heard = this.#everybody.get(subscriber)
     return heard === undefined ? 0 : sizeOf(heard, 'channels') + heard.shards.size
+  }
+
+  /** Bytes that are kept because of what somebody listens to. */
+  keptFor(subscriber: Subscriber): number {
+    return this.#everybody.get(subscriber)?.kept ?? 0
   }
 
   monitor(subscriber: Subscriber): void {
@@ -126,7 +160,7 @@ export class PubSub {
     for (const shard of hearing.shards) this.#forget(subscriber, 'shards', shard)
   }
 
-  #forget(subscriber: Subscriber, kind: keyof Hearing, name: Bytes): void {
+  #forget(subscriber: Subscriber, kind: Kind, name: Bytes): void {
     const all = kind === 'channels' ? this.#channels : kind === 'shards' ? this.#shards : this.#patterns
     const found = all.get(name)
     const subscribers = found !== undefined && 'subscribers' in found ? found.subscribers : found
@@ -189,6 +223,11 @@ export class PubSub {
 
   /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
+    // Each byte may become four, and nobody is sent a line of that length.
+    if (argv.reduce((size, word) => size + word.length, 0) > longestShown) {
+      for (const monitor of this.monitors) monitor.dismiss()
+      return
+    }
     const secrets = passwordWords(argv)
     const words = argv.map((word, index) => ` ${secrets.has(index) ? redacted : quoted(word)}`).join('')
     tell(this.monitors, new PubSubMessage(`${unixSeconds(now)} [0 ${origin}]${words}`))
@@ -221,7 +260,12 @@ export class PubSub {
   }
 
   #welcome(subscriber: Subscriber): Hearing {
-    const hearing = this.#everybody.get(subscriber) ?? { channels: new Set(), patterns: new Set(), shards: new Set() }
+    const hearing = this.#everybody.get(subscriber) ?? {
+      channels: new Set(),
+      patterns: new Set(),
+      shards: new Set(),
+      kept: 0,
+    }
     this.#everybody.set(subscriber, hearing)
     return hearing
   }

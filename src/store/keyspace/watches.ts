@@ -1,8 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { costOfName } from './pubsub.js'
 
 /** The keys that one connection watches until its next transaction. */
 export class Watch {
   readonly keys: Set<Bytes> = new Set()
+  /** Bytes that they are kept with. */
+  size = 0
   /** One of them has changed. */
   isTouched = false
 }
@@ -14,6 +17,7 @@ export class Watches {
   readonly #byKey = new Map<Bytes, Set<Watch>>()
 
   add(watch: Watch, key: Bytes): void {
+    if (!watch.keys.has(key)) watch.size += costOfName(key)
     watch.keys.add(key)
     const watchers = this.#byKey.get(key) ?? new Set()
     this.#byKey.set(key, watchers.add(watch))
@@ -26,6 +30,7 @@ export class Watches {
       if (watchers?.delete(watch) && watchers.size === 0) this.#byKey.delete(key)
     }
     watch.keys.clear()
+    watch.size = 0
     this.size = this.#byKey.size
   }
 

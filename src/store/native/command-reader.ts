@@ -24,12 +24,17 @@ export interface ReaderLimits {
   readonly words: number
   /** Bytes of one word: more is no protocol any more. */
   readonly word: number
+  /** Bytes of a line that has not ended. */
+  readonly line: number
 }
 
-/** As redis-server has it for clients that have not signed in. */
-export const strangersLimits: ReaderLimits = { command: 163_840, words: 10, word: 16_384 }
+/**
+ * Words as redis-server has it for clients that have not signed in. That would be 160 KB for a command: of one that
+ * announces more than signing in takes nothing is kept, and neither of a line without end.
+ */
+export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
-const longestLine = 65_536
+export const longestLine = 65_536
 const longestNumber = 32
 const CR = 13
 const LF = 10
@@ -38,6 +43,9 @@ const DOLLAR = 36
 const MINUS = 45
 /** The type of the record that a ClientHello comes in. [RFC 8446, 5.1] */
 const HANDSHAKE = 0x16
+
+/** Bytes that a piece of a command is kept with, beside its own. */
+const perPiece = 32
 
 const nothing = new Uint8Array(0)
 
@@ -53,10 +61,17 @@ export class CommandReader {
   /** Bytes of the present word that are still to come, with the end of its line; -1 before its length. */
   #left = -1
   #parts: Bytes[] = []
+  /** Bytes of the words and parts of the present command. */
+  #kept = 0
 
   /** @param textOf a part of a chunk as a byte string: hosts have faster ways than languages */
   constructor(textOf: (bytes: Uint8Array, from: number, to: number) => Bytes) {
     this.#textOf = textOf
+  }
+
+  /** Bytes that are kept until a command is whole, what was not read included. */
+  get held(): number {
+    return this.#buffer.length + this.#kept + perPiece * (this.#words.length + this.#parts.length)
   }
 
   /** Bytes that came and were not read. */
@@ -76,6 +91,22 @@ export class CommandReader {
     this.#at = 0
   }
 
+  /** Nothing will be read any more. */
+  forget(): void {
+    this.#buffer = nothing
+    this.#at = 0
+    this.#words = []
+    this.#parts = []
+    this.#kept = 0
+  }
+
+  /** Lets go of a chunk of which little or nothing is still to be read. */
+  compact(): void {
+    if (this.#at === 0 || this.pending > this.#buffer.length >>> 1) return
+    this.#buffer = this.pending === 0 ? nothing : this.#buffer.slice(this.#at)
+    this.#at = 0
+  }
+
   /**
    * The next command, `undefined` until more has come. An empty line has no words.
    * @throws ProtocolError, TlsHandshake for what no client sends; nothing can be read behind it
@@ -83,8 +114,8 @@ export class CommandReader {
   next(limits: ReaderLimits): readonly Bytes[] | OversizedCommand | undefined {
     if (this.#missing === 0) {
       if (this.#at === this.#buffer.length) return undefined
-      if (this.#buffer[this.#at] !== ASTERISK) return this.#inline()
-      const count = this.#number('multibulk', 'mbulk')
+      if (this.#buffer[this.#at] !== ASTERISK) return this.#inline(limits)
+      const count = this.#number('multibulk', 'mbulk', limits)
       if (count === undefined) return undefined
       if (count > limits.words) {
         throw new ProtocolError(
@@ -99,6 +130,7 @@ export class CommandReader {
     const [words, size] = [this.#words, this.#size]
     this.#words = []
     this.#size = 0
+    this.#kept = 0
     return size > limits.command ? new OversizedCommand(size) : words
   }
 
@@ -108,20 +140,28 @@ export class CommandReader {
       if (this.#at === this.#buffer.length) return false
       const sign = this.#buffer[this.#at]!
       if (sign !== DOLLAR) throw new ProtocolError(`expected '$', got '${printable(sign)}'`)
-      const length = this.#number('bulk', 'bulk')
+      const length = this.#number('bulk', 'bulk', limits)
       if (length === undefined) return false
       if (length < 0 || length > limits.word) {
         throw new ProtocolError(limits === strangersLimits ? 'unauthenticated bulk length' : 'invalid bulk length')
       }
       this.#left = length + 2
       this.#size += length
+      if (this.#size > limits.command) {
+        this.#words = []
+        this.#parts = []
+        this.#kept = 0
+      }
     }
     const isKept = this.#size <= limits.command
     const there = this.#buffer.length - this.#at
     if (there < this.#left) {
       // What belongs to the end of the line waits for the rest of it.
       const taken = Math.max(0, Math.min(there, this.#left - 2))
-      if (taken > 0 && isKept) this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))
+      if (taken > 0 && isKept) {
+        this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))
+        this.#kept += taken
+      }
       this.#at += taken
       this.#left -= taken
       return false
@@ -129,8 +169,9 @@ export class CommandReader {
     const end = this.#at + this.#left - 2
     if (isKept) {
       const last = this.#textOf(this.#buffer, this.#at, end)
+      this.#kept += last.length
       this.#words.push(this.#parts.length === 0 ? last : latin1(this.#parts.join('') + last))
-    } else this.#words = []
+    }
     if (this.#parts.length > 0) this.#parts = []
     this.#at = end + 2
     this.#left = -1
@@ -139,10 +180,10 @@ export class CommandReader {
   }
 
   /** The number behind the sign that stands here; `undefined` until its line is whole. */
-  #number(name: string, short: string): number | undefined {
+  #number(name: string, short: string, { line }: ReaderLimits): number | undefined {
     const end = this.#buffer.indexOf(CR, this.#at)
     if (end === -1 || end + 1 >= this.#buffer.length) {
-      if (this.#buffer.length - this.#at > longestLine) throw new ProtocolError(`too big ${short} count string`)
+      if (this.#buffer.length - this.#at > line) throw new ProtocolError(`too big ${short} count string`)
       return undefined
     }
     let at = this.#at + 1
@@ -159,11 +200,10 @@ export class CommandReader {
     return isNegative ? -value : value
   }
 
-  #inline(): readonly Bytes[] | undefined {
+  #inline({ line: longest }: ReaderLimits): readonly Bytes[] | undefined {
     if (this.#buffer[this.#at] === HANDSHAKE) throw new TlsHandshake()
     const end = this.#buffer.indexOf(LF, this.#at)
-    if ((end === -1 ? this.#buffer.length : end) - this.#at > longestLine)
-      throw new ProtocolError('too big inline request')
+    if ((end === -1 ? this.#buffer.length : end) - this.#at > longest) throw new ProtocolError('too big inline request')
     if (end === -1) return undefined
     const line = this.#textOf(this.#buffer, this.#at, end)
     this.#at = end + 1

@@ -12,6 +12,21 @@ export function wireOf(reply: TypedReply, protocol: Protocol): Bytes {
   return latin1(protocol === 2 ? resp2(reply) : resp3(reply))
 }
 
+/** Bytes for what stands around an item: its sign, a length and the ends of lines. */
+const around = 32
+
+/** Bytes that a reply has at most as it is sent, in either version. */
+export function mostBytes(reply: TypedReply): number {
+  if (typeof reply === 'string') return around + reply.length
+  if (typeof reply !== 'object' || reply === null || reply instanceof NilArray) return around
+  if (reply instanceof ReplyError) return around + reply.message.length
+  if (reply instanceof Status || reply instanceof DoubleReply || reply instanceof TextReply)
+    return around + reply.text.length
+  let bytes = around
+  for (const item of itemsOf(reply)) bytes += mostBytes(item)
+  return bytes
+}
+
 /** A line break would begin another reply. */
 export function wireOfError(message: string): Bytes {
   return resp2Error({ message })

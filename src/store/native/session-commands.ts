@@ -131,6 +131,7 @@ const commands: readonly SessionCommand[] = [
     usage: 'name',
     words: [3, 3],
     run(session, argv) {
+      session.demandRoom(argv[2]!.length)
       session.name = printable(argv[2]!, 'Client names')
       return ok
     },
@@ -145,6 +146,7 @@ const commands: readonly SessionCommand[] = [
       if (which !== 'LIB-NAME' && which !== 'LIB-VER') {
         throw new ReplyError(`ERR Unrecognized option '${option}'`)
       }
+      session.demandRoom(value!.length)
       session.library[which === 'LIB-NAME' ? 'name' : 'version'] = printable(value!, which.toLowerCase())
       return ok
     },
@@ -156,8 +158,7 @@ const commands: readonly SessionCommand[] = [
     words: [2, any],
     run(session, argv) {
       if (argv.length > 2) throw replyError('syntax')
-      const lines = [...session.others].map((other) => `${other.describe()}\n`)
-      return new TextReply(latin1(lines.join('')))
+      return new TextReply(session.describeAll())
     },
   },
   {
@@ -215,6 +216,7 @@ export function isContainer(name: string): boolean {
 
 function hello(session: Session, argv: readonly Bytes[]): SessionReply {
   const { protocol, name } = helloOf(argv)
+  if (name !== undefined) session.demandRoom(name.length)
   if (name !== undefined) session.name = printable(name, 'Client names')
   if (protocol !== undefined) session.protocol = protocol
   const told = {

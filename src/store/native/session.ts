@@ -5,18 +5,28 @@ import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
 import type { Command } from '../command/command.js'
-import { noCommandPermission, replyError, unknownSubcommand, wrongArity } from '../command/errors.js'
+import {
+  answerTooLarge,
+  noCommandPermission,
+  outOfMemory,
+  replyError,
+  requestTooLarge,
+  tooManyRows,
+  unknownSubcommand,
+  wrongArity,
+} from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
-import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
-import { refusedCount, refusedWork } from '../limits.js'
+import { costOfNames, type PubSubMessage, type Subscriber } from '../keyspace/pubsub.js'
+import { mostRows, refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import { notLoaded, type StoreFront } from '../rest/endpoints.js'
 import { executeStruck, type Origin } from '../rest/struck-commands.js'
 import { type EventOutlet, struckEvent } from '../rest/struck-events.js'
 import { SearchNotLoaded } from '../search/loading.js'
-import { type Protocol, wireOf } from './reply-writer.js'
+import { Shared } from './crowd.js'
+import { mostBytes, type Protocol, wireOf } from './reply-writer.js'
 import {
   checkLength,
   isContainer,
@@ -24,11 +34,13 @@ import {
   type SessionReply,
   sessionCommands,
 } from './session-commands.js'
-import { TransactionState } from './transaction.js'
+import { costOfRow, TransactionState } from './transaction.js'
 
 /** Where the bytes for a client go. */
 export interface Outlet {
   send(bytes: Bytes): void
+  /** The same for what others are sent, too. */
+  tell(shared: Shared): void
   /** Closes the connection behind what was sent. */
   end(): void
   /** Breaks it off, whatever was sent. */
@@ -68,6 +80,8 @@ export class Session implements Subscriber, EventOutlet, Client {
   #gone: AbortController | undefined
   /** What the command that runs now has sent so far, before its reply. */
   #sent: string | undefined
+  /** What it hears of the command that runs now is more than an answer may have: it is sent away. */
+  #isFlooded = false
 
   constructor(
     house: House,
@@ -95,11 +109,15 @@ export class Session implements Subscriber, EventOutlet, Client {
     const outer = this.#sent
     this.#sent = ''
     const answer = (reply: SessionReply): void => {
-      const bytes = reply === undefined || this.#isSilent ? '' : wireOf(reply, this.protocol)
+      const bytes = reply === undefined || this.#isSilent ? '' : this.#wire(reply)
       this.#silence.now = this.#silence.next
       this.#silence.next = false
       const before = this.#sent ?? ''
       this.#sent = outer
+      if (this.#isFlooded || before.length + bytes.length > longestText) {
+        this.breakOff()
+        return
+      }
       send(latin1(before + bytes))
     }
     let reply: SessionReply | Blocked
@@ -134,6 +152,11 @@ export class Session implements Subscriber, EventOutlet, Client {
       answer('reply' in end ? this.#typed(argv, end.reply) : (end.error as ReplyError))
     })
     return true
+  }
+
+  #wire(reply: TypedReply): Bytes {
+    const isTooLarge = typeof reply === 'object' && mostBytes(reply) > longestText
+    return wireOf(isTooLarge ? answerTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
 
   #serve(argv: readonly Bytes[]): SessionReply | Blocked {
@@ -223,14 +246,16 @@ export class Session implements Subscriber, EventOutlet, Client {
   #command(argv: readonly Bytes[], via: CommandEntry['via']): TypedReply | Blocked {
     const { front } = this.#house
     const { store, journal } = front
-    const reply = store.asOneRequest(store.nativeDocs, () => {
+    const run = (): Reply | Blocked => {
       const tables = [store.blockingCommands, store.commands]
       const received = front.admit(argv, { user: this.user, via }, tables)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
       const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
       if (!(begun instanceof Blocked)) front.settle(received, begun)
       return begun
-    })
+    }
+    // The rows of a transaction are one request, as nobody else has a turn between them.
+    const reply = via === 'transaction' ? run() : store.asOneRequest(store.nativeDocs, run)
     return reply instanceof Blocked ? reply : this.#typed(argv, reply)
   }
 
@@ -259,12 +284,27 @@ export class Session implements Subscriber, EventOutlet, Client {
     return ok
   }
 
+  /** Bytes that are kept because of it until it leaves, or says otherwise. */
+  get kept(): number {
+    const { name, version } = this.library
+    const names = this.name.length + name.length + version.length
+    return names + this.transaction.kept + this.#house.front.store.pubsub.keptFor(this)
+  }
+
+  /** Throws `ReplyError` where so many more bytes may not be kept. */
+  demandRoom(bytes: number): void {
+    if (this.kept + bytes > mostKept) throw outOfMemory()
+  }
+
   // ---- transactions -----------------------------------------------------------------------------------------------
 
   /** Whether a row may wait for EXEC. Throws `ReplyError`. */
   #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
     if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
+    const most = mostRows(this.#house.front.store)
+    if (this.transaction.length >= most) throw tooManyRows(most)
+    this.demandRoom(costOfRow(argv))
     if (own !== undefined) return
     const { store } = this.#house.front
     store.checkRow(argv, this.user, this.#stored(argv))
@@ -289,8 +329,19 @@ export class Session implements Subscriber, EventOutlet, Client {
       const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
       if (refusal !== undefined) throw refusal
       store.meter.countTransaction()
-      return store.waiting.transaction(() => rows.map((argv) => this.#row(argv)))
+      let room = this.#mostAnswered
+      const answered = (argv: readonly Bytes[]): TypedReply => {
+        const reply = this.#row(argv)
+        room -= mostBytes(reply)
+        return room < 0 ? answerTooLarge(this.#mostAnswered, true) : reply
+      }
+      return store.asOneRequest(store.nativeDocs, () => store.waiting.transaction(() => rows.map(answered)))
     })
+  }
+
+  /** Bytes of an answer. */
+  get #mostAnswered(): number {
+    return Math.min(this.#house.front.store.options.policy.maxAnswerSize, longestAnswer)
   }
 
   #row(argv: readonly Bytes[]): TypedReply {
@@ -308,6 +359,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   /** WATCH. */
   watchKeys(keys: readonly Bytes[]): SessionReply {
     const { work } = this.#house.front.store
+    if (!this.transaction.isOpen) this.demandRoom(costOfNames(keys))
     const watching = connectionBound.get('WATCH')!
     return this.transaction.watch(
       keys,
@@ -326,6 +378,7 @@ export class Session implements Subscriber, EventOutlet, Client {
       work,
     )
     if (denial !== undefined) throw replyError('noChannelPermission')
+    this.demandRoom(costOfNames(names))
     if (kind === 'patterns') pubsub.subscribeToPatterns(this, names)
     else pubsub.subscribe(this, names, kind)
     return undefined
@@ -354,11 +407,29 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   pass(message: PubSubMessage, line: Bytes = message.line): void {
     if (this.hasEnded) return
+    if (line === message.line && this.#sent === undefined) {
+      this.#outlet.tell(this.#sharedOf(message))
+      letOutsideContinue(this.#house.front.clock)
+      return
+    }
+    this.#put(this.#wireOf(message, line))
+  }
+
+  /** A message is put into its wire form once for each version of the protocol, however many hear it. */
+  #sharedOf(message: PubSubMessage): Shared {
+    const forms = shared.get(message) ?? []
+    shared.set(message, forms)
+    // Only monitors are shown lines, and all in one form.
+    forms[this.protocol] ??= new Shared(this.#wireOf(message, message.line))
+    return forms[this.protocol]!
+  }
+
+  #wireOf(message: PubSubMessage, line: Bytes): Bytes {
     const [kind, ...rest] = message.parts
     // Damage is at the end of a line.
     if (line !== message.line) rest.push(`${String(rest.pop() ?? '').slice(0, -1)}${line.at(-1)}` as Bytes)
-    if (this.#isMonitor && rest.length === 0) this.#put(wireOf(kind === '"OK"' ? ok : new Status(kind), 2))
-    else this.#tell([kind, ...rest])
+    if (rest.length === 0) return wireOf(kind === '"OK"' ? ok : new Status(kind), 2)
+    return this.#heard([kind, ...rest])
   }
 
   breakOff(): void {
@@ -389,13 +460,20 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #tell(items: readonly TypedReply[]): void {
-    this.#put(wireOf(this.protocol === 2 ? items : new PushReply(items), this.protocol))
+    this.#put(this.#heard(items))
+  }
+
+  #heard(items: readonly TypedReply[]): Bytes {
+    return wireOf(this.protocol === 2 ? items : new PushReply(items), this.protocol)
   }
 
   /** What comes of its own command belongs to the answer. */
   #put(bytes: Bytes): void {
-    if (this.#sent !== undefined) this.#sent += bytes
-    else {
+    if (this.#sent !== undefined) {
+      // It goes on to the end: others must not see half of a transaction because one reader hears too much.
+      this.#isFlooded ||= this.#sent.length + bytes.length > this.#mostAnswered
+      if (!this.#isFlooded) this.#sent += bytes
+    } else {
       this.#outlet.send(bytes)
       letOutsideContinue(this.#house.front.clock)
     }
@@ -483,6 +561,21 @@ export class Session implements Subscriber, EventOutlet, Client {
     this.#house.left(this)
   }
 
+  /** A line of each connection. Throws `ReplyError` for more than a reply may have. */
+  describeAll(): Bytes {
+    const { store } = this.#house.front
+    const { maxRequestSize } = store.options.policy
+    let lines = ''
+    store.asOneRequest(store.nativeDocs, () => {
+      for (const session of this.#house.sessions) {
+        store.work.charge(unitsPerLine)
+        lines += `${session.describe()}\n`
+        if (lines.length > maxRequestSize) throw requestTooLarge(maxRequestSize, lines.length, store.nativeDocs)
+      }
+    })
+    return latin1(lines)
+  }
+
   /** As CLIENT LIST has it. */
   describe(): string {
     const now = this.#house.front.clock.now()
@@ -509,6 +602,20 @@ export class Session implements Subscriber, EventOutlet, Client {
       .join(' ')
   }
 }
+
+const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
+
+/** However much a policy allows. */
+const longestAnswer = 268_435_456
+
+/** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
+const longestText = 500_000_000
+
+/** Bytes that one connection may have kept for it: rows that wait for EXEC, names, what it listens to and watches. */
+export const mostKept = 67_108_864
+
+/** One of CLIENT LIST. */
+const unitsPerLine = 80
 
 type Heard = 'channels' | 'patterns' | 'shards'
 const endings: Readonly<Record<Heard, string>> = {

@@ -9,7 +9,7 @@ import { type House, type Outlet, Session } from './session.js'
 import { serveStruck, struckBy } from './struck-sessions.js'
 
 /** Of a fork, and of a past that is played again: nobody is there. */
-const nowhere: Outlet = { send() {}, end() {}, break() {} }
+const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
 

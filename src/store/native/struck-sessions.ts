@@ -145,13 +145,14 @@ async function play(
 
 /** Its own part of the work: it may wait for what others bring. */
 function served(session: Session, argv: readonly Bytes[], task: Task): Promise<StruckAnswer> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let rouse: (() => void) | undefined
     const waits = session.run(argv, (bytes) => {
       rouse?.()
       resolve(wire(bytes))
     })
     if (waits) rouse = task.fallAsleep?.()
+    else if (session.hasEnded) reject(new ConnectionBroken('ECONNRESET', 'it was told more than it may be'))
   })
 }
 

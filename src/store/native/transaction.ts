@@ -3,9 +3,19 @@ import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import type { TypedReply } from '../command/typed-reply.js'
 import { Watch } from '../keyspace/watches.js'
+import { sizeOfWords } from '../meter.js'
 import type { Store } from '../store.js'
 
 type Row = readonly Bytes[]
+
+/** Bytes that a row is kept with, beside those of its words. */
+const around = 96
+const aroundWord = 16
+
+/** Bytes that a row takes while it waits. */
+export function costOfRow(argv: Row): number {
+  return around + aroundWord * argv.length + sizeOfWords(argv)
+}
 
 const queued = new Status('QUEUED')
 
@@ -14,6 +24,8 @@ export class TransactionState {
   readonly #store: Store
   readonly #watch = new Watch()
   #rows: Row[] | undefined
+  /** Bytes of the rows that wait. */
+  #size = 0
   /** One of the rows was refused: none will run. */
   #isRefused = false
 
@@ -29,6 +41,11 @@ export class TransactionState {
   /** Rows that wait, -1 outside of transactions. */
   get length(): number {
     return this.#rows?.length ?? -1
+  }
+
+  /** Bytes of what waits and of the keys that are watched. */
+  get kept(): number {
+    return this.#size + this.#watch.size
   }
 
   begin(): Reply {
@@ -57,7 +74,11 @@ export class TransactionState {
   /** @param check throws `ReplyError` for a row that may not stand in it */
   queue(argv: Row, check: () => void): Reply {
     this.demand(argv, check)
-    this.#rows!.push(argv)
+    // As in redis, none is kept any more where none will run.
+    if (!this.#isRefused) {
+      this.#rows!.push(argv)
+      this.#size += costOfRow(argv)
+    }
     return queued
   }
 
@@ -99,6 +120,7 @@ export class TransactionState {
   /** Nobody will say EXEC any more. */
   forget(): void {
     this.#rows = undefined
+    this.#size = 0
     this.unwatch()
   }
 
@@ -106,6 +128,7 @@ export class TransactionState {
     const rows = this.#rows
     if (rows === undefined) throw new ReplyError(`ERR ${by} without MULTI`)
     this.#rows = undefined
+    this.#size = 0
     return rows
   }
 }

@@ -1,16 +1,20 @@
+import { Account } from '../../kernel/account.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { unitsPerRow } from '../../kernel/work.js'
 import type { User } from '../access/access.js'
 import { wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import { searchLoading } from '../search/loading.js'
 import {
   CommandReader,
+  longestLine,
   OversizedCommand,
   ProtocolError,
   type ReaderLimits,
   strangersLimits,
   TlsHandshake,
 } from './command-reader.js'
+import { Crowd, type Holder, type Shared } from './crowd.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import type { Outlet, Session } from './session.js'
 import { helloOf } from './session-commands.js'
@@ -34,6 +38,8 @@ export interface Porter {
 /** The other end. */
 export interface Socket {
   write(bytes: Bytes): void
+  /** Writes what others are sent, too. It has been taken, or never will be, when `done` is called. */
+  share(shared: Shared, done: () => void): void
   /** Closes it behind what was written. */
   end(): void
   /** Breaks it off. */
@@ -53,11 +59,24 @@ export interface Socket {
   spokeTls?(): void
 }
 
-/** Bytes to be sent above which no further command is answered, and of commands that wait above which none is read. */
+/**
+ * Bytes to be sent above which no further command is answered, and of commands that wait above which none is read: of those
+ * who have signed in, and of strangers.
+ */
 const enough = 1_048_576
+const enoughOfStrangers = 16_384
 
-/** Commands that are answered in a row before the other connections have their turn. */
-const inARow = 256
+/**
+ * Units of work for which commands are answered in a row before the other connections have their turn: 256 commands that
+ * do nothing, or one that costs more. They are counted, never timed.
+ */
+const turn = 256 * unitsPerRow
+
+/** Bytes above which a message is sent as it is, not copied into what else is sent. */
+const worthSharing = 4_096
+
+/** Bytes of one message that a reader who has taken everything before may always be sent, as redis-server has it. [redis 7.0] */
+const longestMessage = 33_554_432
 
 /** Wrong passwords of one connection, after which each further one has to wait, in host milliseconds. */
 export const freeFailures = 10
@@ -72,7 +91,7 @@ const helloWithoutAuth =
   'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time'
 
 /** One connection: reads commands, signs in, and hands what follows to a session. */
-export class Wire {
+export class Wire implements Holder {
   readonly #porter: Porter
   readonly #socket: Socket
   readonly #address: string
@@ -89,7 +108,10 @@ export class Wire {
   #isBusy = false
   #isWorking = false
   #isEnding = false
+  /** Nothing more is read and written; what was written may be under way. */
   #isClosed = false
+  /** Its socket is closed, and nothing is held for it. */
+  #isGone = false
   #isPaused = false
   /** It has not taken what it was told. */
   #isTooSlow = false
@@ -100,8 +122,14 @@ export class Wire {
   /** Its data store was disposed of. */
   #isAbandoned = false
   #out = ''
+  /** Bytes of messages that others are sent, too, and that the other end has not taken. */
+  #shared = 0
+  readonly #crowd: Crowd
+  /** What is held for it. */
+  readonly #account: Account
   readonly #outlet: Outlet = {
-    send: (bytes) => this.#tell(bytes),
+    send: (bytes) => this.#tell(bytes.length, () => this.#send(bytes)),
+    tell: (shared) => this.#tell(shared.bytes.length, () => this.#share(shared)),
     end: () => {
       this.#isEnding = true
       if (!this.#isWorking) this.#flush()
@@ -115,41 +143,82 @@ export class Wire {
     socket: Socket,
     address: string,
     textOf: (bytes: Uint8Array, from: number, to: number) => Bytes,
+    crowd: Crowd = new Crowd(),
   ) {
     this.#porter = porter
     this.#socket = socket
     this.#address = address
     this.#reader = new CommandReader(textOf)
+    this.#crowd = crowd
+    this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
+    crowd.join(this)
+  }
+
+  get held(): number {
+    return this.#account.held
+  }
+
+  /** Its world hears of it when the socket is closed: how slow the host is does not belong in the middle of a command. */
+  sendAway(): void {
+    if (this.#isGone) return
+    this.#isClosed = true
+    this.#isGone = true
+    this.#forget()
+    this.#socket.destroy()
+  }
+
+  /** Counts what is held for it now. Whoever holds more than there is room for is sent away. */
+  settle(): void {
+    if (this.#isGone) return
+    const { backlog } = this.#socket
+    const session = this.#session
+    this.#hold(this.#reader.held + this.#out.length + Math.max(0, backlog - this.#shared) + (session?.kept ?? 0))
+  }
+
+  #hold(bytes: number): void {
+    const more = bytes - this.#account.held
+    if (more <= 0) this.#account.release(-more)
+    else if (!this.#account.take(more)) {
+      if (this.#crowd.makesRoom(more, this)) this.#account.take(more)
+      else if (!Crowd.spares(bytes)) this.sendAway()
+    }
   }
 
   receive(chunk: Uint8Array): void {
     if (this.#isClosed || this.#isEnding) return
     this.#reader.push(chunk)
     this.work()
-    if (this.#isPaused || this.#reader.pending < enough || !this.#isOccupied) return
+    this.settle()
+    if (this.#isPaused || this.#reader.pending < this.#enough || !this.#isOccupied) return
     this.#isPaused = true
     this.#socket.pause()
   }
 
   get #isOccupied(): boolean {
-    return this.#isBusy || this.#isResting || this.#socket.backlog > enough
+    return this.#isBusy || this.#isResting || this.#socket.backlog > this.#enough
+  }
+
+  get #enough(): number {
+    return this.#session === undefined ? enoughOfStrangers : enough
   }
 
   /** Goes on with what has been read: the other end has taken what was sent. */
   work(): void {
     if (this.#isWorking) return
     this.#isWorking = true
-    let left = inARow
+    let left = turn
     try {
       while (!this.#isOccupied && !this.#isClosed && !this.#isEnding) {
-        if (left-- === 0) {
+        if (left <= 0) {
           this.#rest()
           break
         }
+        const before = this.#spent
         const argv = this.#reader.next(this.#limits)
         if (argv === undefined) break
         if (argv instanceof OversizedCommand) this.#refuse(argv)
         else if (argv.length > 0) this.#take(argv)
+        left -= Math.max(unitsPerRow, this.#spent - before)
         // What is read from here on meets less room.
         if (this.#out.length > 65_536) this.#flush()
       }
@@ -164,11 +233,17 @@ export class Wire {
       this.#isEnding = true
     } finally {
       this.#isWorking = false
+      this.#reader.compact()
       this.#flush()
     }
-    if (!this.#isPaused || this.#reader.pending >= enough) return
+    if (!this.#isPaused || this.#reader.pending >= this.#enough) return
     this.#isPaused = false
     this.#socket.resume()
+  }
+
+  /** Units of work of its data store so far. */
+  get #spent(): number {
+    return this.#home?.sessions.front.store.work.spent ?? 0
   }
 
   #rest(): void {
@@ -192,7 +267,16 @@ export class Wire {
   /** The other end is gone. */
   close(): void {
     this.#isClosed = true
+    this.#isGone = true
     this.#leave()
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#out = ''
+    this.#reader.forget()
+    this.#crowd.leave(this)
+    this.#account.release()
   }
 
   /**
@@ -349,7 +433,7 @@ export class Wire {
     this.#home = home
     const { sessions } = home
     const { maxRequestSize } = sessions.front.store.options.policy
-    this.#limits = { command: maxRequestSize, words: 1_048_576, word: 536_870_912 }
+    this.#limits = { command: maxRequestSize, words: 1_048_576, word: 536_870_912, line: longestLine }
     const opening = { address: this.#address, protocol: this.#protocol, known }
     this.#session = sessions.open(user, opening, this.#outlet)
     return this.#session
@@ -404,12 +488,17 @@ export class Wire {
     else this.#out += wireOfError(this.#home!.sessions.refusalOf(size))
   }
 
-  /** What nobody asked for; who does not take it is sent away. */
-  #tell(bytes: Bytes): void {
-    if (this.#isTooSlow) return
+  /**
+   * What nobody asked for. Whoever has taken everything before is sent one message however large it is, up to what
+   * redis-server sends; whoever is behind is sent away before a message is added that is more than may wait.
+   */
+  #tell(size: number, send: () => void): void {
+    if (this.#isTooSlow || this.#isClosed) return
     const limit = this.#home?.sessions.front.store.options.policy.maxStreamBuffer
-    if (limit === undefined || this.#socket.backlog + this.#out.length <= limit) {
-      this.#send(bytes)
+    const behind = this.#socket.backlog + this.#out.length
+    const most = limit === undefined || behind > 0 ? limit : Math.max(limit, longestMessage)
+    if (most === undefined || behind + size <= most) {
+      send()
       return
     }
     this.#isTooSlow = true
@@ -417,7 +506,32 @@ export class Wire {
     this.#socket.soon(() => this.#break())
   }
 
+  /** Sends what others are sent, too: it is held once. */
+  #share(shared: Shared): void {
+    const { bytes } = shared
+    if (bytes.length < worthSharing) {
+      this.#send(bytes)
+      return
+    }
+    this.#flush()
+    if (this.#isClosed) return
+    if (!shared.hold(this.#crowd.buffered)) {
+      if (!this.#crowd.makesRoom(bytes.length, this) || !shared.hold(this.#crowd.buffered)) {
+        this.#isTooSlow = true
+        this.#socket.soon(() => this.#break())
+        return
+      }
+    }
+    this.#shared += bytes.length
+    this.#socket.share(shared, () => {
+      this.#shared -= bytes.length
+      shared.letGo()
+      this.settle()
+    })
+  }
+
   #send(bytes: Bytes): void {
+    if (this.#isClosed) return
     this.#out += bytes
     if (!this.#isWorking) this.#flush()
   }
@@ -426,11 +540,16 @@ export class Wire {
     if (this.#isClosed) return
     if (this.#out !== '') {
       const out = this.#out
+      // Asked before it is added to what the other end has not taken.
+      this.settle()
+      if (this.#isClosed) return
       this.#out = ''
       this.#socket.write(latin1(out))
+      this.settle()
     }
     if (!this.#isEnding) return
     this.#isClosed = true
+    this.#reader.forget()
     this.#leave()
     this.#socket.end()
   }
@@ -442,8 +561,7 @@ export class Wire {
 
   #break(): void {
     if (this.#isClosed) return
-    this.#isClosed = true
     this.#leave()
-    this.#socket.destroy()
+    this.sendAway()
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../src/store/native/command-reader.js'
 import { runs } from '../../support/effort.js'
 
-const limits: ReaderLimits = { command: 1000, words: 1024, word: 5000 }
+const limits: ReaderLimits = { command: 1000, words: 1024, word: 5000, line: 65_536 }
 
 function reader(): CommandReader {
   return new CommandReader((bytes, from, to) => fromArray(bytes.subarray(from, to)))
