@@ -32,6 +32,7 @@ import { StateKeeper } from './state/keeper.js'
 import { fileOf } from './state/lock.js'
 import { locked, restore } from './state/taken.js'
 import { Tenants } from './tenants.js'
+import { Turns } from './turns.js'
 
 export type { ClusterOptions } from './cluster/options.js'
 export type { Node } from './cluster/tenure.js'
@@ -224,6 +225,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   const buffered = new Account(most.buffered)
+  const turns = new Turns()
   let clustered: ClusterNode | undefined
   const linkFor = (call: Call): Answer | undefined =>
     links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
@@ -299,6 +301,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
             most: connections,
             patience: arrival,
             buffered,
+            turns,
             report: failed,
             tell,
           }

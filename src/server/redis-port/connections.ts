@@ -8,6 +8,7 @@ import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 import { bulky, inBulk } from '../bulk.js'
+import type { Turns } from '../turns.js'
 
 // Streams of the host as connections of the native protocol.
 
@@ -63,6 +64,8 @@ export interface StreamOptions {
   readonly crowd?: Crowd
   /** Hears that the other end speaks TLS, which closes the stream. */
   readonly spokeTls?: () => void
+  /** The other connections, with which it shares the event loop. */
+  readonly turns?: Turns
 }
 
 /** Serves a stream until it ends. */
@@ -70,9 +73,13 @@ export function serveStream(
   stream: Duplex,
   porter: Porter,
   address: string,
-  { report, crowd, spokeTls }: StreamOptions = {},
+  { report, crowd, spokeTls, turns }: StreamOptions = {},
 ): Wire {
   const settle = (): void => wire.settle()
+  const takeTurn = (group: unknown, run: () => void): void => {
+    if (turns === undefined) run()
+    else turns.take(group, stream, run)
+  }
   const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
     const isBulky = bytes.length >= bulky && stream instanceof NetSocket
     // Whatever is written in the meantime stays behind it.
@@ -96,7 +103,8 @@ export function serveStream(
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
     soon: (run: () => void) => void Promise.resolve().then(() => guarded(run)),
-    later: (run: () => void) => void hostPause().then(() => guarded(run)),
+    turn: (group: unknown, run: () => void) => takeTurn(group, () => guarded(run)),
+    later: (group: unknown, run: () => void) => void hostPause().then(() => takeTurn(group, () => guarded(run))),
     after: (milliseconds: number, run: () => void) => unref(hostSetTimeout(() => guarded(run), milliseconds)),
     ...(spokeTls !== undefined && { spokeTls }),
   }

@@ -5,6 +5,7 @@ import { hostClearTimeout, hostSetTimeout, unref } from '../../kernel/host.js'
 import { Crowd } from '../../store/native/crowd.js'
 import type { Porter, Wire } from '../../store/native/wire.js'
 import { listenOn } from '../addresses.js'
+import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
 
 /** A certificate and its key, both PEM. */
@@ -23,6 +24,8 @@ export interface RedisPortOptions {
   readonly patience: number
   /** Bytes of all clients that are on their way. */
   readonly buffered?: Account
+  /** With whom its connections share the event loop. */
+  readonly turns: Turns
   /** Gets what went wrong inside. */
   readonly report: (error: unknown) => void
   /** Gets a sentence for the log. */
@@ -43,7 +46,7 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, buffered, report, tell }: RedisPortOptions,
+  { address, port, tls, most, patience, buffered, turns, report, tell }: RedisPortOptions,
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
@@ -69,7 +72,7 @@ export async function openRedisPort(
     }
     socket.setNoDelay(true)
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
-    const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls })
+    const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
     // However busy it is: one byte at a time is no reason to stay.
     const timer = hostSetTimeout(() => {

@@ -51,8 +51,13 @@ export interface Socket {
   resume(): void
   /** Runs something as soon as what runs now is over. */
   soon(run: () => void): void
-  /** Runs something when the other connections have had their turn. */
-  later(run: () => void): void
+  /**
+   * Runs something when it is this connection's turn: at once, unless others have to go first.
+   * @param group connections that share their turns with it
+   */
+  turn(group: unknown, run: () => void): void
+  /** The same when the other connections have had their turn. */
+  later(group: unknown, run: () => void): void
   /** Runs something after so many host milliseconds, unless the process ends before. */
   after(milliseconds: number, run: () => void): void
   /** The other end speaks TLS. */
@@ -187,7 +192,10 @@ export class Wire implements Holder {
   receive(chunk: Uint8Array): void {
     if (this.#isClosed || this.#isEnding) return
     this.#reader.push(chunk)
-    this.work()
+    if (!this.#isResting) {
+      this.#isResting = true
+      this.#socket.turn(this.#group, () => this.#goOn())
+    }
     this.settle()
     if (this.#isPaused || this.#reader.pending < this.#enough || !this.#isOccupied) return
     this.#isPaused = true
@@ -248,10 +256,18 @@ export class Wire implements Holder {
 
   #rest(): void {
     this.#isResting = true
-    this.#socket.later(() => {
-      this.#isResting = false
-      this.work()
-    })
+    this.#socket.later(this.#group, () => this.#goOn())
+  }
+
+  #goOn(): void {
+    this.#isResting = false
+    this.work()
+    this.settle()
+  }
+
+  /** Connections of one data store share their turns, and so do strangers. */
+  get #group(): unknown {
+    return this.#home?.sessions.front.store
   }
 
   /** Signs in without a password: whoever has the connection has the data store. */

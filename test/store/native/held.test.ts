@@ -229,7 +229,15 @@ class Deaf implements Socket {
     this.due.push(run)
   }
 
-  later(run: () => void): void {
+  turn(_group: unknown, run: () => void): void {
+    run()
+  }
+
+  later(_group: unknown, run: () => void): void {
+    this.due.push(run)
+  }
+
+  after(_milliseconds: number, run: () => void): void {
     this.due.push(run)
   }
 }
