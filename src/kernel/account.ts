@@ -37,17 +37,18 @@ export class Account {
   /** Takes bytes, or nothing where they are more than are left. */
   take(bytes: number): boolean {
     if (bytes > this.left) return false
-    this.#add(bytes)
+    this.put(bytes)
     return true
+  }
+
+  /** Takes bytes that are there already, also where they are more than are left: whoever holds them makes room. */
+  put(bytes: number): void {
+    this.#held += bytes
+    this.above?.put(bytes)
   }
 
   /** Gives bytes back; all by default. */
   release(bytes: number = this.#held): void {
-    this.#add(-Math.min(bytes, this.#held))
-  }
-
-  #add(bytes: number): void {
-    this.#held += bytes
-    this.above?.#add(bytes)
+    this.put(-Math.min(bytes, this.#held))
   }
 }

@@ -1,7 +1,9 @@
+import { Account } from './account.js'
 import type { Duration } from './duration.js'
 import { milliseconds } from './duration.js'
-import type { HeaderList } from './http.js'
+import { type HeaderList, LatestHeaders } from './http.js'
 import type { Task } from './time.js'
+import { weightOf, weightOfHeaders, weightOfWords } from './weight.js'
 
 /** How far a world had come when an input met it. */
 export interface Stand {
@@ -211,14 +213,8 @@ export class Inputs {
   }
 }
 
-/** How much a journal keeps. */
-export interface JournalLimits {
-  readonly inputs: number
-  /** Of what came with them. */
-  readonly bytes: number
-}
-
-const mostKept: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
+/** An input beside what came with it, in the columns. */
+const inputBytes = 100
 
 /**
  * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
@@ -226,7 +222,6 @@ const mostKept: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
  */
 export class Journal {
   #inputs = new Inputs()
-  #bytes = 0
   #requests = 0
   #calls = 0
   #works = 0
@@ -242,12 +237,18 @@ export class Journal {
   readonly #entered: number[] = []
   readonly #clock: Progress
   readonly #log: Written
-  readonly #limits: JournalLimits
+  readonly #kept: Account
+  readonly #headers = new LatestHeaders()
+  /** Headers that many requests share weigh once. */
+  #weighed: HeaderList | undefined
+  /** What is kept beside the inputs is of no use without them. */
+  onFull: (() => void) | undefined
 
-  constructor(clock: Progress, log: Written, limits: JournalLimits = mostKept) {
+  /** @param kept what it may hold: when it would be more, all is given up */
+  constructor(clock: Progress, log: Written, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
-    this.#limits = limits
+    this.#kept = kept
     this.#begunAt = clock.now()
   }
 
@@ -285,6 +286,7 @@ export class Journal {
   /** The world is whole: what comes from here on is an input. */
   begin(): void {
     this.#inputs = new Inputs()
+    this.#kept.release()
     this.#begunAt = this.#clock.now()
   }
 
@@ -297,6 +299,17 @@ export class Journal {
   goOn(inputs: Inputs): void {
     this.#player = undefined
     this.#inputs = inputs
+    for (let index = 0; index < inputs.length; index++) {
+      const { kind, what } = inputs.get(index)!
+      this.hold(inputBytes + this.#weigh(kind, what))
+    }
+  }
+
+  /** Holds bytes beside the inputs, or gives everything up: without one the other is of no use. */
+  hold(bytes: number): void {
+    if (this.#fullAt !== undefined) return
+    this.#kept.put(bytes)
+    if (this.#kept.held > this.#kept.limit) this.#giveUp()
   }
 
   note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
@@ -307,34 +320,30 @@ export class Journal {
     this.listener?.input({ kind, what, at, log: latest, ended, timers } as Input)
     if (this.#fullAt !== undefined) return
     this.#inputs.push(kind, what, at, latest, ended, timers)
-    if (kind === 'direct' || kind === 'returned' || kind === 'settled') this.#weigh(weightOf(what))
-    if (this.#inputs.length > this.#limits.inputs) this.#giveUp()
+    this.hold(inputBytes + this.#weigh(kind, what))
   }
 
   /** @returns its number */
   request({ method, url, headers }: Omit<KeptCall, 'body'>, body: string): number {
-    this.note('request', { method, url, headers, body })
-    this.#weigh(body.length)
+    this.note('request', { method, url, headers: this.#headers.once(headers), body })
     return this.#requests++
   }
 
   /** @returns its number */
   command(kept: KeptCommand): number {
     this.note('command', kept)
-    for (const row of kept.rows) for (const word of row) this.#weigh(word.length)
     return this.#commands++
   }
 
   /** @param bytes of what it brings */
   act(run: InputKinds['acted'], bytes: number): void {
     this.note('acted', run)
-    this.#weigh(bytes)
+    this.hold(bytes)
   }
 
   /** @returns its number */
   call(kept: InputKinds['call']): number {
     this.note('call', kept)
-    this.#weigh(kept.body.length)
     return this.#calls++
   }
 
@@ -407,30 +416,38 @@ export class Journal {
     )
   }
 
-  #weigh(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes > this.#limits.bytes && this.#fullAt === undefined) this.#giveUp()
+  /** What comes with an input. Moves, timers and numbers bring nothing that is not in the columns. */
+  #weigh(kind: InputKind, what: unknown): number {
+    switch (kind) {
+      case 'request':
+      case 'call': {
+        const { url, headers, body } = what as KeptCall
+        const weight = inputBytes + url.length + body.length
+        if (headers === this.#weighed) return weight
+        this.#weighed = headers
+        return weight + weightOfHeaders(headers)
+      }
+      case 'command': {
+        let weight = inputBytes
+        for (const row of (what as KeptCommand).rows) weight += weightOfWords(row)
+        return weight
+      }
+      case 'direct':
+      case 'looked':
+      case 'returned':
+      case 'settled':
+        return weightOf(what)
+      default:
+        return 0
+    }
   }
 
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
     this.#inputs = new Inputs()
+    this.#kept.release()
+    this.onFull?.()
   }
-}
-
-/** Levels of data that are weighed: the bodies of messages and answers stand near the top. */
-const weighed = 4
-
-/** Bytes of the texts in what came, or about as many. */
-function weightOf(what: unknown, depth = 0): number {
-  if (typeof what === 'string') return what.length
-  if (typeof what !== 'object' || what === null) return 0
-  if (what instanceof Uint8Array) return what.byteLength
-  if (depth > weighed) return 0
-  let weight = 0
-  if (Array.isArray(what)) for (const item of what) weight += weightOf(item, depth + 1)
-  else for (const name in what) weight += weightOf((what as Record<string, unknown>)[name], depth + 1)
-  return weight
 }
 
 /** The task of a handler: its sleeps are inputs, those of the engine are not. */

@@ -1,5 +1,6 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
+import { Account } from '../kernel/account.js'
 import {
   accompany,
   forgottenAdvance,
@@ -114,6 +115,9 @@ export type Elsewhere = (own: Service<StoreFront, User>) => {
   stand(store: DirectStore): void
 }
 
+/** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
+const journalShare = 0.5
+
 type Warn = NonNullable<SandboxOptions['warn']>
 
 const toConsole: Warn = (sentence) => console.warn(sentence)
@@ -145,16 +149,15 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
   const cursors = new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads)
-  const traffic = new Traffic(clock, {
-    entries: policy.trafficLimit,
-    bytes: policy.trafficBytes,
-  })
+  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY)
+  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
   const journal =
     options.journal === false
       ? undefined
       : new Journal(
           { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
           traffic,
+          new Account(kept.limit * journalShare, kept),
         )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)

@@ -90,6 +90,12 @@ export const limitRows: readonly LimitRow[] = [
   option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
   option('tenants', 'tenants that exist at once', 'tenants', '503'),
   option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  policy(
+    'maxTrafficBytes',
+    'what a sandbox keeps of its past: the traffic log, and the journal from which it is played again',
+    'bytes',
+    'the older half of the log is dropped; the journal has at most half of it, and ends: no `fork()` and `at()` until a reset',
+  ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),

@@ -1,6 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
+import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/access.js'
 import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
@@ -8,6 +9,9 @@ import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
+
+/** What ran, beside its words. */
+const ranBytes = 80
 
 /** Who sends the commands of a connection. */
 export interface Sender {
@@ -35,6 +39,11 @@ export class Journal {
     inputs?: Inputs,
   ) {
     this.#inputs = inputs
+    if (inputs !== undefined) {
+      inputs.onFull = () => {
+        this.#ran = []
+      }
+    }
     store.listen({
       keyspace: (eventClass, event, key) => {
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
@@ -168,8 +177,16 @@ export class Journal {
     else entry.reply = end.reply
     this.traffic.adopt(entry)
     this.last = entry.seq
-    if (this.#inputs === undefined || took === undefined) return
-    this.#ran.push(took === entry.argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
+    if (took !== undefined) this.#remember(entry, took)
+  }
+
+  /** What ran is kept without its reply: that is found out by running it again. */
+  #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
+    const inputs = this.#inputs
+    // Who was not allowed to has not done it.
+    if (inputs === undefined || inputs.fullAt !== undefined || error?.startsWith('NOPERM') === true) return
+    this.#ran.push({ seq, at, argv })
+    inputs.hold(ranBytes + weightOfWords(argv))
   }
 
   #entry(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Executed {
@@ -181,19 +198,22 @@ export class Journal {
   #keep(entry: Executed): void {
     this.traffic.adopt(entry)
     this.last = entry.seq
-    if (this.#inputs !== undefined) this.#ran.push(entry)
+    this.#remember(entry, entry.argv)
   }
 
   /** Everything was replaced by a dump. */
   loaded(dump: StoreDump): void {
     const { seq, at } = this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
+    const inputs = this.#inputs
+    if (inputs === undefined || inputs.fullAt !== undefined) return
     // Whoever has it may change it.
-    if (this.#inputs !== undefined) this.#ran.push({ seq, at, loaded: JSON.parse(JSON.stringify(dump)) as StoreDump })
+    const text = JSON.stringify(dump)
+    this.#ran.push({ seq, at, loaded: JSON.parse(text) as StoreDump })
+    inputs.hold(ranBytes + text.length)
   }
 
   /** What ran since the world began; nothing where its inputs are not kept, or were too many. */
   get ran(): readonly Ran[] {
-    if (this.#inputs?.fullAt !== undefined) this.#ran = []
     return this.#ran
   }
 
