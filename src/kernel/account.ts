@@ -21,7 +21,7 @@ export class Account {
    */
   constructor(
     readonly limit: number,
-    readonly above?: Account,
+    public above?: Account | undefined,
   ) {}
 
   get held(): number {
@@ -50,5 +50,11 @@ export class Account {
   /** Gives bytes back; all by default. */
   release(bytes: number = this.#held): void {
     this.put(-Math.min(bytes, this.#held))
+  }
+
+  /** Gives back to the account above, and stands below none from now on: what is still held counts for nobody else. */
+  leave(): void {
+    this.above?.put(-this.#held)
+    this.above = undefined
   }
 }

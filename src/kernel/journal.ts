@@ -141,6 +141,9 @@ export interface Written {
 
 /** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
 export class Inputs {
+  /** What the first ones are shared with, and how many. */
+  #base: Inputs | undefined
+  #shared = 0
   #kinds: InputKind[] = []
   #whats: unknown[] = []
   #at: number[] = []
@@ -151,7 +154,7 @@ export class Inputs {
   #within = new Map<number, number>()
 
   get length(): number {
-    return this.#kinds.length
+    return this.#shared + this.#kinds.length
   }
 
   push(kind: InputKind, what: unknown, at: number, log: number, ended: number, timers: number): void {
@@ -164,11 +167,18 @@ export class Inputs {
   }
 
   /** `undefined` behind the last. */
-  get(index: number): Input | undefined {
+  get(place: number): Input | undefined {
+    if (place < this.#shared) return this.#base?.get(place)
+    const index = place - this.#shared
     const kind = this.#kinds[index]
     if (kind === undefined) return undefined
     const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
     return { kind, what: this.#whats[index], at, log, ended, timers } as Input
+  }
+
+  #kindOf(place: number): InputKind | undefined {
+    if (place >= this.#shared) return this.#kinds[place - this.#shared]
+    return this.#base === undefined ? undefined : this.#base.#kindOf(place)
   }
 
   /** What has been pushed since there were so many came within one step of the world, which is not to be parted. */
@@ -183,33 +193,51 @@ export class Inputs {
 
   /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
   isOfWork(place: number): boolean {
-    return this.#kinds[place] === 'returned' || this.#within.has(place)
+    return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
   /** The first place from this one on that is between two steps of the world. */
   between(place: number): number {
     let end = place
     for (const [from, to] of this.#within) if (from <= end && end < to) end = to
-    while (this.#kinds[end] === 'returned') end++
+    while (this.#kindOf(end) === 'returned') end++
     return end === place ? place : this.between(end)
   }
 
   /** What came of one kind. */
   of<K extends InputKind>(kind: K): InputKinds[K][] {
-    return this.#whats.filter((_, index) => this.#kinds[index] === kind) as InputKinds[K][]
+    const found: InputKinds[K][] = []
+    for (let place = 0; place < this.length; place++) {
+      if (this.#kindOf(place) === kind) found.push(this.get(place)!.what as InputKinds[K])
+    }
+    return found
   }
 
-  /** A copy of the first ones. */
+  /** The first ones, to go on from. Both share them: nothing that was pushed ever changes. */
   first(count: number): Inputs {
     const copy = new Inputs()
-    copy.#kinds = this.#kinds.slice(0, count)
-    copy.#whats = this.#whats.slice(0, count)
-    copy.#at = this.#at.slice(0, count)
-    copy.#log = this.#log.slice(0, count)
-    copy.#ended = this.#ended.slice(0, count)
-    copy.#timers = this.#timers.slice(0, count)
-    copy.#within = new Map([...this.#within].filter(([, to]) => to <= count))
-    return copy
+    const own = count - this.#shared
+    // A chain of forks stays short: each link has at least as many of its own as it shares.
+    if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
+    if (this.#base !== undefined && own < this.#shared) {
+      copy.#base = this.#base
+      copy.#shared = this.#shared
+      copy.#kinds = this.#kinds.slice(0, own)
+      copy.#whats = this.#whats.slice(0, own)
+      copy.#at = this.#at.slice(0, own)
+      copy.#log = this.#log.slice(0, own)
+      copy.#ended = this.#ended.slice(0, own)
+      copy.#timers = this.#timers.slice(0, own)
+    } else {
+      copy.#base = this
+      copy.#shared = count
+    }
+    return copy.#holding(this.#within, count)
+  }
+
+  #holding(within: ReadonlyMap<number, number>, count: number): this {
+    this.#within = new Map([...within].filter(([, to]) => to <= count))
+    return this
   }
 }
 
@@ -259,6 +287,11 @@ export class Journal {
 
   get inputs(): Inputs {
     return this.#inputs
+  }
+
+  /** Bytes that it holds. */
+  get held(): number {
+    return this.#kept.held
   }
 
   /** When it was given up because it was too long, virtual time. */

@@ -436,6 +436,11 @@ export class Traffic {
     return traffic
   }
 
+  /** A part of what the log may hold, for what else is kept of the past: the log has so much less. */
+  share(part: number): Account {
+    return new Account(this.#kept.limit * part, this.#kept)
+  }
+
   append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
     const stamp: EntryStamp =
       cause === undefined
@@ -533,28 +538,28 @@ export class Traffic {
   }
 
   #weigh(entry: Entry): number {
-    const { type } = entry
-    const own = entryBytes[type] ?? entryBytes.other
-    switch (type) {
+    switch (entry.type) {
       case 'command':
-        return own + weightOfWords(entry.argv) + weightOf(entry.reply)
+        return entryBytes.command + weightOfWords(entry.argv) + weightOf(entry.reply)
       case 'keyspace':
-        return own + weightOfText(entry.key)
+        return entryBytes.keyspace + weightOfText(entry.key)
       case 'request':
       case 'call': {
         const { url, headers, body } = entry
-        const weight = own + weightOfText(url) + weightOfText(body)
+        const weight = entryBytes.request + weightOfText(url) + weightOfText(body)
         if (headers === this.#weighed) return weight
         this.#weighed = headers
         return weight + weightOfHeaders(headers)
       }
       case 'published':
-        return own + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
+        return (
+          entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
+        )
       case 'attempt':
         // Its body is that of its message; reading its headers would make them.
-        return own
+        return entryBytes.attempt
       default:
-        return own + weightOf(entry)
+        return entryBytes.other + weightOf(entry)
     }
   }
 
@@ -579,6 +584,18 @@ export class Traffic {
       delete entry.endedAfter
       this.complete(entry)
     }
+  }
+
+  /** Takes over what is the same in another log, so that both have it in memory once: entries that never change again. */
+  shareWith(other: Pick<Traffic, 'find'>): void {
+    for (let index = 0; index < this.#entries.length; index++) {
+      const own = this.#entries[index]!
+      const isOver = own.type === 'request' && own.service === 'store' && own.answer !== undefined
+      if (!isOver && own.type !== 'command' && own.type !== 'keyspace') continue
+      const known = other.find(own.seq)
+      if (known !== undefined && isSame(own, known)) this.#entries[index] = known
+    }
+    this.#index = undefined
   }
 
   get entries(): readonly Entry[] {
@@ -683,10 +700,19 @@ function checkedLimit(limit: number | undefined): number {
   throw new RangeError(`A traffic log keeps 0 or more, or everything with undefined; got ${limit}.`)
 }
 
+/** Whether data is the same; classes count as data. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  const [names, others] = [Object.keys(one), Object.keys(other)]
+  if (names.length !== others.length || Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false
+  const [some, same] = [one as Record<string, unknown>, other as Record<string, unknown>]
+  return names.every((name) => isSame(some[name], same[name]))
+}
+
 /** What an entry weighs beside what it holds: the object, its answer's or outcome's, and its place in the log. */
-const entryBytes: { readonly [T in EntryType]?: number } & { readonly other: number } = {
-  request: 250,
-  call: 350,
+const entryBytes = {
+  request: 300,
   command: 150,
   keyspace: 120,
   published: 350,

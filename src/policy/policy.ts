@@ -36,6 +36,11 @@ export interface Policy {
    */
   maxTrafficBytes: number | undefined
   /**
+   * Bytes that all forks of a sandbox, and their forks, keep together, counted as `maxTrafficBytes` counts; `undefined` for
+   * no limit. Beyond it `fork()` is refused until one of them is disposed of, and their logs drop their older halves.
+   */
+  maxForkBytes: number | undefined
+  /**
    * Which commands the store has. `all`: also those of redis-server 7.0 that the service has no page for, such as `OBJECT`,
    * `SORT` and `LCS`; a diagnostic names each that runs. `documented`: refuses these. [service.md B, command groups]
    */
@@ -191,6 +196,7 @@ export interface Policy {
 export const defaultPolicy: Policy = {
   trafficLimit: 200_000,
   maxTrafficBytes: 268_435_456,
+  maxForkBytes: 536_870_912,
   commands: 'all',
   aclRules: 'service',
   maxRequestSize: 10_485_760,

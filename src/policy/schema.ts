@@ -29,6 +29,7 @@ const queueLimits: Schemas<QueueLimits> = {
 const policies: Schemas<Policy> = {
   trafficLimit: limit,
   maxTrafficBytes: limit,
+  maxForkBytes: limit,
   commands: v.picklist(['all', 'documented']),
   aclRules: v.picklist(['service', 'redis']),
   maxRequestSize: amount,

@@ -70,6 +70,10 @@ export interface World {
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: Journal | undefined
   readonly start: Start
+  /** What is kept of its past. */
+  readonly kept: Account
+  /** Runs commands, and knows what ran. */
+  readonly executions: StoreJournal
   /** What was stored when. */
   readonly history: StoreHistory
   /** It is whole: what comes from here on is its own. */
@@ -106,6 +110,8 @@ export interface Plan {
   /** Requests to real hosts of the service that were refused, as sentences. */
   readonly strays: () => readonly string[]
   readonly explainToken: ExplainsToken
+  /** Of a fork: what all of them keep together. */
+  readonly forks: Account | undefined
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -149,7 +155,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
   const cursors = new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads)
-  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY)
+  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
   const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
   const journal =
     options.journal === false
@@ -157,7 +163,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
       : new Journal(
           { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
           traffic,
-          new Account(kept.limit * journalShare, kept),
+          traffic.share(journalShare),
         )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)
@@ -260,6 +266,8 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     exchange,
     journal,
     start,
+    kept,
+    executions,
     history,
     begin() {
       journal?.begin()
@@ -288,7 +296,8 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 }
 
 /** Streams of events end, and nothing that waits happens any more. */
-export function endWorld({ store, clock }: World): void {
+export function endWorld({ store, clock, kept }: World): void {
+  kept.leave()
   const { engine, connections } = inside.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())

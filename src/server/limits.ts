@@ -96,6 +96,12 @@ export const limitRows: readonly LimitRow[] = [
     'bytes',
     'the older half of the log is dropped; the journal has at most half of it, and ends: no `fork()` and `at()` until a reset',
   ),
+  policy(
+    'maxForkBytes',
+    'what all forks of a sandbox, and their forks, keep together',
+    'bytes',
+    'a fork is refused until another one is disposed of; the older halves of their logs are dropped',
+  ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   policy('maxStreamBuffer', 'what a slow reader of an event stream has not taken', 'bytes', 'it is dropped'),
