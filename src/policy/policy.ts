@@ -32,7 +32,7 @@ export interface Policy {
   /**
    * Bytes that a sandbox keeps of what came and happened, `undefined` for all: requests and answers, commands and replies,
    * messages, every entry of the log with what it takes by itself. Beyond it the older half of the log is dropped. The journal,
-   * from which the past is played again, has at most half of it; beyond that it ends, and there is no going back any more.
+   * from which the past is played again, has at most three eighths of it; beyond that it ends, and there is no going back any more.
    */
   maxTrafficBytes: number | undefined
   /**

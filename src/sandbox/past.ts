@@ -147,7 +147,7 @@ export function checkKept({ fullAt }: Journal): void {
   if (fullAt === undefined) return
   throw new Error(
     `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +
-      'sandbox.reset() or load() begins a new one; a larger policy.maxTrafficBytes, of which the journal has half, a longer one.',
+      'sandbox.reset() or load() begins a new one; a larger policy.maxTrafficBytes, of which the journal has three eighths, a longer one.',
   )
 }
 

@@ -122,7 +122,7 @@ export type Elsewhere = (own: Service<StoreFront, User>) => {
 }
 
 /** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
-const journalShare = 0.5
+const journalShare = 3 / 8
 
 type Warn = NonNullable<SandboxOptions['warn']>
 

@@ -94,7 +94,7 @@ export const limitRows: readonly LimitRow[] = [
     'maxTrafficBytes',
     'what a sandbox keeps of its past: the traffic log, and the journal from which it is played again',
     'bytes',
-    'the older half of the log is dropped; the journal has at most half of it, and ends: no `fork()` and `at()` until a reset',
+    'the older half of the log is dropped; the journal has at most three eighths of it, and ends: no `fork()` and `at()` until a reset',
   ),
   policy(
     'maxForkBytes',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
 
-const large = 'x'.repeat(20_000)
+const large = 'x'.repeat(10_000)
 
 test('of messages that are over the oldest leave the log when it keeps more than its share, and are forgotten', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })

@@ -52,7 +52,7 @@ export function fieldsThrough<T extends { readonly message: Message }>(): Record
 }
 
 /** Of what a sandbox keeps, the log of messages has at most so much; so have dead letters, and what is known for deduplication. */
-export const messagesShare = 0.125
+export const messagesShare = 1 / 16
 
 /** The log of all messages, newest last, within its retention. */
 export class MessageLog {
@@ -124,9 +124,9 @@ export class MessageLog {
 }
 
 /** What an entry takes, and the indexes that find it. */
-const entryBytes = 300
+const entryBytes = 100
 /** What a message takes beside what it brought, told by its first entry. */
-const messageBytes = 1_000
+const messageBytes = 400
 
 function weightOf({ previous, message, detail }: LogEntry): number {
   const weight = entryBytes + (detail?.response?.body.length ?? 0)
