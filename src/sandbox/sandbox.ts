@@ -486,7 +486,7 @@ export class Sandbox {
     if (bytes <= this.#forks.left) return
     throw new Error(
       `The forks of this sandbox keep ${this.#forks.held} bytes and may keep ${this.#forks.limit} together (policy.maxForkBytes), ` +
-        "which leaves no room for another one: dispose of those that are not needed any more, with fork.dispose() or 'using'.",
+        "which leaves no room for this one: dispose of those that are not needed any more, with fork.dispose() or 'using', or allow more.",
     )
   }
 

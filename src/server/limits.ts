@@ -92,9 +92,9 @@ export const limitRows: readonly LimitRow[] = [
   option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
   policy(
     'maxTrafficBytes',
-    'what a sandbox keeps of its past: the traffic log, and the journal from which it is played again',
+    'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',
     'bytes',
-    'the older half of the log is dropped; the journal has at most three eighths of it, and ends: no `fork()` and `at()` until a reset',
+    'the older half of the log is dropped, the oldest messages are forgotten; the journal has at most three eighths of it, and ends: no `fork()` and `at()` until a reset',
   ),
   policy(
     'maxForkBytes',
