@@ -52,7 +52,7 @@ export function fieldsThrough<T extends { readonly message: Message }>(): Record
 }
 
 /** Of what a sandbox keeps, the log of messages has at most so much; so have dead letters, and what is known for deduplication. */
-export const messagesShare = 1 / 16
+export const messagesShare: number = 1 / 16
 
 /** The log of all messages, newest last, within its retention. */
 export class MessageLog {
