@@ -200,8 +200,7 @@ export function lineOf({ head, url, end }: Told): string {
 }
 
 export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limit' | 'unit'>): string {
-  const kept =
-    unit === 'bytes' ? `${limit} bytes of bodies (policy.trafficBytes)` : `${limit} entries (policy.trafficLimit)`
+  const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
   return `${counted(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 

@@ -21,7 +21,7 @@ export class Account {
    */
   constructor(
     readonly limit: number,
-    readonly above?: Account | undefined,
+    public above?: Account | undefined,
   ) {}
 
   get held(): number {
@@ -37,17 +37,24 @@ export class Account {
   /** Takes bytes, or nothing where they are more than are left. */
   take(bytes: number): boolean {
     if (bytes > this.left) return false
-    this.#add(bytes)
+    this.put(bytes)
     return true
+  }
+
+  /** Takes bytes that are there already, also where they are more than are left: whoever holds them makes room. */
+  put(bytes: number): void {
+    this.#held += bytes
+    this.above?.put(bytes)
   }
 
   /** Gives bytes back; all by default. */
   release(bytes: number = this.#held): void {
-    this.#add(-Math.min(bytes, this.#held))
+    this.put(-Math.min(bytes, this.#held))
   }
 
-  #add(bytes: number): void {
-    this.#held += bytes
-    if (this.above !== undefined) this.above.#add(bytes)
+  /** Gives back to the account above, and stands below none from now on: what is still held counts for nobody else. */
+  leave(): void {
+    this.above?.put(-this.#held)
+    this.above = undefined
   }
 }

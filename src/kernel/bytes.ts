@@ -20,6 +20,20 @@ export function latin1(text: string): Bytes {
   return text as Bytes
 }
 
+/** Texts up to this length may be held by a part of them: copies would cost more than they free. */
+const shortWhole = 4096
+
+/**
+ * A part of a text, to be kept without the whole: engines cut by looking into the whole, which stays in memory as long as
+ * the part does, so that a key of ten bytes would hold a body of ten megabytes.
+ */
+export function partOf(whole: string, from: number, to?: number): Bytes {
+  const part = whole.slice(from, to)
+  if (whole.length <= shortWhole || part.length > whole.length / 2) return part as Bytes
+  // What is put together is copied when it is cut.
+  return ` ${part}`.slice(1) as Bytes
+}
+
 /** The UTF-8 bytes of a text. Lone surrogates become U+FFFD, as `TextEncoder` has it. */
 export function utf8(text: string): Bytes {
   return beyondAscii.test(text) ? fromArray(encoder.encode(text)) : (text as Bytes)

@@ -7,6 +7,26 @@ export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 export const noHeaders: HeaderList = []
 
+/** Requests in a row have mostly the same headers, and so have their answers: who keeps them keeps equal ones once. */
+export class LatestHeaders {
+  #latest: HeaderList = []
+
+  once(headers: HeaderList): HeaderList {
+    if (!areSame(headers, this.#latest)) this.#latest = headers
+    return this.#latest
+  }
+}
+
+function areSame(some: HeaderList, others: HeaderList): boolean {
+  if (some.length !== others.length) return false
+  for (let index = 0; index < some.length; index++) if (!isSame(some[index]!, others[index]!)) return false
+  return true
+}
+
+function isSame(one: HeaderList[number], other: HeaderList[number]): boolean {
+  return one === other || (one[0] === other[0] && one[1] === other[1])
+}
+
 /** The first value of a header. @param name in lower case */
 export function headerOf(headers: HeaderList, name: string): string | undefined {
   for (const [key, value] of headers)

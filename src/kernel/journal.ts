@@ -1,7 +1,9 @@
+import { Account } from './account.js'
 import type { Duration } from './duration.js'
 import { milliseconds } from './duration.js'
-import type { HeaderList } from './http.js'
+import { type HeaderList, LatestHeaders } from './http.js'
 import type { Task } from './time.js'
+import { weightOf, weightOfHeaders, weightOfWords } from './weight.js'
 
 /** How far a world had come when an input met it. */
 export interface Stand {
@@ -139,6 +141,9 @@ export interface Written {
 
 /** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
 export class Inputs {
+  /** What the first ones are shared with, and how many. */
+  #base: Inputs | undefined
+  #shared = 0
   #kinds: InputKind[] = []
   #whats: unknown[] = []
   #at: number[] = []
@@ -149,7 +154,7 @@ export class Inputs {
   #within = new Map<number, number>()
 
   get length(): number {
-    return this.#kinds.length
+    return this.#shared + this.#kinds.length
   }
 
   push(kind: InputKind, what: unknown, at: number, log: number, ended: number, timers: number): void {
@@ -162,11 +167,18 @@ export class Inputs {
   }
 
   /** `undefined` behind the last. */
-  get(index: number): Input | undefined {
+  get(place: number): Input | undefined {
+    if (place < this.#shared) return this.#base?.get(place)
+    const index = place - this.#shared
     const kind = this.#kinds[index]
     if (kind === undefined) return undefined
     const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
     return { kind, what: this.#whats[index], at, log, ended, timers } as Input
+  }
+
+  #kindOf(place: number): InputKind | undefined {
+    if (place >= this.#shared) return this.#kinds[place - this.#shared]
+    return this.#base === undefined ? undefined : this.#base.#kindOf(place)
   }
 
   /** What has been pushed since there were so many came within one step of the world, which is not to be parted. */
@@ -181,44 +193,56 @@ export class Inputs {
 
   /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
   isOfWork(place: number): boolean {
-    return this.#kinds[place] === 'returned' || this.#within.has(place)
+    return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
   /** The first place from this one on that is between two steps of the world. */
   between(place: number): number {
     let end = place
     for (const [from, to] of this.#within) if (from <= end && end < to) end = to
-    while (this.#kinds[end] === 'returned') end++
+    while (this.#kindOf(end) === 'returned') end++
     return end === place ? place : this.between(end)
   }
 
   /** What came of one kind. */
   of<K extends InputKind>(kind: K): InputKinds[K][] {
-    return this.#whats.filter((_, index) => this.#kinds[index] === kind) as InputKinds[K][]
+    const found: InputKinds[K][] = []
+    for (let place = 0; place < this.length; place++) {
+      if (this.#kindOf(place) === kind) found.push(this.get(place)!.what as InputKinds[K])
+    }
+    return found
   }
 
-  /** A copy of the first ones. */
+  /** The first ones, to go on from. Both share them: nothing that was pushed ever changes. */
   first(count: number): Inputs {
     const copy = new Inputs()
-    copy.#kinds = this.#kinds.slice(0, count)
-    copy.#whats = this.#whats.slice(0, count)
-    copy.#at = this.#at.slice(0, count)
-    copy.#log = this.#log.slice(0, count)
-    copy.#ended = this.#ended.slice(0, count)
-    copy.#timers = this.#timers.slice(0, count)
-    copy.#within = new Map([...this.#within].filter(([, to]) => to <= count))
-    return copy
+    const own = count - this.#shared
+    // A chain of forks stays short: each link has at least as many of its own as it shares.
+    if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
+    if (this.#base !== undefined && own < this.#shared) {
+      copy.#base = this.#base
+      copy.#shared = this.#shared
+      copy.#kinds = this.#kinds.slice(0, own)
+      copy.#whats = this.#whats.slice(0, own)
+      copy.#at = this.#at.slice(0, own)
+      copy.#log = this.#log.slice(0, own)
+      copy.#ended = this.#ended.slice(0, own)
+      copy.#timers = this.#timers.slice(0, own)
+    } else {
+      copy.#base = this
+      copy.#shared = count
+    }
+    return copy.#holding(this.#within, count)
+  }
+
+  #holding(within: ReadonlyMap<number, number>, count: number): this {
+    this.#within = new Map([...within].filter(([, to]) => to <= count))
+    return this
   }
 }
 
-/** How much a journal keeps. */
-export interface JournalLimits {
-  readonly inputs: number
-  /** Of what came with them. */
-  readonly bytes: number
-}
-
-const mostKept: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
+/** An input beside what came with it, in the columns. */
+const inputBytes = 100
 
 /**
  * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
@@ -226,7 +250,6 @@ const mostKept: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
  */
 export class Journal {
   #inputs = new Inputs()
-  #bytes = 0
   #requests = 0
   #calls = 0
   #works = 0
@@ -242,12 +265,18 @@ export class Journal {
   readonly #entered: number[] = []
   readonly #clock: Progress
   readonly #log: Written
-  readonly #limits: JournalLimits
+  readonly #kept: Account
+  readonly #headers = new LatestHeaders()
+  /** Headers that many requests share weigh once. */
+  #weighed: HeaderList | undefined
+  /** What is kept beside the inputs is of no use without them. */
+  onFull: (() => void) | undefined
 
-  constructor(clock: Progress, log: Written, limits: JournalLimits = mostKept) {
+  /** @param kept what it may hold: when it would be more, all is given up */
+  constructor(clock: Progress, log: Written, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
-    this.#limits = limits
+    this.#kept = kept
     this.#begunAt = clock.now()
   }
 
@@ -258,6 +287,11 @@ export class Journal {
 
   get inputs(): Inputs {
     return this.#inputs
+  }
+
+  /** Bytes that it holds. */
+  get held(): number {
+    return this.#kept.held
   }
 
   /** When it was given up because it was too long, virtual time. */
@@ -285,6 +319,7 @@ export class Journal {
   /** The world is whole: what comes from here on is an input. */
   begin(): void {
     this.#inputs = new Inputs()
+    this.#kept.release()
     this.#begunAt = this.#clock.now()
   }
 
@@ -297,6 +332,17 @@ export class Journal {
   goOn(inputs: Inputs): void {
     this.#player = undefined
     this.#inputs = inputs
+    for (let index = 0; index < inputs.length; index++) {
+      const { kind, what } = inputs.get(index)!
+      this.hold(inputBytes + this.#weigh(kind, what))
+    }
+  }
+
+  /** Holds bytes beside the inputs, or gives everything up: without one the other is of no use. */
+  hold(bytes: number): void {
+    if (this.#fullAt !== undefined) return
+    this.#kept.put(bytes)
+    if (this.#kept.held > this.#kept.limit) this.#giveUp()
   }
 
   note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
@@ -307,34 +353,30 @@ export class Journal {
     this.listener?.input({ kind, what, at, log: latest, ended, timers } as Input)
     if (this.#fullAt !== undefined) return
     this.#inputs.push(kind, what, at, latest, ended, timers)
-    if (kind === 'direct' || kind === 'returned' || kind === 'settled') this.#weigh(weightOf(what))
-    if (this.#inputs.length > this.#limits.inputs) this.#giveUp()
+    this.hold(inputBytes + this.#weigh(kind, what))
   }
 
   /** @returns its number */
   request({ method, url, headers }: Omit<KeptCall, 'body'>, body: string): number {
-    this.note('request', { method, url, headers, body })
-    this.#weigh(body.length)
+    this.note('request', { method, url, headers: this.#headers.once(headers), body })
     return this.#requests++
   }
 
   /** @returns its number */
   command(kept: KeptCommand): number {
     this.note('command', kept)
-    for (const row of kept.rows) for (const word of row) this.#weigh(word.length)
     return this.#commands++
   }
 
   /** @param bytes of what it brings */
   act(run: InputKinds['acted'], bytes: number): void {
     this.note('acted', run)
-    this.#weigh(bytes)
+    this.hold(bytes)
   }
 
   /** @returns its number */
   call(kept: InputKinds['call']): number {
     this.note('call', kept)
-    this.#weigh(kept.body.length)
     return this.#calls++
   }
 
@@ -407,30 +449,38 @@ export class Journal {
     )
   }
 
-  #weigh(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes > this.#limits.bytes && this.#fullAt === undefined) this.#giveUp()
+  /** What comes with an input. Moves, timers and numbers bring nothing that is not in the columns. */
+  #weigh(kind: InputKind, what: unknown): number {
+    switch (kind) {
+      case 'request':
+      case 'call': {
+        const { url, headers, body } = what as KeptCall
+        const weight = inputBytes + url.length + body.length
+        if (headers === this.#weighed) return weight
+        this.#weighed = headers
+        return weight + weightOfHeaders(headers)
+      }
+      case 'command': {
+        let weight = inputBytes
+        for (const row of (what as KeptCommand).rows) weight += weightOfWords(row)
+        return weight
+      }
+      case 'direct':
+      case 'looked':
+      case 'returned':
+      case 'settled':
+        return weightOf(what)
+      default:
+        return 0
+    }
   }
 
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
     this.#inputs = new Inputs()
+    this.#kept.release()
+    this.onFull?.()
   }
-}
-
-/** Levels of data that are weighed: the bodies of messages and answers stand near the top. */
-const weighed = 4
-
-/** Bytes of the texts in what came, or about as many. */
-function weightOf(what: unknown, depth = 0): number {
-  if (typeof what === 'string') return what.length
-  if (typeof what !== 'object' || what === null) return 0
-  if (what instanceof Uint8Array) return what.byteLength
-  if (depth > weighed) return 0
-  let weight = 0
-  if (Array.isArray(what)) for (const item of what) weight += weightOf(item, depth + 1)
-  else for (const name in what) weight += weightOf((what as Record<string, unknown>)[name], depth + 1)
-  return weight
 }
 
 /** The task of a handler: its sleeps are inputs, those of the engine are not. */

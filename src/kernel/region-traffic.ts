@@ -1,3 +1,4 @@
+import type { Account } from './account.js'
 import { type Entry, type EntryBody, type EntryOf, type EntryStamp, type EntryType, Traffic } from './traffic.js'
 
 /** What a message queue and its workflows write. All other entries belong to both regions. */
@@ -37,6 +38,10 @@ export class RegionTraffic extends Traffic {
     super({ now: () => 0 }, log.keeps ? {} : 0)
     this.#log = log
     this.#region = region
+  }
+
+  override share(part: number): Account {
+    return this.#log.share(part)
   }
 
   override append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {

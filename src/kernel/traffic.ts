@@ -1,5 +1,7 @@
+import { Account } from './account.js'
 import type { Bytes } from './bytes.js'
 import type { HeaderList } from './http.js'
+import { weightOf, weightOfHeaders, weightOfText, weightOfWords } from './weight.js'
 
 /** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
 export interface EntryStamp {
@@ -317,7 +319,7 @@ export interface DroppedEntry {
   readonly type: 'dropped'
   /** Entries that were forgotten so far. */
   readonly count: number
-  /** The limit that was met: entries, or bytes of their bodies. */
+  /** The limit that was met: entries, or bytes of all that is kept. */
   readonly limit: number
   readonly unit: 'entries' | 'bytes'
 }
@@ -377,8 +379,8 @@ export function isEntryType(word: string): word is EntryType {
 export interface TrafficLimits {
   /** Entries; of more the older half goes. 0: nothing is captured, and only the queue's events are announced. Default: all. */
   readonly entries?: number | undefined
-  /** Bytes of bodies and answers together; beyond it the older half goes. Default: all. */
-  readonly bytes?: number | undefined
+  /** What it may hold; beyond it the older half goes. Default: all. */
+  readonly bytes?: Account | undefined
 }
 
 /** Entries by type and by message. */
@@ -401,9 +403,13 @@ export class Traffic {
   readonly keeps: boolean
   readonly #clock: { now(): number }
   readonly #limit: number
-  readonly #byteLimit: number
+  readonly #kept: Account
   #entries: Entry[] = []
-  #bytes = 0
+  /** What each of them weighs. */
+  #weights: number[] = []
+  /** Headers that many requests, or their answers, share weigh once. */
+  #weighed: HeaderList | undefined
+  #weighedAnswers: HeaderList | undefined
   #dropped = 0
   #index: TrafficIndex | undefined
   /** Replaced, never mutated: listeners may come and go while an entry is announced. */
@@ -416,7 +422,7 @@ export class Traffic {
     const { entries, bytes } = typeof limits === 'number' ? { entries: limits } : (limits as TrafficLimits)
     this.#clock = clock
     this.#limit = checkedLimit(entries)
-    this.#byteLimit = checkedLimit(bytes)
+    this.#kept = bytes ?? new Account(Number.POSITIVE_INFINITY)
     this.keeps = this.#limit > 0
   }
 
@@ -428,6 +434,11 @@ export class Traffic {
     const first = entries[0]
     if (first?.type === 'dropped') traffic.#dropped = first.count
     return traffic
+  }
+
+  /** A part of what the log may hold, for what else is kept of the past: the log has so much less. */
+  share(part: number): Account {
+    return new Account(this.#kept.limit * part, this.#kept)
   }
 
   append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
@@ -450,9 +461,10 @@ export class Traffic {
 
   #file(entry: Entry): void {
     if (this.keeps) {
+      const weight = this.#weigh(entry)
       this.#entries.push(entry)
-      const { type } = entry
-      if (type === 'request' || type === 'published' || type === 'call') this.#bytes += entry.body.length
+      this.#weights.push(weight)
+      this.#kept.put(weight)
       if (this.#isFull) this.#forgetOlderHalf()
       else if (this.#index !== undefined) index(this.#index, entry)
     }
@@ -460,7 +472,7 @@ export class Traffic {
   }
 
   get #isFull(): boolean {
-    return this.#entries.length > this.#limit || (this.#bytes > this.#byteLimit && this.#entries.length > 2)
+    return this.#entries.length > this.#limit || (this.#kept.left < 0 && this.#entries.length > 2)
   }
 
   /** Makes room; an entry that tells how much is gone takes the place of the last one that went. */
@@ -471,9 +483,10 @@ export class Traffic {
       const kept = this.#entries.slice(-keep)
       const gone = this.#entries[this.#entries.length - keep - 1]!
       const count = this.#dropped + this.#entries.length - keep - (this.#dropped > 0 ? 1 : 0)
-      this.#bytes = 0
-      for (const entry of kept) this.#bytes += weightOf(entry)
-      const limit = byEntries ? this.#limit : this.#byteLimit
+      let freed = 0
+      for (const weight of this.#weights.slice(0, -keep)) freed += weight
+      this.#kept.release(freed)
+      const limit = byEntries ? this.#limit : this.#kept.limit
       const mark: Entry = {
         seq: gone.seq,
         at: gone.at,
@@ -482,7 +495,9 @@ export class Traffic {
         limit,
         unit: byEntries ? 'entries' : 'bytes',
       }
+      const weights = this.#weights.slice(-keep)
       this.#entries = this.#limit > 1 ? [mark, ...kept] : kept
+      this.#weights = this.#limit > 1 ? [0, ...weights] : weights
       this.#dropped = count
     } while (this.#isFull)
     this.#index = undefined
@@ -509,10 +524,53 @@ export class Traffic {
     this.#ended++
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
-    this.#bytes += bytes
-    if (entry.type === 'request' || entry.type === 'call') this.#bytes += entry.answer?.body?.length ?? 0
+    this.#add(entry as unknown as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()
     if (this.#subscribers.length > 0) this.#tell(entry as unknown as Entry)
+  }
+
+  /** What an entry has become heavier by, unless it is gone. */
+  #add(entry: Entry, weight: number): void {
+    const place = this.#placeAfter(entry.seq - 1)
+    if (weight === 0 || this.#entries[place] !== entry) return
+    this.#weights[place]! += weight
+    this.#kept.put(weight)
+  }
+
+  #weigh(entry: Entry): number {
+    switch (entry.type) {
+      case 'command':
+        return entryBytes.command + weightOfWords(entry.argv) + weightOf(entry.reply)
+      case 'keyspace':
+        return entryBytes.keyspace + weightOfText(entry.key)
+      case 'request':
+      case 'call': {
+        const { url, headers, body } = entry
+        const weight = entryBytes.request + weightOfText(url) + weightOfText(body)
+        if (headers === this.#weighed) return weight
+        this.#weighed = headers
+        return weight + weightOfHeaders(headers)
+      }
+      case 'published':
+        return (
+          entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
+        )
+      case 'attempt':
+        // Its body is that of its message; reading its headers would make them.
+        return entryBytes.attempt
+      default:
+        return entryBytes.other + weightOf(entry)
+    }
+  }
+
+  #weighEnd(entry: RequestEntry | CallEntry | AttemptEntry | ClockEntry): number {
+    if (entry.type === 'attempt') return entry.store === undefined ? 0 : weightOf(entry.store)
+    if (entry.type === 'clock' || entry.answer === undefined) return 0
+    const { headers, body } = entry.answer
+    const weight = weightOfText(body ?? '')
+    if (headers === this.#weighedAnswers) return weight
+    this.#weighedAnswers = headers
+    return weight + weightOfHeaders(headers)
   }
 
   /** The test moves time. @returns what to call when the move has ended */
@@ -526,6 +584,18 @@ export class Traffic {
       delete entry.endedAfter
       this.complete(entry)
     }
+  }
+
+  /** Takes over what is the same in another log, so that both have it in memory once: entries that never change again. */
+  shareWith(other: Pick<Traffic, 'find'>): void {
+    for (let index = 0; index < this.#entries.length; index++) {
+      const own = this.#entries[index]!
+      const isOver = own.type === 'request' && own.service === 'store' && own.answer !== undefined
+      if (!isOver && own.type !== 'command' && own.type !== 'keyspace') continue
+      const known = other.find(own.seq)
+      if (known !== undefined && isSame(own, known)) this.#entries[index] = known
+    }
+    this.#index = undefined
   }
 
   get entries(): readonly Entry[] {
@@ -606,8 +676,9 @@ export class Traffic {
 
   /** Forgets all entries; numbering continues. */
   clear(): void {
+    for (const weight of this.#weights) this.#kept.release(weight)
     this.#entries = []
-    this.#bytes = 0
+    this.#weights = []
     this.#dropped = 0
     this.#index = undefined
   }
@@ -629,11 +700,24 @@ function checkedLimit(limit: number | undefined): number {
   throw new RangeError(`A traffic log keeps 0 or more, or everything with undefined; got ${limit}.`)
 }
 
-/** Bytes of bodies. An attempt's own body is that of its message. */
-function weightOf(entry: Entry): number {
-  if (entry.type === 'request' || entry.type === 'call') return entry.body.length + (entry.answer?.body?.length ?? 0)
-  if (entry.type === 'published') return entry.body.length
-  return entry.type === 'attempt' ? (entry.outcome?.body.length ?? 0) : 0
+/** Whether data is the same; classes count as data. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  const [names, others] = [Object.keys(one), Object.keys(other)]
+  if (names.length !== others.length || Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false
+  const [some, same] = [one as Record<string, unknown>, other as Record<string, unknown>]
+  return names.every((name) => isSame(some[name], same[name]))
+}
+
+/** What an entry weighs beside what it holds: the object, its answer's or outcome's, and its place in the log. */
+const entryBytes = {
+  request: 300,
+  command: 150,
+  keyspace: 120,
+  published: 350,
+  attempt: 1_000,
+  other: 150,
 }
 
 function index({ byType, byMessage }: TrafficIndex, entry: Entry): void {

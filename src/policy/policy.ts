@@ -29,8 +29,17 @@ export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 export interface Policy {
   /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; beyond it the older half is dropped. */
   trafficLimit: number | undefined
-  /** Bytes of bodies that the traffic log keeps, `undefined` for all; beyond it the older half of the entries is dropped. */
-  trafficBytes: number | undefined
+  /**
+   * Bytes that a sandbox keeps of what came and happened, `undefined` for all: requests and answers, commands and replies,
+   * messages, every entry of the log with what it takes by itself. Beyond it the older half of the log is dropped. The journal,
+   * from which the past is played again, has at most three eighths of it; beyond that it ends, and there is no going back any more.
+   */
+  maxTrafficBytes: number | undefined
+  /**
+   * Bytes that all forks of a sandbox, and their forks, keep together, counted as `maxTrafficBytes` counts; `undefined` for
+   * no limit. Beyond it `fork()` is refused until one of them is disposed of, and their logs drop their older halves.
+   */
+  maxForkBytes: number | undefined
   /**
    * Which commands the store has. `all`: also those of redis-server 7.0 that the service has no page for, such as `OBJECT`,
    * `SORT` and `LCS`; a diagnostic names each that runs. `documented`: refuses these. [service.md B, command groups]
@@ -202,7 +211,8 @@ export interface Policy {
 
 export const defaultPolicy: Policy = {
   trafficLimit: 200_000,
-  trafficBytes: 268_435_456,
+  maxTrafficBytes: 268_435_456,
+  maxForkBytes: 536_870_912,
   commands: 'all',
   aclRules: 'service',
   maxRequestSize: 10_485_760,

@@ -28,7 +28,8 @@ const queueLimits: Schemas<QueueLimits> = {
 
 const policies: Schemas<Policy> = {
   trafficLimit: limit,
-  trafficBytes: limit,
+  maxTrafficBytes: limit,
+  maxForkBytes: limit,
   commands: v.picklist(['all', 'documented']),
   aclRules: v.picklist(['service', 'redis']),
   maxRequestSize: amount,

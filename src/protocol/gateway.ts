@@ -3,7 +3,7 @@ import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
-import { ConnectionBroken, decodeSegment, type HeaderList } from '../kernel/http.js'
+import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
 import type { Journal } from '../kernel/journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -286,26 +286,6 @@ function vendorName(name: string, prefix: string): string {
 
 function logged({ status, body }: Answer, headers: HeaderList, at: number): RequestAnswer {
   return { at, status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined }
-}
-
-/** Requests in a row have mostly the same headers, and so have their answers: a log keeps equal ones once. */
-class LatestHeaders {
-  #latest: HeaderList = []
-
-  once(headers: HeaderList): HeaderList {
-    if (!areSame(headers, this.#latest)) this.#latest = headers
-    return this.#latest
-  }
-}
-
-function areSame(some: HeaderList, others: HeaderList): boolean {
-  if (some.length !== others.length) return false
-  for (let index = 0; index < some.length; index++) if (!isSame(some[index]!, others[index]!)) return false
-  return true
-}
-
-function isSame(one: HeaderList[number], other: HeaderList[number]): boolean {
-  return one === other || (one[0] === other[0] && one[1] === other[1])
 }
 
 const credentials = /^authorization$|^proxy-authorization$|^cookie$/i

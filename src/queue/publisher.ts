@@ -3,10 +3,12 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
+import { weightOfText } from '../kernel/weight.js'
 import type { Courier } from './delivery/courier.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { Lanes } from './delivery/lanes.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from './dump/runs.js'
+import { messagesShare, weightOfMessage } from './message/log.js'
 import type { Message, Origin } from './message/message.js'
 import { Deduplication, deduplicationKey } from './publish/deduplication.js'
 import { type PublishHeaders, readSettings } from './publish/publish.js'
@@ -103,10 +105,10 @@ export class Publisher {
   readonly #readers = new Map<Words, Reader>()
 
   constructor(private readonly options: PublisherOptions) {
-    const { clock, random, context, note, faults } = options
+    const { clock, random, context, note, faults, traffic } = options
     const { policy, limits } = context
-    this.published = new Deduplication(policy.deduplicationWindow)
-    this.scheduled = new Deduplication(policy.deduplicationWindow)
+    this.published = new Deduplication(policy.deduplicationWindow, traffic.share(messagesShare), weightOfMessage)
+    this.scheduled = new Deduplication(policy.deduplicationWindow, traffic.share(messagesShare), weightOfSchedule)
     const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
     this.schedules = new Schedules(clock, random, policy, limits, trigger, note, faults)
   }
@@ -400,4 +402,8 @@ function overDefaults(
       ...(group !== undefined && { beneath: group.headers }),
     },
   }
+}
+
+function weightOfSchedule({ draft }: Schedule): number {
+  return weightOfText(draft.body)
 }

@@ -102,7 +102,7 @@ export class TrafficView {
     return this.entries.length
   }
 
-  /** Entries that were dropped because the log was full (`policy.trafficLimit`, `policy.trafficBytes`). */
+  /** Entries that were dropped because the log was full (`policy.trafficLimit`, `policy.maxTrafficBytes`). */
   get dropped(): number {
     return this.#traffic.dropped
   }

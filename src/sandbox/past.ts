@@ -146,7 +146,8 @@ function replaced({ at }: Cut): Error {
 export function checkKept({ fullAt }: Journal): void {
   if (fullAt === undefined) return
   throw new Error(
-    `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}. sandbox.reset() or load() begins a new one.`,
+    `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +
+      'sandbox.reset() or load() begins a new one; a larger policy.maxTrafficBytes, of which the journal has three eighths, a longer one.',
   )
 }
 

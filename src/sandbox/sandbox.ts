@@ -1,5 +1,6 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
+import { Account } from '../kernel/account.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { Gate } from '../kernel/gate.js'
@@ -144,6 +145,9 @@ export class Sandbox {
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
+  /** What its forks keep together with theirs; of a fork, that of its origin. */
+  #forks: Account
+  #isFork = false
   readonly #strays = new Set<string>()
   #explainToken: ExplainsToken | undefined
   /** How many worlds were replaced. */
@@ -163,6 +167,7 @@ export class Sandbox {
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
     this.policy = policyWith(options.policy)
+    this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
     this.#initialTokens = tokensOf(options)
@@ -428,6 +433,9 @@ export class Sandbox {
   async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: Cut): Promise<Sandbox> {
     const { journal, start, traffic } = this.#world
     const stand = journal!.stand
+    const { length } = journal!.inputs
+    // It is going to keep about its part of what the journal keeps, at least.
+    this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
     const { destinations, fetch, deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
     const fork = new Sandbox(
@@ -442,6 +450,8 @@ export class Sandbox {
       },
       this.#hints,
     )
+    fork.#forks = this.#forks
+    fork.#isFork = true
     await fork.#become(
       {
         start: {
@@ -459,17 +469,36 @@ export class Sandbox {
       },
       this,
     )
+    try {
+      this.#checkForks(0)
+    } catch (error) {
+      fork.dispose()
+      throw error
+    }
     if (destinations !== undefined) replaceDestinations(fork, journal!.inputs, destinations)
     fork.#loads = this.#loads
     fork.#seal = this.#seal
     return fork
   }
 
+  /** @param bytes that another fork is going to keep @throws Error when that is more than all may keep */
+  #checkForks(bytes: number): void {
+    if (bytes <= this.#forks.left) return
+    throw new Error(
+      `The forks of this sandbox keep ${this.#forks.held} bytes and may keep ${this.#forks.limit} together (policy.maxForkBytes), ` +
+        "which leaves no room for this one: dispose of those that are not needed any more, with fork.dispose() or 'using', or allow more.",
+    )
+  }
+
   async #become({ start, inputs, ...past }: Past, origin: Sandbox): Promise<void> {
     const publishers = origin.destinations
-    await this.#played(start, start.options ?? origin.options, async ({ journal, destinations }) => {
+    const { executions: there } = origin.#world
+    await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, executions }) => {
       inherit(destinations, publishers)
+      executions.borrow(there)
       await new Replay(this, journal!, inputs).play(past)
+      executions.borrow(undefined)
+      executions.traffic.shareWith(there.traffic)
       settleIn(destinations)
     })
   }
@@ -532,6 +561,7 @@ export class Sandbox {
         explainToken,
         heard,
         gate,
+        forks: this.#isFork ? this.#forks : undefined,
       },
       start,
     )

@@ -1,5 +1,6 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
+import { Account } from '../kernel/account.js'
 import {
   accompany,
   forgottenAdvance,
@@ -69,6 +70,10 @@ export interface World {
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: Journal | undefined
   readonly start: Start
+  /** What is kept of its past. */
+  readonly kept: Account
+  /** Runs commands, and knows what ran. */
+  readonly executions: StoreJournal
   /** What was stored when. */
   readonly history: StoreHistory
   /** It is whole: what comes from here on is its own. */
@@ -105,6 +110,8 @@ export interface Plan {
   /** Requests to real hosts of the service that were refused, as sentences. */
   readonly strays: () => readonly string[]
   readonly explainToken: ExplainsToken
+  /** Of a fork: what all of them keep together. */
+  readonly forks: Account | undefined
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -113,6 +120,9 @@ export type Elsewhere = (own: Service<StoreFront, User>) => {
   /** Takes the place of the own store behind its face. */
   stand(store: DirectStore): void
 }
+
+/** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
+const journalShare = 3 / 8
 
 type Warn = NonNullable<SandboxOptions['warn']>
 
@@ -145,16 +155,15 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
   const cursors = new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads)
-  const traffic = new Traffic(clock, {
-    entries: policy.trafficLimit,
-    bytes: policy.trafficBytes,
-  })
+  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
+  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
   const journal =
     options.journal === false
       ? undefined
       : new Journal(
           { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
           traffic,
+          traffic.share(journalShare),
         )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)
@@ -257,6 +266,8 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     exchange,
     journal,
     start,
+    kept,
+    executions,
     history,
     begin() {
       journal?.begin()
@@ -285,7 +296,8 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 }
 
 /** Streams of events end, and nothing that waits happens any more. */
-export function endWorld({ store, clock }: World): void {
+export function endWorld({ store, clock, kept }: World): void {
+  kept.leave()
   const { engine, connections } = inside.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())

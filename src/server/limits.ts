@@ -98,6 +98,18 @@ export const limitRows: readonly LimitRow[] = [
     'each further `AUTH` or `HELLO` waits a second',
   ),
   option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  policy(
+    'maxTrafficBytes',
+    'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',
+    'bytes',
+    'the older half of the log is dropped, the oldest messages are forgotten; the journal has at most three eighths of it, and ends: no `fork()` and `at()` until a reset',
+  ),
+  policy(
+    'maxForkBytes',
+    'what all forks of a sandbox, and their forks, keep together',
+    'bytes',
+    'a fork is refused until another one is disposed of; the older halves of their logs are dropped',
+  ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   policy(

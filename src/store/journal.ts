@@ -1,6 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
+import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/access.js'
 import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
@@ -8,6 +9,9 @@ import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/snapshot.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
+
+/** What ran, beside its words. */
+const ranBytes = 80
 
 /** Who sends the commands of a connection. */
 export interface Sender {
@@ -25,6 +29,7 @@ export class Journal {
   #isRunning = false
   readonly #inputs: Inputs | undefined
   #ran: Ran[] = []
+  #lender: Journal | undefined
   /** `seq` of the last command in the log. */
   last = 0
 
@@ -35,6 +40,11 @@ export class Journal {
     inputs?: Inputs,
   ) {
     this.#inputs = inputs
+    if (inputs !== undefined) {
+      inputs.onFull = () => {
+        this.#ran = []
+      }
+    }
     store.listen({
       keyspace: (eventClass, event, key) => {
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
@@ -45,11 +55,22 @@ export class Journal {
     })
   }
 
-  execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
+  /** What runs ran in another world, too: where the words are the same, both have them in memory once, values as well. */
+  borrow(from: Journal | undefined): void {
+    this.#lender = from
+  }
+
+  execute(given: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
     const { waiting } = this.store
+    const argv = this.#lender === undefined ? given : this.#borrowed(given, this.#lender)
     // Who waits is served when the command is written down: what is taken then comes after it.
     if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
     return this.#execute(argv, user, via, cause, address)
+  }
+
+  #borrowed(argv: readonly Bytes[], lender: Journal): readonly Bytes[] {
+    const lent = lender.#ran[this.#ran.length]?.argv
+    return lent !== undefined && areSame(argv, lent) ? lent : argv
   }
 
   #execute(
@@ -168,8 +189,16 @@ export class Journal {
     else entry.reply = end.reply
     this.traffic.adopt(entry)
     this.last = entry.seq
-    if (this.#inputs === undefined || took === undefined) return
-    this.#ran.push(took === entry.argv ? entry : { seq: entry.seq, at: entry.at, argv: took })
+    if (took !== undefined) this.#remember(entry, took)
+  }
+
+  /** What ran is kept without its reply: that is found out by running it again. */
+  #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
+    const inputs = this.#inputs
+    // Who was not allowed to has not done it.
+    if (inputs === undefined || inputs.fullAt !== undefined || error?.startsWith('NOPERM') === true) return
+    this.#ran.push({ seq, at, argv })
+    inputs.hold(ranBytes + weightOfWords(argv))
   }
 
   #entry(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause: number | undefined): Executed {
@@ -181,19 +210,22 @@ export class Journal {
   #keep(entry: Executed): void {
     this.traffic.adopt(entry)
     this.last = entry.seq
-    if (this.#inputs !== undefined) this.#ran.push(entry)
+    this.#remember(entry, entry.argv)
   }
 
   /** Everything was replaced by a dump. */
   loaded(dump: StoreDump): void {
     const { seq, at } = this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
+    const inputs = this.#inputs
+    if (inputs === undefined || inputs.fullAt !== undefined) return
     // Whoever has it may change it.
-    if (this.#inputs !== undefined) this.#ran.push({ seq, at, loaded: JSON.parse(JSON.stringify(dump)) as StoreDump })
+    const text = JSON.stringify(dump)
+    this.#ran.push({ seq, at, loaded: JSON.parse(text) as StoreDump })
+    inputs.hold(ranBytes + text.length)
   }
 
   /** What ran since the world began; nothing where its inputs are not kept, or were too many. */
   get ran(): readonly Ran[] {
-    if (this.#inputs?.fullAt !== undefined) this.#ran = []
     return this.#ran
   }
 
@@ -217,6 +249,10 @@ export class Journal {
     this.traffic.adopt(entry)
     this.last = entry.seq
   }
+}
+
+function areSame(some: readonly Bytes[], others: readonly Bytes[]): boolean {
+  return some.length === others.length && some.every((word, index) => word === others[index])
 }
 
 // Classes, because a pipeline brings hundreds of entries: putting a literal and its stamp together costs four times as much.

@@ -7,7 +7,5 @@ export interface Ran {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   readonly argv?: readonly Bytes[]
-  /** What it was refused with. */
-  readonly error?: string
   readonly loaded?: StoreDump
 }

@@ -347,6 +347,7 @@ export class Store {
 
   #run(argv: readonly Bytes[], user: User, origin: string | undefined): Reply {
     const command = user.unrestricted ? this.lookup(argv) : this.check(argv, user)
+    if (this.db.isCrowded) this.db.sweep()
     return this.executePart(command, argv, user, origin)
   }
 

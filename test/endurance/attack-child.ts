@@ -9,7 +9,7 @@ const server = await startServer({
   storeToken: 't',
   queueToken: 'q',
   deliver: 'none',
-  policy: { commands: 'all', trafficBytes: 20_000_000 },
+  policy: { commands: 'all', maxTrafficBytes: 20_000_000 },
   report: (text) => reports.push(text),
 })
 

@@ -10,7 +10,7 @@ const server = await startServer({
   deliver: 'none',
   // Orders that tell the whole traffic are among the requests.
   limits: { entries: 1_000 },
-  policy: { trafficBytes: 2_000_000 },
+  policy: { maxTrafficBytes: 2_000_000 },
   report: (text) => reports.push(text),
 })
 

@@ -49,3 +49,27 @@ test('an account holds what those below it hold, and never more than its limit',
     }),
   )
 })
+
+test('what is there already is put, whether or not it is left, and nothing more is taken then', () => {
+  const all = new Account(100)
+  const part = new Account(1_000, all)
+  part.put(150)
+  expect([part.held, all.held, part.left]).toEqual([150, 150, -50])
+  expect([part.take(1), all.take(1), part.take(0)]).toEqual([false, false, false])
+  part.release(60)
+  expect(part.take(10)).toBe(true)
+  expect(all.held).toBe(100)
+})
+
+test('who leaves gives back what it holds, and counts for nobody else from then on', () => {
+  const all = new Account(100)
+  const [one, other] = [new Account(100, all), new Account(100, all)]
+  one.take(40)
+  other.take(50)
+  one.leave()
+  expect([one.held, all.held]).toEqual([40, 50])
+  expect(one.take(60)).toBe(true)
+  one.release()
+  one.leave()
+  expect([one.held, all.held, other.left]).toEqual([0, 50, 50])
+})

@@ -1,21 +1,27 @@
 import { expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
 import { Journal } from '../../src/kernel/journal.js'
 
 const clock = { now: () => 7, standStill: () => 7, timers: () => 0 }
 const log = { latest: 0, ended: 0 }
 const task = { label: 'a handler', sleep: () => Promise.resolve() }
 
-function journal(inputs: number, bytes: number): Journal {
-  return new Journal(clock, log, { inputs, bytes })
+function journal(bytes: number, above?: Account): Journal {
+  return new Journal(clock, log, new Account(bytes, above))
 }
 
 test('a journal that is full is given up, and keeps nothing', () => {
-  const one = journal(3, 1000)
+  const all = new Account(10_000)
+  const one = journal(1_000, all)
   for (let count = 0; count < 3; count++) one.note('moved', undefined)
   expect([one.inputs.length, one.fullAt]).toEqual([3, undefined])
-  one.note('moved', undefined)
-  one.note('moved', undefined)
-  expect([one.inputs.length, one.fullAt]).toEqual([0, 7])
+  expect(all.held).toBeGreaterThan(3 * 48)
+  let isTold = false
+  one.onFull = () => {
+    isTold = true
+  }
+  for (let count = 0; count < 100; count++) one.note('moved', undefined)
+  expect([one.inputs.length, one.fullAt, isTold, all.held]).toEqual([0, 7, true, 0])
 })
 
 test.each<[string, (one: Journal, body: string) => unknown]>([
@@ -27,7 +33,7 @@ test.each<[string, (one: Journal, body: string) => unknown]>([
   ['an answer', (one, body) => one.outside(task, () => ({ status: 200, body }))],
   ['an answer that came later', async (one, body) => one.outside(task, async () => ({ status: 200, body }))],
 ])('what comes with %s is weighed', async (_, bring) => {
-  const one = journal(1000, 5000)
+  const one = journal(6_000)
   await bring(one, 'x'.repeat(4000))
   expect(one.fullAt).toBeUndefined()
   await bring(one, 'x'.repeat(4000))
@@ -35,3 +41,29 @@ test.each<[string, (one: Journal, body: string) => unknown]>([
 })
 
 const command = { isTransaction: false, user: 'default', via: 'direct', cause: undefined } as const
+
+test('headers that requests share are kept, and weigh, once', () => {
+  const all = new Account(1_000_000)
+  const one = journal(1_000_000, all)
+  const ask = (id: string): number =>
+    one.request(
+      {
+        method: 'GET',
+        url: '/',
+        headers: [
+          ['x-id', id],
+          ['user-agent', 'a'.repeat(1_000)],
+        ],
+      },
+      '',
+    )
+  ask('1')
+  const first = all.held
+  ask('1')
+  expect(all.held - first).toBeLessThan(first - 1_000)
+  const [before, after] = one.inputs.of('request')
+  expect(after!.headers).toBe(before!.headers)
+  const second = all.held
+  ask('2')
+  expect(all.held - second).toBeGreaterThan(1_000)
+})

@@ -8,7 +8,7 @@ import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import type { Lane } from '../message/lane.js'
-import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
+import { type LogDetail, MessageLog, messageFields, messagesShare } from '../message/log.js'
 import { type Carrier, type Draft, Message, type MessageState, type RetryWait } from '../message/message.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
@@ -97,8 +97,9 @@ export class Courier {
         hold: (message, until, reason) => this.#hold(message, until, reason),
         vanish: (message) => this.#vanish(message),
       })
-    this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message))
-    this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention)
+    const { traffic } = options
+    this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message), traffic.share(messagesShare))
+    this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention, traffic.share(messagesShare))
     this.flow = new FlowControl(
       clock,
       policy.enforceQuotas ? limits.globalParallelism : undefined,

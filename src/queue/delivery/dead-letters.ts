@@ -1,7 +1,8 @@
+import { Account } from '../../kernel/account.js'
 import { type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { WireReply } from '../destinations/wire.js'
-import { fieldsThrough } from '../message/log.js'
+import { fieldsThrough, weightOfMessage } from '../message/log.js'
 import type { Message, MessageView } from '../message/message.js'
 
 export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
@@ -46,13 +47,16 @@ export class DeadLetters {
   })
   readonly #retention: number
   readonly #now: () => number
+  readonly #kept: Account
   #sequence = 0
   #latest = -1
   #atLatest = 0
 
-  constructor(now: () => number, retention: number) {
+  /** @param kept what it may hold: beyond it the oldest go before their time */
+  constructor(now: () => number, retention: number, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#now = now
     this.#retention = retention
+    this.#kept = kept
   }
 
   get size(): number {
@@ -70,6 +74,8 @@ export class DeadLetters {
     const letter = new DeadLetter(known?.id ?? `${now}-${this.#atLatest}`, ++this.#sequence, now, message, reply)
     this.#byId.set(letter.id, letter)
     this.#records.add(letter)
+    this.#kept.put(weightOf(letter))
+    while (this.#kept.held > this.#kept.limit && this.#byId.size > 1) this.delete(this.#records.first()!)
     return letter
   }
 
@@ -79,7 +85,8 @@ export class DeadLetters {
   }
 
   delete(letter: DeadLetter): void {
-    this.#byId.delete(letter.id)
+    if (!this.#byId.delete(letter.id)) return
+    this.#kept.release(weightOf(letter))
     this.#records.delete(letter)
   }
 
@@ -94,4 +101,8 @@ export class DeadLetters {
       this.delete(first)
     }
   }
+}
+
+function weightOf({ message, reply }: DeadLetter): number {
+  return weightOfMessage(message) + reply.body.length
 }

@@ -1,6 +1,8 @@
+import { Account } from '../../kernel/account.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import { weightOfHeaders } from '../../kernel/weight.js'
 import { hostsOf, pathOf } from '../settings/url.js'
 import type { Message, MessageState } from './message.js'
 
@@ -49,18 +51,30 @@ export function fieldsThrough<T extends { readonly message: Message }>(): Record
   )
 }
 
+/** Of what a sandbox keeps, the log of messages has at most so much; so have dead letters, and what is known for deduplication. */
+export const messagesShare: number = 1 / 16
+
 /** The log of all messages, newest last, within its retention. */
 export class MessageLog {
   readonly #records = new Records<LogEntry>({ ...fieldsThrough<LogEntry>(), state: (entry) => entry.state })
   readonly #retention: number
   readonly #onForgotten: (message: Message) => void
+  readonly #kept: Account
   #sequence = 0
   #prunedAt = -1
 
-  /** @param onForgotten called when the last entry about a message leaves the log */
-  constructor(retention: number, onForgotten: (message: Message) => void) {
+  /**
+   * @param onForgotten called when the last entry about a message leaves the log
+   * @param kept what it may hold: beyond it the oldest entries go before their time
+   */
+  constructor(
+    retention: number,
+    onForgotten: (message: Message) => void,
+    kept: Account = new Account(Number.POSITIVE_INFINITY),
+  ) {
     this.#retention = retention
     this.#onForgotten = onForgotten
+    this.#kept = kept
   }
 
   write(message: Message, state: MessageState, now: number, detail?: LogDetail): LogEntry {
@@ -69,7 +83,22 @@ export class MessageLog {
     message.lastLog = entry
     message.state = state
     this.#records.add(entry)
+    this.#kept.put(weightOf(entry))
+    if (this.#kept.held > this.#kept.limit) this.#makeRoom(entry)
     return entry
+  }
+
+  #makeRoom(newest: LogEntry): void {
+    for (let first = this.#records.first(); first !== newest && first !== undefined; first = this.#records.first()) {
+      if (this.#kept.held <= this.#kept.limit) return
+      this.#drop(first)
+    }
+  }
+
+  #drop(first: LogEntry): void {
+    this.#records.delete(first)
+    this.#kept.release(weightOf(first))
+    if (first.message.lastLog === first) this.#onForgotten(first.message)
   }
 
   /** Drops what is older than the retention. */
@@ -77,8 +106,7 @@ export class MessageLog {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
       if (first.time >= now - this.#retention) return
-      this.#records.delete(first)
-      if (first.message.lastLog === first) this.#onForgotten(first.message)
+      this.#drop(first)
     }
   }
 
@@ -93,4 +121,18 @@ export class MessageLog {
     for (let entry = message.lastLog; entry !== undefined && !entry.gone; entry = entry.previous) entries.unshift(entry)
     return entries
   }
+}
+
+/** What an entry takes, and the indexes that find it. */
+const entryBytes = 100
+/** What a message takes beside what it brought, told by its first entry. */
+const messageBytes = 400
+
+function weightOf({ previous, message, detail }: LogEntry): number {
+  const weight = entryBytes + (detail?.response?.body.length ?? 0)
+  return previous === undefined ? weight + weightOfMessage(message) : weight
+}
+
+export function weightOfMessage({ url, body, settings }: Message): number {
+  return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
 }

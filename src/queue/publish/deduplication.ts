@@ -1,3 +1,4 @@
+import type { Account } from '../../kernel/account.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { PublishSettings } from '../settings/settings.js'
@@ -12,11 +13,16 @@ export interface Remembered<T> {
 /** Which messages count as published already, and which schedules as created. [queue.md 2.4] */
 export class Deduplication<T> {
   readonly #window: number
+  readonly #kept: Account
+  readonly #weightOf: (first: T) => number
   /** In the order of their ends, because all windows are equally long. */
   readonly #remembered = new Map<string, { readonly first: T; readonly until: number }>()
 
-  constructor(window: number) {
+  /** @param kept what it may hold: beyond it the oldest are forgotten before their windows end */
+  constructor(window: number, kept: Account, weightOf: (first: T) => number) {
     this.#window = window
+    this.#kept = kept
+    this.#weightOf = weightOf
   }
 
   find(key: string, now: number): T | undefined {
@@ -25,8 +31,8 @@ export class Deduplication<T> {
   }
 
   remember(key: string, first: T, now: number): void {
-    this.#remembered.delete(key)
-    this.#remembered.set(key, { first, until: now + this.#window })
+    this.#drop(key)
+    this.restore(key, first, now + this.#window)
   }
 
   /** Everything whose window is open, earliest end first. */
@@ -37,13 +43,26 @@ export class Deduplication<T> {
 
   /** Puts back what was remembered, earliest end first. */
   restore(key: string, first: T, until: number): void {
+    this.#drop(key)
     this.#remembered.set(key, { first, until })
+    this.#kept.put(key.length + this.#weightOf(first))
+    for (const [oldest] of this.#remembered) {
+      if (this.#kept.held <= this.#kept.limit || oldest === key) return
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(key: string): void {
+    const known = this.#remembered.get(key)
+    if (known === undefined) return
+    this.#remembered.delete(key)
+    this.#kept.release(key.length + this.#weightOf(known.first))
   }
 
   #forget(now: number): void {
     for (const [key, { until }] of this.#remembered) {
       if (until > now) return
-      this.#remembered.delete(key)
+      this.#drop(key)
     }
   }
 }

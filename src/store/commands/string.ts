@@ -1,4 +1,4 @@
-import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, partOf } from '../../kernel/bytes.js'
 import {
   type Arg,
   type ArgReader,
@@ -143,7 +143,7 @@ function byteRange(length: number, start: number, end: number): { readonly from:
 
 function slice(value: Bytes, start: number, end: number): Bytes {
   const { from, to } = byteRange(value.length, start, end)
-  return latin1(value.slice(from, to))
+  return partOf(value, from, to)
 }
 
 /** Of a string that is written in place, only the range is converted to text. */

@@ -49,8 +49,7 @@ export class Replica {
     this.#done++
     this.now = one.at
     if (one.loaded !== undefined) loadInto(this.store.db, one.loaded)
-    // Who was not allowed to has not done it; here everybody is.
-    if (one.argv === undefined || one.error?.startsWith('NOPERM') === true) return
+    if (one.argv === undefined) return
     try {
       this.store.execute(one.argv)
     } catch (error) {

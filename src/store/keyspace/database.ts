@@ -32,6 +32,9 @@ export type ContainerClass<T extends Container> = new () => T
  * The key space: one table of values. Commands look keys up themselves, because real commands differ in whether they
  * parse or look up first; the lookup throws WRONGTYPE.
  */
+/** Deadlines that are no crowd. */
+const leastCrowd = 4096
+
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
@@ -268,8 +271,18 @@ export class Database {
     return this.#deadlines.peek()?.at
   }
 
+  /** Keys may expire and never be looked at again: whether there are twice as many deadlines as a sweep has left. */
+  get isCrowded(): boolean {
+    return this.#deadlines.size > this.#crowd
+  }
+
   /** Removes everything that has expired, in the order of the deadlines. Counts and scans call it first. */
   sweep(): void {
+    this.#sweep()
+    this.#crowd = Math.max(leastCrowd, 2 * this.#deadlines.size)
+  }
+
+  #sweep(): void {
     const now = this.now()
     for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop()
@@ -277,6 +290,8 @@ export class Database {
       if (this.#holds(next)) this.find(next.key)
     }
   }
+
+  #crowd = leastCrowd
 
   /** Whether it is the clock that looks, and no command. */
   isAlarmed = false

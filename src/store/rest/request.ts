@@ -1,4 +1,4 @@
-import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, partOf, utf8 } from '../../kernel/bytes.js'
 import { replyError, tooManyRows } from '../command/errors.js'
 
 // From the forms of a request to rows of words. [store.md 1.2, 1.4]
@@ -7,7 +7,7 @@ export type Argv = readonly Bytes[]
 
 /** `/set/foo/bar?EX=60` and a body: segments, then the body, then query arguments, in that order. */
 export function argvOfPath(path: string, query: string, body: Bytes): Argv {
-  const segments = path.slice(1).split('/')
+  const segments = segmentsOf(path.slice(1))
   // A lone slash after the command name is dropped; any other empty segment is an empty argument.
   if (segments.length === 2 && segments[1] === '') segments.pop()
   const argv = segments.length === 1 && segments[0] === '' ? [] : segments.map(decodePercent)
@@ -19,6 +19,16 @@ export function argvOfPath(path: string, query: string, body: Bytes): Argv {
   }
   if (argv.length === 0 || argv[0] === '') throw replyError('emptyCommand')
   return argv
+}
+
+function segmentsOf(path: string): string[] {
+  const segments: string[] = []
+  for (let from = 0; ; ) {
+    const end = path.indexOf('/', from)
+    if (end === -1) return [...segments, partOf(path, from)]
+    segments.push(partOf(path, from, end))
+    from = end + 1
+  }
 }
 
 /** Raw pairs in the order in which they stand; a name without a value has an empty one. */
@@ -164,7 +174,7 @@ class JsonScanner {
     for (stringPiece.lastIndex = start; stringPiece.test(this.body); ) end = stringPiece.lastIndex
     if (this.body[end] !== '"') throw replyError('invalidJson')
     this.#at = end + 1
-    return this.body.slice(start, end)
+    return partOf(this.body, start, end)
   }
 
   /** A string without escapes. Looked for by hand: a match of a regular expression is an object, one for each word. */
@@ -177,7 +187,7 @@ class JsonScanner {
       if (code === backslash || code < firstPrintable) return undefined
     }
     this.#at = end + 1
-    return latin1(this.body.slice(start, end))
+    return partOf(this.body, start, end)
   }
 
   #skipSpace(): void {
