@@ -21,7 +21,7 @@ export class Account {
    */
   constructor(
     readonly limit: number,
-    readonly above?: Account,
+    readonly above?: Account | undefined,
   ) {}
 
   get held(): number {
@@ -48,6 +48,6 @@ export class Account {
 
   #add(bytes: number): void {
     this.#held += bytes
-    this.above?.#add(bytes)
+    if (this.above !== undefined) this.above.#add(bytes)
   }
 }
