@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Account } from '../kernel/account.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
@@ -9,7 +10,6 @@ import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addres
 import { handedOver, nodeOf } from './cluster/joined.js'
 import type { ClusterNode } from './cluster/node.js'
 import type { ClusterOptions } from './cluster/options.js'
-import { passHeader } from './cluster/pass-header.js'
 import type { Node } from './cluster/tenure.js'
 import { defaultHost, defaultPort } from './config.js'
 import { type EngineChoice, engineWorld } from './engine/options.js'
@@ -19,11 +19,11 @@ import { inspectorLink } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
-import { listener, sendPlain, targetOf } from './listener.js'
+import { listener, refuse, sendPlain, targetOf } from './listener.js'
 import type { Certificate, RedisPort } from './redis-port/redis-port.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import { sceneOf } from './scene/opened.js'
-import { ended, timeouts } from './sockets.js'
+import { Connections, ended, timeouts } from './sockets.js'
 import { readState } from './state/file.js'
 import { StateKeeper } from './state/keeper.js'
 import { fileOf } from './state/lock.js'
@@ -210,13 +210,20 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   let clustered: ClusterNode | undefined
+  const buffered = new Account(most.buffered)
+  const connections = new Connections(most)
   const serve = listener(
     () => tenants.origin,
     (call) => (clustered === undefined ? tenants.exchange(call) : clustered.front.exchange(call)),
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
-    most,
-    (call) => (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+    {
+      limits: most,
+      buffered,
+      turnsAway: (call) => (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+      // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
+      isUnwanted: (call) => clustered === undefined && tenants.isUnwanted(call),
+    },
   )
   const names = [host, ...(cluster?.base === undefined ? [] : [new URL(cluster.base).hostname])]
   let isOpen = false
@@ -231,10 +238,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     // The store answers any page, as the service does; the rest can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     // Another node has let in what it hands on, and has signed that.
-    const isPassed = clustered !== undefined && request.headers[passHeader] !== undefined
+    const isPassed = clustered?.front.isPassed(request) === true
     const refused = open || isPassed ? undefined : refusal(request, names, path.startsWith('/_') || isPagePath(path))
     if (refused === undefined) serve(request, response)
-    else sendPlain(response, 403, refused)
+    else refuse(request, response, refused)
   }
   const file = state === undefined ? undefined : fileOf(state)
   const lock = file === undefined ? undefined : await locked(file)
@@ -250,7 +257,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
         engine = await placed(chosen, options, tenants, tell)
       }
       const kept = file === undefined ? {} : readState(file)
-      const listening = await listenOn(address, port, () => createServer(timeouts(most), answer)).catch((error) => {
+      const listening = await listenOn(address, port, () =>
+        connections.count(createServer(timeouts(most), answer)),
+      ).catch((error) => {
         throw listenFailure(error, host, port)
       })
       origin = `http://${nameOf(host, address)}:${listening.port}`
@@ -260,8 +269,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
         if (redisPort !== undefined) {
           const porter: Porter = { enter: (name, password) => (isOpen ? tenants.enter(name, password) : undefined) }
           const { openRedisPort } = await import('./redis-port/redis-port.js')
-          const { connections, arrival } = most
-          const at = { address, port: redisPort, tls: redisTls, most: connections, patience: arrival, report: failed }
+          const { connections: each, arrival } = most
+          const at = { address, port: redisPort, tls: redisTls, most: each, patience: arrival, report: failed }
           native = await openRedisPort(at, porter).catch((error) => {
             throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
           })

@@ -9,7 +9,7 @@ import type { Elsewhere } from '../sandbox/world.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import type { Porter } from '../store/native/wire.js'
 import { control } from './control/control.js'
-import { Door } from './door.js'
+import { Door, hasToken } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { hintsFor } from './hints.js'
 import { pageAnswer } from './inspector/page-answer.js'
@@ -308,11 +308,22 @@ export class Tenants {
    * `undefined` lets it in.
    */
   turnsAway(call: Call): Answer | Promise<Answer> | undefined {
-    if (this.#door === undefined) return undefined
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
+    if (this.#door === undefined) return undefined
     const to = this.#addressee(call, path)
     return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
+  }
+
+  /**
+   * Whether a call that was let in will be refused all the same: the services say so themselves, in words that do not
+   * depend on its body.
+   */
+  isUnwanted(call: Call): boolean {
+    const to = this.#addressee(call, this.targetOf(call))
+    if (to === undefined || this.#door !== undefined) return false
+    if (to.sandbox === undefined && !mayMakeTenant(call.headers)) return true
+    return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }
 
   /** Whose services a call is for, and as they know it. */

@@ -113,8 +113,7 @@ test('a call that is turned away is not waited for, and one that fails there is 
       () => origin,
       exchange,
       (error) => reported.push(error),
-      undefined,
-      turnsAway,
+      { turnsAway },
     ),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
