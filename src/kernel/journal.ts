@@ -412,6 +412,11 @@ export class Journal {
     if (this.#bytes > this.#limits.bytes && this.#fullAt === undefined) this.#giveUp()
   }
 
+  /** Gives up now, where there is no memory. */
+  forget(): void {
+    if (this.#fullAt === undefined) this.#giveUp()
+  }
+
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
     this.#inputs = new Inputs()

@@ -1,6 +1,6 @@
-import { getHeapStatistics } from 'node:v8'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
+import { criticalAt, fullAt, heapLimit } from './heap.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
@@ -33,7 +33,7 @@ export const defaultLimits: ServerLimits = {
   connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
-  buffered: Math.min(536_870_912, Math.floor(getHeapStatistics().heap_size_limit / 4)),
+  buffered: Math.min(536_870_912, Math.floor(heapLimit() / 4)),
 }
 
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
@@ -137,6 +137,13 @@ export const limitRows: readonly LimitRow[] = [
     'items',
     '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
   ),
+  fixed(
+    'what all tenants of the server hold together',
+    100 * fullAt,
+    '% of the heap',
+    "whatever would store more is refused: `OOM command not allowed when used memory > 'maxmemory'.` for a command, 503 for the rest; the older half of each traffic log is dropped; reads, deletes and resets still work",
+  ),
+  fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
   fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', 1_000, 'levels', '400'),
   fixed('rules of faults of a tenant', 10_000, 'rules', '400'),

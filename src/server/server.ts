@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Account } from '../kernel/account.js'
+import { defaultPolicy } from '../policy/policy.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
@@ -15,6 +16,7 @@ import { defaultHost, defaultPort } from './config.js'
 import { type EngineChoice, engineWorld } from './engine/options.js'
 import type { PlacedEngine } from './engine/placed.js'
 import { refusal } from './guard.js'
+import { heapLimit } from './heap.js'
 import { inspectorLink } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
@@ -202,11 +204,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isWide ? controlTokenOf(secret!) : undefined)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
-  const policy = { trafficLimit: most.entries, ...world.policy }
+  const policy = { trafficLimit: most.entries, trafficBytes: mostTraffic(), ...world.policy }
   const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
   const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
-  const tenants = new Tenants(begin, most.tenants, token, scene, isWide)
   const tell = report ?? ((text: string) => console.error(text))
+  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell)
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   let clustered: ClusterNode | undefined
@@ -262,6 +264,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       ).catch((error) => {
         throw listenFailure(error, host, port)
       })
+      tenants.watchMemory()
       origin = `http://${nameOf(host, address)}:${listening.port}`
       tenants.origin = cluster?.base === undefined ? origin : new URL(cluster.base).origin
       try {
@@ -339,6 +342,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     close,
     [Symbol.asyncDispose]: () => close(),
   }
+}
+
+/** What a tenant keeps of its past: in a small heap less than in an ordinary one. */
+function mostTraffic(): number {
+  return Math.min(defaultPolicy.trafficBytes!, Math.floor(heapLimit() / 16))
 }
 
 function refuseProduction(iKnow = false): void {
