@@ -1,3 +1,4 @@
+import { mostValues } from '../kernel/json-depth.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
@@ -146,6 +147,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
   fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', 1_000, 'levels', '400'),
+  fixed('values in the JSON of a request to the queue or the control API', mostValues, 'values', '400'),
   fixed('rules of faults of a tenant', 10_000, 'rules', '400'),
 ]
 

@@ -1,6 +1,7 @@
 import { connect as dial, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
+import { mostValues } from '../../src/kernel/json-depth.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 
 const megabyte = 1_048_576
@@ -164,4 +165,14 @@ test('no more connections than there is room for their heads', async () => {
   let closed = 0
   for (const socket of open) socket.resume().on('close', () => closed++)
   await expect.poll(() => closed).toBe(2)
+})
+
+test.each([
+  ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]'],
+  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}'],
+])('%s of too many values is refused before it is read', async (_, method, path, begin, item, end) => {
+  const server = await start()
+  const body = begin + item.repeat(mostValues) + end
+  const answer = await fetch(server.origin + path, { method, body, headers: { authorization: 'Bearer q' } })
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(String(mostValues))])
 })
