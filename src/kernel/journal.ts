@@ -475,6 +475,11 @@ export class Journal {
     }
   }
 
+  /** Gives up now, where there is no memory. */
+  forget(): void {
+    if (this.#fullAt === undefined) this.#giveUp()
+  }
+
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
     this.#inputs = new Inputs()

@@ -13,6 +13,22 @@ export function isDeeper(json: string, levels: number): boolean {
   return false
 }
 
+/** Values that the JSON of one request may have: read, each takes some ten times its two bytes. */
+export const mostValues = 1_048_576
+
+/** Whether a JSON text has more values than one request may. For other text the answer is arbitrary: its parser refuses it. */
+export function hasTooMany(json: string): boolean {
+  // Every value takes two chars.
+  if (json.length <= 2 * mostValues) return false
+  let values = 1
+  for (let at = 0; at < json.length; at++) {
+    const char = json.charCodeAt(at)
+    if (char === quote) at = endOfText(json, at)
+    else if ((char === comma || char === openList || char === openObject) && ++values > mostValues) return true
+  }
+  return false
+}
+
 /** The position of the quote that ends a string. */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at++) {
@@ -23,6 +39,7 @@ function endOfText(json: string, begin: number): number {
   return json.length
 }
 
+const comma = 0x2c
 const quote = 0x22
 const backslash = 0x5c
 const openList = 0x5b

@@ -674,6 +674,11 @@ export class Traffic {
     }
   }
 
+  /** Makes room where there is no memory: the older half goes, as it does beyond a limit. */
+  forgetOlderHalf(): void {
+    if (this.#entries.length > 2) this.#forgetOlderHalf()
+  }
+
   /** Forgets all entries; numbering continues. */
   clear(): void {
     for (const weight of this.#weights) this.#kept.release(weight)

@@ -53,6 +53,10 @@ export class HeldChunks {
     return true
   }
 
+  has(chunk: Uint8Array): boolean {
+    return this.#readers.has(chunk)
+  }
+
   /** A reader has taken it, or is gone. */
   letGo(chunk: Uint8Array): void {
     const readers = this.#readers.get(chunk)

@@ -33,11 +33,22 @@ export class Door {
   }
 
   lets(call: Call, tenant: string, known: Sandbox | undefined): boolean {
-    const options = known?.options ?? this.#optionsOf(tenant)
-    const addresses = known?.addresses ?? addressesOf({ base: options.base })
-    const location = locator(addresses)(call.url)
-    return location !== undefined && mayEnter(call, location, options, known)
+    return hasToken(call, known?.options ?? this.#optionsOf(tenant), known, true)
   }
+}
+
+/**
+ * Whether a call has a valid token for the service that it is for.
+ * @param options what the tenant is made with, its `base` among it
+ * @param isWide whether other machines can call: tokens that everybody knows do not count then
+ */
+export function hasToken(call: Call, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
+  const addresses = known?.addresses ?? addressesOf({ base: options.base })
+  const location = locator(addresses)(call.url)
+  if (location === undefined) return false
+  const bears = (given: string | undefined, expected: readonly string[]): boolean =>
+    !(isWide && given !== undefined && isPublic(given)) && isOneOf(given, expected)
+  return mayEnter(call, location, options, known, bears)
 }
 
 /** Keeps nothing of what it is asked, and its tokens are known to nobody. */
@@ -49,25 +60,31 @@ function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
   })
 }
 
-function mayEnter(call: Call, location: Location, options: SandboxOptions, known: Sandbox | undefined): boolean {
+function mayEnter(
+  call: Call,
+  location: Location,
+  options: SandboxOptions,
+  known: Sandbox | undefined,
+  bears: typeof isOneOf,
+): boolean {
   const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
   const asked = new RoutedCall(call, latin1(''), location, new Hearing(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
     const { user = '', password = '' } = basicCredentials(asked) ?? {}
-    return isOneOf(password, [tokens.mgmtKey]) && user === tokens.mgmtUser
+    return bears(password, [tokens.mgmtKey]) && user === tokens.mgmtUser
   }
   if (location.service === 'queue') {
-    return isOneOf(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
+    return bears(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
-  if (isOneOf(token, [tokens.store, tokens.readonly])) return true
+  if (bears(token, [tokens.store, tokens.readonly])) return true
   // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
   if (token === undefined || known === undefined) return false
   return inside.of(known.store).engine.access.holderOf(token) !== undefined
 }
 
 function isOneOf(given: string | undefined, expected: readonly string[]): boolean {
-  if (given === undefined || isPublic(given)) return false
+  if (given === undefined) return false
   return expected.filter((token) => isSameText(given, token)).length > 0
 }

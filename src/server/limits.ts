@@ -1,8 +1,9 @@
-import { getHeapStatistics } from 'node:v8'
+import { mostValues } from '../kernel/json-depth.js'
 import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { freeFailures } from '../store/native/wire.js'
+import { criticalAt, fullAt, heapLimit } from './heap.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
@@ -12,7 +13,10 @@ export interface ServerLimits {
   readonly arrival: number
   /** Event streams that are open at once. Default 1,000. */
   readonly streams: number
-  /** Connections of the native protocol that are open at once. Default 10,000. */
+  /**
+   * Connections of the native protocol that are open at once. Default 10,000. Of HTTP as many, and no more than one for
+   * each 64 KiB of `buffered`.
+   */
   readonly connections: number
   /** Tenants that exist at once. Default 1,000. */
   readonly tenants: number
@@ -32,8 +36,17 @@ export const defaultLimits: ServerLimits = {
   connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
-  buffered: Math.min(536_870_912, Math.floor(getHeapStatistics().heap_size_limit / 4)),
+  buffered: Math.min(536_870_912, Math.floor(heapLimit() / 4)),
 }
+
+/** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
+export const longestHead = 65_536
+
+/** Bytes that are read of the body of a request that will be refused for its token or its origin. */
+export const mostUnwanted = 65_536
+
+/** Bodies of more bytes share three quarters of what may be on its way, so that small ones always find room. */
+export const largeBody = 1_048_576
 
 /** One limit, as the tables of docs/server.md and SECURITY.md list it. */
 export interface LimitRow {
@@ -64,7 +77,7 @@ const policy = (name: keyof Policy, what: string, unit: string, beyond: string):
   beyond,
 })
 
-const fixed = (what: string, value: number, unit: string, beyond: string): LimitRow => ({
+const fixed = (what: string, value: number | string, unit: string, beyond: string): LimitRow => ({
   set: 'fixed',
   what,
   default: value,
@@ -84,12 +97,18 @@ export const limitRows: readonly LimitRow[] = [
   ),
   option(
     'arrival',
-    'a whole request, its body included',
+    'a whole request, its body included; and the time in which a client has to take something of an answer that waits for it',
     'ms',
-    '408; until its last byte has arrived it does not run and does not hold up time',
+    '408; until its last byte has arrived it does not run and does not hold up time; who takes nothing is dropped',
   ),
   option('streams', 'event streams that are open at once', 'streams', '503'),
   option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
+  fixed(
+    'connections of HTTP that are open at once',
+    'as `--max-connections`, and one for each 64 KiB of `--max-buffered`: 8,192',
+    'connections',
+    'closed',
+  ),
   option('tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
   fixed(
     'wrong passwords of a connection of the native port',
@@ -152,7 +171,25 @@ export const limitRows: readonly LimitRow[] = [
     'units of about 25 ns, at least 40 for a command',
     'the other connections have their turn',
   ),
-  fixed('the head of a request', 1_048_576, 'bytes', '431'),
+  fixed('the head of a request', longestHead, 'bytes', '431'),
+  fixed(
+    'the body of a request without a valid token, or from a foreign page',
+    mostUnwanted,
+    'bytes',
+    'it is refused, as it would be anyway, before its body is read; the connection is closed',
+  ),
+  fixed(
+    'bodies of more than 1 MiB together',
+    75,
+    '% of `--max-buffered`',
+    '503 for a large body; small ones are still taken',
+  ),
+  fixed(
+    'answers that HTTP clients have not taken',
+    50,
+    '% of `--max-buffered`',
+    'the oldest of these connections is closed',
+  ),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(
     'a list of the control API',
@@ -160,14 +197,43 @@ export const limitRows: readonly LimitRow[] = [
     'items',
     '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
   ),
+  fixed(
+    'what all tenants of the server hold together',
+    100 * fullAt,
+    '% of the heap',
+    "whatever would store more is refused: `OOM command not allowed when used memory > 'maxmemory'.` for a command, 503 for the rest; the older half of each traffic log is dropped; reads, deletes and resets still work",
+  ),
+  fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
   fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', 1_000, 'levels', '400'),
+  fixed('values in the JSON of a request to the queue or the control API', mostValues, 'values', '400'),
   fixed('rules of faults of a tenant', 10_000, 'rules', '400'),
 ]
 
+/** A request is not taken: one sentence, and the end of its connection. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: 413 | 503,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
 /** The client sent more than the server takes. */
-export class BodyTooLarge extends Error {
+export class BodyTooLarge extends Refusal {
   constructor(limit: number) {
-    super(`A request body has at most ${limit} bytes here. Send less, or start the server with a larger limit.`)
+    super(413, `A request body has at most ${limit} bytes here. Send less, or start the server with a larger limit.`)
+  }
+}
+
+/** All clients together have sent, and not taken, as much as the server holds. */
+export class NoRoom extends Refusal {
+  /** @param done what has happened, as a sentence */
+  constructor(done = 'Nothing was done: ask again later') {
+    super(
+      503,
+      `All clients together have as many bytes on their way as the server holds. ${done}, or start the server with a larger --max-buffered.`,
+    )
   }
 }

@@ -1,55 +1,112 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { bulky, inBulk } from './bulk.js'
-import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
+import { bodyOf, Incoming, type Room, Stranger } from './incoming.js'
+import { BodyTooLarge, defaultLimits, mostUnwanted, NoRoom, Refusal, type ServerLimits } from './limits.js'
+import { Outgoing } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void
 
+export interface ListenerOptions {
+  readonly limits?: Pick<ServerLimits, 'body' | 'streams' | 'arrival'>
+  /** Counts what arrives and what was not taken yet, beside what others hold. */
+  readonly buffered?: Account
+  /** The answer for a call whose body is not worth reading. */
+  readonly turnsAway?: (call: Call) => Answer | Promise<Answer> | undefined
+  /** Whether a call will be refused for its token; asked before a body is read that is not small. */
+  readonly isUnwanted?: (call: Call) => boolean
+  /** Runs a request when it is the turn of its connection; at once by default. */
+  readonly takeTurn?: (call: Call, connection: Socket, run: () => void) => void
+}
+
 /**
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
- * @param turnsAway the answer for a call whose body is not worth reading
- * @param buffered the account of bytes on their way
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
 export function listener(
   origin: () => string,
   exchange: Exchange,
   reportBug: ReportBug,
-  limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
-  turnsAway: (call: Call) => Answer | Promise<Answer> | undefined = () => undefined,
-  buffered: Account = new Account(Number.POSITIVE_INFINITY),
+  {
+    limits = defaultLimits,
+    buffered = new Account(defaultLimits.buffered),
+    turnsAway = () => undefined,
+    isUnwanted = () => false,
+    takeTurn = (_call, _connection, run) => run(),
+  }: ListenerOptions = {},
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(buffered) }
+  const outgoing = new Outgoing(buffered, limits.arrival)
+  const queues = new Queues(takeTurn)
+  const incoming = new Incoming(buffered, (bytes) => outgoing.makeRoom(bytes))
   return (request, response) => {
+    // Requests that came together are handed in together, also when the first was the end of their connection.
+    if (request.socket.destroyed) return
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
+    let room: Room | undefined
     // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
-    serve(head.bodyLength === 0 ? exchange : (asked) => turnsAway(asked) ?? arrived())
-    function arrived(): undefined {
-      if (head.bodyLength !== undefined && head.bodyLength > limits.body) throw new BodyTooLarge(limits.body)
-      read(request, limits.body).then((body) => {
-        call.bytes = body
-        serve(exchange)
-      }, failed)
+    if (head.bodyLength === 0) serveInTurn(exchange)
+    else serve((asked) => turnedAway(asked) ?? arrived())
+    function turnedAway(asked: Call): Answer | Promise<Answer> | undefined {
+      const answer = turnsAway(asked)
+      if (answer !== undefined) leaveBody(response, head.bodyLength)
+      return answer
+    }
+    function arrived(): ReturnType<Exchange> | undefined {
+      const { bodyLength } = head
+      if (bodyLength !== undefined) {
+        if (bodyLength > limits.body) throw new BodyTooLarge(limits.body)
+        if (bodyLength > mostUnwanted && isUnwanted(call)) return unread()
+      }
+      room = incoming.room(bodyLength)
+      bodyOf(request, bodyLength, room, limits.body, () => isUnwanted(call), mostUnwanted).then(
+        (body) => {
+          call.bytes = body
+          serveInTurn(exchange)
+        },
+        (error) => {
+          if (error instanceof Stranger) serveInTurn(unread)
+          else failed(error)
+        },
+      )
+      return undefined
+    }
+    /** The service says no to the call as it does to one whose body is there. */
+    function unread(): ReturnType<Exchange> {
+      leaveBody(response, head.bodyLength)
+      return exchange(call)
+    }
+    function serveInTurn(answering: Exchange): void {
+      queues.run(call, request.socket, () => {
+        if (request.socket.destroyed) room?.release()
+        else serve(answering)
+      })
     }
     function serve(answering: (call: Call) => ReturnType<Exchange> | undefined): void {
       try {
         const answer = answering(call)
         if (answer === undefined) return
-        if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
-        else send(answer, call, response, streams)
+        if (answer instanceof Promise) answer.then(answered).catch(failed)
+        else answered(answer)
       } catch (error) {
         failed(error)
       }
     }
+    function answered(answer: Answer): void {
+      room?.release()
+      send(answer, call, response, streams, outgoing)
+    }
     function failed(error: unknown): void {
+      room?.release()
       if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
-      else if (error instanceof BodyTooLarge) refuseBody(response, error)
+      else if (error instanceof Refusal) refuseBody(response, error)
       else if (!response.destroyed && !response.writableEnded) {
         reportBug(error, call)
         if (response.headersSent) response.destroy()
@@ -57,6 +114,41 @@ export function listener(
       }
     }
   }
+}
+
+/** Requests that wait for their turn, by connection. Of a connection with such requests no more are read. */
+class Queues {
+  readonly #takeTurn: NonNullable<ListenerOptions['takeTurn']>
+  readonly #lengths = new WeakMap<Socket, number>()
+
+  constructor(takeTurn: NonNullable<ListenerOptions['takeTurn']>) {
+    this.#takeTurn = takeTurn
+  }
+
+  run(call: Call, connection: Socket, run: () => void): void {
+    let isWaiting = false
+    let hasRun = false
+    this.#takeTurn(call, connection, () => {
+      hasRun = true
+      if (isWaiting) this.#count(connection, -1)
+      run()
+    })
+    if (hasRun) return
+    isWaiting = true
+    this.#count(connection, 1)
+  }
+
+  #count(connection: Socket, by: 1 | -1): void {
+    const length = (this.#lengths.get(connection) ?? 0) + by
+    this.#lengths.set(connection, length)
+    if (length === 0) connection.resume()
+    else if (length === 1 && by === 1) connection.pause()
+  }
+}
+
+/** A connection goes on after a small body that nobody reads; a large one shall not have to arrive for nothing. */
+function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
+  if (bodyLength === undefined || bodyLength > mostUnwanted) response.shouldKeepAlive = false
 }
 
 /** The stack is for whoever runs the server, and goes where `report` says. */
@@ -134,40 +226,28 @@ export function targetOf(request: IncomingMessage): string {
   return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
 }
 
-function read(request: IncomingMessage, limit: number): Promise<Bytes> {
-  return new Promise((resolve, reject) => {
-    let body = ''
-    // Cheaper than an encoding of the stream, whose decoder looks for chars that are cut in two.
-    request.on('data', (chunk: Buffer) => {
-      body += chunk.toString('latin1')
-      if (body.length <= limit) return
-      body = ''
-      request.removeAllListeners('data')
-      reject(new BodyTooLarge(limit))
-    })
-    request.on('end', () => resolve(latin1(body)))
-    // Comes after an error, too.
-    request.on('close', () => {
-      if (request.complete) return
-      reject(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.'))
-    })
-  })
-}
+/** Only what a socket cannot take at once waits. Smaller answers are counted when they do. */
+const largeAnswer = 65_536
 
-function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams): void {
+function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams, outgoing: Outgoing): void {
   const { body } = answer
   const [status, list] = [statusOf(answer), headersOf(answer)]
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams)
+    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams, outgoing)
     else refuseStream(body, response, streams.limit)
     return
   }
+  if (body !== null && body.length > largeAnswer && !outgoing.makeRoom(body.length))
+    throw new NoRoom('What was asked was done, but its answer finds no room: ask for less at once')
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
   response.writeHead(status, list)
   if (body === null) response.end()
-  else response.end(body, 'latin1')
+  else {
+    response.end(body, 'latin1')
+    if (response.writableLength > 0) outgoing.hold(response, body.length)
+  }
 }
 
 /** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
@@ -177,6 +257,7 @@ async function sendStream(
   body: ReadableStream<Uint8Array>,
   response: ServerResponse,
   streams: OpenStreams,
+  outgoing: Outgoing,
 ): Promise<void> {
   const { held } = streams
   readsInPlace(body, held)
@@ -201,8 +282,12 @@ async function sendStream(
       const { done, value } = await reader.read()
       if (done) break
       if (value.length >= bulky) await new Promise<void>(inBulk)
-      const isTaken = response.write(value)
-      if (!isTaken) await drained(response)
+      if (!response.write(value)) {
+        // What others read as well is held once for all of them.
+        if (!held.has(value)) outgoing.hold(response, value.length)
+        await drained(response)
+        outgoing.taken(response)
+      }
       held.letGo(value)
     }
     response.end()
@@ -252,9 +337,11 @@ function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse
 }
 
 /** The rest of the body is not read, so the connection cannot be used again. */
-function refuseBody(response: ServerResponse, error: BodyTooLarge): void {
+function refuseBody(response: ServerResponse, { status, message }: Refusal): void {
+  if (response.headersSent) return
   response.setHeader('connection', 'close')
-  sendPlain(response, 413, error.message)
+  if (status === 503) response.setHeader('retry-after', '1')
+  sendPlain(response, status, message)
 }
 
 export function drained(response: ServerResponse): Promise<void> {
@@ -267,6 +354,12 @@ export function drained(response: ServerResponse): Promise<void> {
     response.once('drain', go)
     response.once('close', go)
   })
+}
+
+/** Keeps a request out whose body may not have come yet. */
+export function refuse(request: IncomingMessage, response: ServerResponse, why: string): void {
+  leaveBody(response, endToEnd(request.rawHeaders).bodyLength)
+  sendPlain(response, 403, why)
 }
 
 export function sendPlain(response: ServerResponse, status: number, text: string): void {

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Account } from '../kernel/account.js'
+import { defaultPolicy } from '../policy/policy.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import { checkNames } from '../sandbox/options.js'
@@ -12,21 +13,21 @@ import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addres
 import { handedOver, nodeOf } from './cluster/joined.js'
 import type { ClusterNode } from './cluster/node.js'
 import type { ClusterOptions } from './cluster/options.js'
-import { passHeader } from './cluster/pass-header.js'
 import type { Node } from './cluster/tenure.js'
 import { defaultHost, defaultPort } from './config.js'
 import { type EngineChoice, engineWorld } from './engine/options.js'
 import type { PlacedEngine } from './engine/placed.js'
 import { type Guard, listedHost, refusal } from './guard.js'
+import { heapLimit } from './heap.js'
 import { InspectorLinks } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
-import { listener, sendPlain, targetOf } from './listener.js'
+import { listener, refuse, sendPlain, targetOf } from './listener.js'
 import type { Certificate, RedisPort } from './redis-port/redis-port.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import { sceneOf } from './scene/opened.js'
-import { ended, timeouts } from './sockets.js'
+import { Connections, ended, timeouts } from './sockets.js'
 import { readState } from './state/file.js'
 import { StateKeeper } from './state/keeper.js'
 import { fileOf } from './state/lock.js'
@@ -217,16 +218,17 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isWide ? controlTokenOf(secret!) : undefined)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
-  const policy = { trafficLimit: most.entries, ...world.policy }
+  const policy = { trafficLimit: most.entries, maxTrafficBytes: mostTraffic(), ...world.policy }
   const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
   const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
-  const tenants = new Tenants(begin, most.tenants, token, scene, isWide)
   const tell = report ?? ((text: string) => console.error(text))
+  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell)
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
   const buffered = new Account(most.buffered)
   const turns = new Turns()
   let clustered: ClusterNode | undefined
+  const connections = new Connections(most)
   const linkFor = (call: Call): Answer | undefined =>
     links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
   const serve = listener(
@@ -234,9 +236,15 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     (call) => linkFor(call) ?? (clustered === undefined ? tenants.exchange(call) : clustered.front.exchange(call)),
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
-    most,
-    (call) => linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
-    buffered,
+    {
+      limits: most,
+      buffered,
+      turnsAway: (call) =>
+        linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
+      // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
+      isUnwanted: (call) => clustered === undefined && tenants.isUnwanted(call),
+      takeTurn: (call, connection, run) => turns.take(groupOf(tenants.targetOf(call)), connection, run),
+    },
   )
   const hosts = [
     ...allowHosts.map(checkedHost),
@@ -256,11 +264,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     // The store answers any page, as the service does; the rest can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     // Another node has let in what it hands on, and has signed that.
-    const isPassed = clustered !== undefined && request.headers[passHeader] !== undefined
+    const isPassed = clustered?.front.isPassed(request) === true
     const refused = open || isPassed ? undefined : refusal(request, guard, kindOf(path), token)
     if (path.startsWith('/_')) for (const [name, value] of unreadable) response.setHeader(name, value)
     if (refused === undefined) serve(request, response)
-    else sendPlain(response, 403, refused)
+    else refuse(request, response, refused)
   }
   const file = state === undefined ? undefined : fileOf(state)
   const lock = file === undefined ? undefined : await locked(file)
@@ -277,9 +285,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
         engine = await placed(chosen, options, tenants, tell)
       }
       const kept = file === undefined ? {} : readState(file)
-      const listening = await listenOn(address, port, () => createServer(timeouts(most), answer)).catch((error) => {
+      const listening = await listenOn(address, port, () =>
+        connections.count(createServer(timeouts(most), answer)),
+      ).catch((error) => {
         throw listenFailure(error, host, port)
       })
+      tenants.watchMemory()
       origin = `http://${nameOf(host, address)}:${listening.port}`
       links = new InspectorLinks(token, origin)
       tenants.origin = cluster?.base === undefined ? origin : new URL(cluster.base).origin
@@ -293,13 +304,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
             },
           }
           const { openRedisPort } = await import('./redis-port/redis-port.js')
-          const { connections, arrival } = most
           const at = {
             address,
             port: redisPort,
             tls: redisTls,
-            most: connections,
-            patience: arrival,
+            most: most.connections,
+            patience: most.arrival,
             buffered,
             turns,
             report: failed,
@@ -383,6 +393,11 @@ const unreadable = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const
 
+/** The requests of a tenant share their turns; that it exists, or that they may, is not known yet. */
+function groupOf(path: string): string {
+  return /^\/(?:_control\/)?([^/?#]*)/.exec(path)?.[1] ?? ''
+}
+
 function kindOf(path: string): 'control' | 'page' | 'service' {
   if (isPagePath(path)) return 'page'
   return path.startsWith('/_') ? 'control' : 'service'
@@ -394,6 +409,11 @@ function checkedHost(given: string): string {
   throw new TypeError(
     `allowHosts (--allow-host) are names or addresses without a port, such as "stuntdouble", not ${JSON.stringify(given)}.`,
   )
+}
+
+/** What a tenant keeps of its past: in a small heap less than in an ordinary one. */
+function mostTraffic(): number {
+  return Math.min(defaultPolicy.maxTrafficBytes!, Math.floor(heapLimit() / 16))
 }
 
 function refuseProduction(iKnow = false): void {

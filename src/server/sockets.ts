@@ -1,17 +1,44 @@
 import type { ServerOptions as HttpOptions, Server } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
-import type { ServerLimits } from './limits.js'
+import { longestHead, type ServerLimits } from './limits.js'
 import type { Tenants } from './tenants.js'
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
 export function timeouts({ arrival }: ServerLimits): HttpOptions {
   return {
-    maxHeaderSize: 1_048_576,
+    maxHeaderSize: longestHead,
     headersTimeout: Math.min(20_000, arrival),
     requestTimeout: arrival,
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
+  }
+}
+
+/**
+ * Connections that may be open at once, all servers of one host together: as many as may be open at all, and so few that
+ * the heads they may half send all fit into what may be on its way.
+ */
+export class Connections {
+  readonly #most: number
+  #open = 0
+
+  constructor({ connections, buffered }: ServerLimits) {
+    this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / longestHead)))
+  }
+
+  /** Closes what is one too many. */
+  count(server: Server): Server {
+    return server.prependListener('connection', (socket: Socket) => {
+      if (this.#open >= this.#most) {
+        socket.destroy()
+        return
+      }
+      this.#open++
+      socket.once('close', () => {
+        this.#open--
+      })
+    })
   }
 }
 

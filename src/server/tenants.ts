@@ -1,3 +1,5 @@
+import type { Bytes } from '../kernel/bytes.js'
+import { hostTime } from '../kernel/host.js'
 import { decodeSegment } from '../kernel/http.js'
 import { addressesOf, locator, relocator } from '../protocol/address.js'
 import { HttpError, json } from '../protocol/call.js'
@@ -8,12 +10,15 @@ import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandb
 import type { Elsewhere } from '../sandbox/world.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import { ReplyError } from '../store/command/reply.js'
+import { inside } from '../store/inside.js'
 import type { Porter } from '../store/native/wire.js'
 import { control } from './control/control.js'
-import { Door } from './door.js'
+import { Door, hasToken } from './door.js'
 import { mayMakeTenant } from './guard.js'
+import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap.js'
 import { hintsFor } from './hints.js'
 import { pageAnswer } from './inspector/page-answer.js'
+import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
@@ -50,6 +55,8 @@ export class Tenants {
   readonly #scene: Scene | undefined
   /** Where other machines can call: who comes in. */
   readonly #door: Door | undefined
+  /** What is refused for want of memory. */
+  readonly #heap: HeapWatch
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
@@ -58,6 +65,7 @@ export class Tenants {
    * @param controlToken what the control API asks for
    * @param scene what every new tenant begins with
    * @param isWide whether other machines can call: then nothing is made or answered without a valid token
+   * @param tell says what whoever runs the server should know
    */
   constructor(
     options: SandboxOptions,
@@ -65,7 +73,16 @@ export class Tenants {
     controlToken: string | undefined,
     scene: Scene | undefined,
     isWide: boolean,
+    tell: (line: string) => void,
   ) {
+    this.#heap = new HeapWatch({
+      limit: heapLimit(),
+      held: heldBytes,
+      forget: () => this.#forget(),
+      tell,
+      collect: collectGarbage,
+      now: hostTime,
+    })
     this.#options = options
     this.#most = most
     this.#controlToken = controlToken
@@ -124,7 +141,7 @@ export class Tenants {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
     // Who passes the door has a token, which no foreign page has.
-    if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.get(name)
+    if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.#newcomer(name)
     throw new HttpError(
       403,
       `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot create one. Call it from the test process first.`,
@@ -145,9 +162,18 @@ export class Tenants {
       const { store, readonly } = tokensOf(this.#optionsOf(tenant))
       if (![store, readonly].some((token) => isSameText(password, token))) return undefined
     }
-    const sandbox = known ?? this.#madeBy(() => this.get(tenant))
+    const sandbox = known ?? this.#madeBy(() => this.#newcomer(tenant))
     if (sandbox instanceof Error) throw new ReplyError(`ERR ${sandbox.message}`)
-    return porterOf(sandbox).enter(userName || 'default', password)
+    return porterOf(sandbox, this.#refusesCommand).enter(userName || 'default', password)
+  }
+
+  /** What the native protocol says to a command for which there is no memory. */
+  readonly #refusesCommand = (argv: readonly Bytes[]): string | undefined => refusesCommand(this.#heap, argv)
+
+  #newcomer(name: string): Sandbox {
+    this.#heap.look()
+    if (this.#heap.isFull) throw new HttpError(503, this.#heap.sentence)
+    return this.get(name)
   }
 
   /** A stray request is told why it has no tenant, as an answer. */
@@ -283,6 +309,8 @@ export class Tenants {
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.mayControl(call)) return noToken(call)
+      const refused = refusedOrder(this.#heap, call, path)
+      if (refused !== undefined) return refused
       if (call.method !== 'GET') this.#orders++
       return control(call, path, this)
     }
@@ -313,11 +341,22 @@ export class Tenants {
    * `undefined` lets it in.
    */
   turnsAway(call: Call): Answer | Promise<Answer> | undefined {
-    if (this.#door === undefined) return undefined
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
+    if (this.#door === undefined) return undefined
     const to = this.#addressee(call, path)
     return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
+  }
+
+  /**
+   * Whether a call that was let in will be refused all the same: the services say so themselves, in words that do not
+   * depend on its body.
+   */
+  isUnwanted(call: Call): boolean {
+    const to = this.#addressee(call, this.targetOf(call))
+    if (to === undefined || this.#door !== undefined) return false
+    if (to.sandbox === undefined && !mayMakeTenant(call.headers, this.hosts)) return true
+    return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }
 
   /** Whose services a call is for, and as they know it. */
@@ -342,7 +381,9 @@ export class Tenants {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
-    if (!(sandbox instanceof Error)) return sandbox.exchange(call)
+    if (!(sandbox instanceof Error)) {
+      return refusedFor(this.#heap, call, (url) => locator(sandbox.addresses)(url)) ?? sandbox.exchange(call)
+    }
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
@@ -366,7 +407,22 @@ export class Tenants {
     return isTenantName(name) && locator(addressesOf({ base: `${this.origin}/${name}` }))(url) !== undefined
   }
 
+  /** From now on what stores more is refused when there is no memory. */
+  watchMemory(): void {
+    this.#heap.start()
+  }
+
+  /** What is known of the past can be missed: the older half of each log, and what past worlds are played from. */
+  #forget(): void {
+    for (const { store } of this.#sandboxes.values()) {
+      const { front, inputs } = inside.of(store)
+      front.journal.traffic.forgetOlderHalf()
+      inputs?.forget()
+    }
+  }
+
   dispose(): void {
+    this.#heap.end()
     for (const sandbox of this.#sandboxes.values()) sandbox.dispose()
   }
 }

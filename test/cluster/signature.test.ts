@@ -67,6 +67,18 @@ test('a change anywhere is noticed', () => {
   )
 })
 
+test('a head is judged before its body has come, and does not count as the request', () => {
+  const { signer, verifier } = pair()
+  const signed = signer.sign(plain, 'two')
+  const { body: _, ...head } = plain
+  expect(verifier.wrongWith(signed, head)).toBeUndefined()
+  expect(verifier.wrongWith('I am a node', head)).toContain('--cluster-secret')
+  expect(verifier.wrongWith(signer.sign(plain, 'three'), head)).toContain('another node')
+  expect(verifier.wrongWith(signed, { ...head, target: '/_control/w1/state' })).toBeDefined()
+  expect(verifier.verify(signed, { ...plain, body: '[]' })).toHaveProperty('wrong')
+  expect(verifier.verify(signed, plain)).toHaveProperty('headers')
+})
+
 test('headers that somebody adds on the way do not count', () => {
   const { signer, verifier } = pair()
   const signed = signer.sign(plain, 'two')

@@ -27,6 +27,10 @@ export interface Attack {
   readonly name: string
   /** @returns what is wrong with the answers, as sentences */
   readonly strike: (target: Target) => Promise<(string | false)[]>
+  /** The limit that stops it, as `limitRows` names it, where it is one of the server. */
+  readonly limit?: string
+  /** Megabytes of the heap of the server, instead of the default. */
+  readonly heap?: number
   /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
   readonly over?: { readonly loops: number; readonly because: string }
 }
@@ -176,9 +180,82 @@ function encoded(...words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`
 }
 
+const halfSent = (path: string, head: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
+
+/** Bodies of 120 MB that never end, from callers of several kinds. */
+const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
+  'with a token': ['/TENANT/store', 'authorization: Bearer t', '--max-buffered'],
+  'without a token': [
+    '/TENANT/store',
+    'accept: */*',
+    'the body of a request without a valid token, or from a foreign page',
+  ],
+  'of a foreign page': [
+    '/TENANT/queue/v2/batch',
+    'origin: https://evil.example',
+    'the body of a request without a valid token, or from a foreign page',
+  ],
+}
+
+/** Ways to fill the memory of a server whose heap is small, request by request. */
+const fillings: Readonly<Record<string, (target: Target, turn: number) => Promise<Got>>> = {
+  'new keys': ({ store }, turn) => store('/', ['SET', `k${turn}`, 'x'.repeat(500_000)]),
+  'many small keys': ({ store }, turn) =>
+    store('/', ['MSET', ...Array.from({ length: 20_000 }, (_, at) => `${turn}.${at}`)]),
+  'a list': ({ store }, turn) => store('/', ['RPUSH', 'l', ...Array.from({ length: 20_000 }, (_, at) => turn + at)]),
+  'messages with a long delay': ({ queue }) =>
+    queue('/v2/publish/https://a.test', 'x'.repeat(500_000), { 'service-delay': '7d' }),
+}
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
+  ...Object.entries(senders).map(
+    ([name, [path, head, limit]]): Attack => ({
+      name: `thirty bodies that never end, ${name}`,
+      limit,
+      heap: 512,
+      strike: async ({ raw, store }) => {
+        for (let number = 0; number < 30; number++) await raw(halfSent(path, head)).catch(() => undefined)
+        const got = await store('/', ['PING'])
+        return [unless(got.status === 200, 'nobody else is served', got)]
+      },
+    }),
+  ),
+  ...Object.entries(fillings).map(
+    ([name, fill]): Attack => ({
+      name: `a heap of 256 MB filled with ${name}`,
+      limit: 'what all tenants of the server hold together',
+      heap: 256,
+      strike: async (target) => {
+        let got: Got | undefined
+        for (let turn = 0; turn < 2_000 && (got === undefined || got.status < 300); turn++)
+          got = await fill(target, turn)
+        const read = await target.store('/', ['DEL', 'none'])
+        const emptied = await target.order('/reset', {})
+        // What was deleted is collected a second later.
+        await new Promise((resolve) => setTimeout(resolve, 1_100))
+        const again = await target.store('/', ['SET', 'again', 'x'])
+        return [
+          unless(got!.status >= 400, 'never refused', got!),
+          unless(read.status === 200, 'not answered', read),
+          unless(emptied.status === 200, 'not emptied', emptied),
+          unless(again.status === 200, 'not free again', again),
+        ]
+      },
+      over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
+    }),
+  ),
+  {
+    name: 'a batch of 40 million empty messages',
+    limit: 'values in the JSON of a request to the queue or the control API',
+    strike: async ({ queue }) => {
+      const got = await queue('/v2/batch', `[${'{},'.repeat(40_000_000)}{}]`)
+      return [unless(isRefused(got), 'not refused', got)]
+    },
+    over: { loops: 40, because: 'a body of 120 MB is received' },
+  },
   ...['/pipeline', '/multi-exec'].flatMap((path): Attack[] => [
     {
       name: `${path}: a thousand large replies`,

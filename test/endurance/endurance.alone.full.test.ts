@@ -51,8 +51,10 @@ test('attacks are answered, end, and leave nothing behind', async () => {
     'end of time',
     'lack what they need',
     'sent to its end',
+    'never end, without a token',
+    'filled with new keys',
   ]
   const { attacks, wrong } = await attacked(place, { names })
   expect(wrong).toEqual([])
-  expect(attacks).toBe(11)
+  expect(attacks).toBe(13)
 }, 60_000)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { serveArguments } from '../../src/server/config.js'
 import { defaultLimits, limitRows } from '../../src/server/limits.js'
+import { attacks } from '../endurance/attack-list.js'
 import { withLimitTable } from '../support/limit-table.js'
 
 test.each(['docs/server.md', 'SECURITY.md'])(
@@ -20,4 +21,10 @@ test('every limit of the server has a row and an option of the command line', ()
       .toSorted(),
   )
   for (const name of options) expect(serveArguments).toHaveProperty(name)
+})
+
+test('the limits that stop attacks are in the table', () => {
+  const names = attacks.flatMap(({ limit }) => limit ?? [])
+  expect(names.length).toBeGreaterThan(3)
+  for (const name of names) expect(limitRows.some(({ set, what }) => [set, what].includes(name)) ? '' : name).toBe('')
 })

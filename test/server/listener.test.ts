@@ -8,7 +8,7 @@ import { json } from '../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { defaultLimits } from '../../src/server/limits.js'
-import { listener } from '../../src/server/listener.js'
+import { type ListenerOptions, listener } from '../../src/server/listener.js'
 
 const origin = 'http://double.test:1'
 const ends: (() => unknown)[] = []
@@ -19,9 +19,9 @@ afterEach(async () => {
 async function listening(
   exchange: Exchange,
   report: (error: unknown) => void = () => {},
-  ...rest: [limits?: typeof defaultLimits, turnsAway?: () => undefined, buffered?: Account]
+  options?: ListenerOptions,
 ): Promise<number> {
-  const server = createServer(listener(() => origin, exchange, report, ...rest))
+  const server = createServer(listener(() => origin, exchange, report, options))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   ends.push(() => {
     server.closeAllConnections()
@@ -121,8 +121,7 @@ test('a call that is turned away is not waited for, and one that fails there is 
       () => origin,
       exchange,
       (error) => reported.push(error),
-      undefined,
-      turnsAway,
+      { turnsAway },
     ),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -169,7 +168,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
     return { status: 200, headers: [], body: stream.body }
   }
   const limits = { ...defaultLimits, streams: 1 }
-  const port = await listening(exchange, undefined, limits, () => undefined, buffered)
+  const port = await listening(exchange, undefined, { limits, buffered })
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const deaf: Socket = connect(port, '127.0.0.1')
   ends.push(() => deaf.destroy())

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FaultFacts } from '../../faults/fault.js'
 import { text } from '../../kernel/bytes.js'
+import { hasTooMany, mostValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
@@ -101,6 +102,7 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {
+  if (hasTooMany(call.body)) throw refusals.invalid('body', `it has more than ${mostValues} values`)
   const value = parsedJson(text(call.body))
   if (value === undefined) throw refusals.invalid('body', 'it is not JSON')
   const result = v.safeParse(schema, value)

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import { hostTime } from '../../kernel/host.js'
-import { ConnectionBroken, headerOf } from '../../kernel/http.js'
+import { ConnectionBroken, type HeaderList, headerOf } from '../../kernel/http.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
+import { endToEnd, targetOf } from '../listener.js'
 import type { Tenants } from '../tenants.js'
 import { withCommits } from './committed-stream.js'
 import { EngineAway } from './engine.js'
@@ -12,7 +14,7 @@ import type { OwnerWatch } from './owner-watch.js'
 import { CannotOpen, type Found, type Ownership } from './ownership.js'
 import { passHeader } from './pass-header.js'
 import { elsewhere, refused, sorry } from './refusals.js'
-import type { Verifier } from './signature.js'
+import type { PassageHead, Verifier } from './signature.js'
 import { type Node, NotOwner } from './tenure.js'
 
 /** What the front door of a node is made of. */
@@ -48,15 +50,26 @@ export class Front {
 
   /** An answer is given when what it tells of is kept. */
   async exchange(call: Call): Promise<Answer> {
-    const { tenants, verifier } = this.#parts
+    const { verifier } = this.#parts
     const signature = headerOf(call.headers, passHeader)
     if (signature === undefined) return await this.#entered(call, false)
-    const target = tenants.targetOf(call)
-    const headers = call.headers.filter(([name]) => name.toLowerCase() !== passHeader)
-    const passage = { method: call.method, target, headers, body: await call.body() }
-    const verdict = verifier.verify(signature, passage)
+    const verdict = verifier.verify(signature, { ...this.#passageOf(call), body: await call.body() })
     if ('wrong' in verdict) return refused(verdict.wrong)
     return await this.#passedOn(withHeaders(call, verdict.headers))
+  }
+
+  /** Whether another node has let a request in and handed it on; its body may not be there yet. */
+  isPassed(request: IncomingMessage): boolean {
+    const signature = request.headers[passHeader]
+    if (typeof signature !== 'string') return false
+    const head = { method: request.method ?? 'GET', target: targetOf(request) }
+    const { headers } = endToEnd(request.rawHeaders)
+    return this.#parts.verifier.wrongWith(signature, { ...head, headers: withoutPass(headers) }) === undefined
+  }
+
+  #passageOf(call: Call): PassageHead {
+    const { method, headers } = call
+    return { method, target: this.#parts.tenants.targetOf(call), headers: withoutPass(headers) }
   }
 
   /** A connection that a tenant wants broken is broken where its client is. */
@@ -71,14 +84,16 @@ export class Front {
 
   /**
    * The answer for a call whose body is not worth reading. A token that is not known here may be one that the tenant has
-   * given to somebody, and its owner judges; what a node hands on is judged when its body is there.
+   * given to somebody, and its owner judges; what a node hands on it has to have signed.
    */
   turnsAway(call: Call): Answer | Promise<Answer> | undefined {
-    const { tenants } = this.#parts
-    const isForOthers =
-      headerOf(call.headers, passHeader) !== undefined ||
-      headerOf(call.headers, 'authorization') !== undefined ||
-      call.url.includes('?')
+    const { tenants, verifier } = this.#parts
+    const signature = headerOf(call.headers, passHeader)
+    if (signature !== undefined) {
+      const wrong = verifier.wrongWith(signature, this.#passageOf(call))
+      return wrong === undefined ? undefined : refused(wrong)
+    }
+    const isForOthers = headerOf(call.headers, 'authorization') !== undefined || call.url.includes('?')
     return isForOthers ? undefined : tenants.turnsAway(call)
   }
 
@@ -186,6 +201,10 @@ export class Front {
       throw error
     }
   }
+}
+
+function withoutPass(headers: HeaderList): HeaderList {
+  return headers.filter(([name]) => name.toLowerCase() !== passHeader)
 }
 
 /** What only a node may say. */

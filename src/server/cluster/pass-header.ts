@@ -1,2 +1,2 @@
-/** The header that says who handed a request on: `node;to;time;number;names;signature`. */
+/** The header that says who handed a request on: `node;to;time;number;names;digest of the body;signature`. */
 export const passHeader = 'stuntdouble-passed-on'

@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute } from 'rou3'
 import * as v from 'valibot'
 import { type Bytes, text } from '../../kernel/bytes.js'
-import { isDeeper } from '../../kernel/json-depth.js'
+import { hasTooMany, isDeeper, mostValues } from '../../kernel/json-depth.js'
 import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
 import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
@@ -153,6 +153,9 @@ function jsonBody(body: Bytes): unknown {
   if (body === '') return {}
   if (isDeeper(body, deepest)) {
     throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
+  }
+  if (hasTooMany(body)) {
+    throw new HttpError(400, `The body of a control request may have at most ${mostValues} values.`)
   }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output

@@ -4,8 +4,9 @@ import { json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 import { listenOn } from '../addresses.js'
 import { refusal } from '../guard.js'
+import { defaultLimits } from '../limits.js'
 import { listenFailure } from '../listen-failure.js'
-import { listener, sendPlain } from '../listener.js'
+import { listener, refuse } from '../listener.js'
 import { answerOf } from './page-answer.js'
 
 const host = '127.0.0.1'
@@ -28,12 +29,12 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     () => origin,
     (call) => answerFor(call, page, origin),
     (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
-    { body: 0, streams: 0 },
+    { limits: { ...defaultLimits, body: 0, streams: 0 } },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = refusal(request, { hosts: [] }, 'page')
     if (refused === undefined) answer(request, response)
-    else sendPlain(response, 403, refused)
+    else refuse(request, response, refused)
   }
   const { servers, port: taken } = await listenOn(host, port, () => createServer(guarded)).catch((error) => {
     throw listenFailure(error, host, port)

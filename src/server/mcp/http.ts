@@ -6,7 +6,7 @@ import { listenOn } from '../addresses.js'
 import { defaultHost } from '../config.js'
 import { refusal } from '../guard.js'
 import { defaultLimits } from '../limits.js'
-import { listener, sendPlain } from '../listener.js'
+import { listener, refuse } from '../listener.js'
 import { isSameText } from '../same-text.js'
 import { longestMessage } from './stdin-lines.js'
 
@@ -32,14 +32,15 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     () => origin,
     (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-    { body: longestMessage, streams: mostStreams },
-    // Before its body is read.
-    (call) => turnedAway(call, origin, token),
+    {
+      limits: { ...defaultLimits, body: longestMessage, streams: mostStreams },
+      turnsAway: (call) => turnedAway(call, origin, token),
+    },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = refusal(request, { hosts: [] }, 'control')
     if (refused === undefined) serve(request, response)
-    else sendPlain(response, 403, refused)
+    else refuse(request, response, refused)
   }
   const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.arrival }
   const { servers, port: taken } = await listenOn(defaultHost, port, () => createServer(timeouts, guarded))

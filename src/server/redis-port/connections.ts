@@ -12,18 +12,23 @@ import type { Turns } from '../turns.js'
 
 // Streams of the host as connections of the native protocol.
 
+/** What is said to a command instead of running it; `undefined` runs it. */
+export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
+
 /** The data store of a sandbox, in whatever world it has. */
-export function homeOf(sandbox: Sandbox): Home {
+export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): Home {
   return {
     get sessions() {
-      return sessionsOf(sandbox.store)
+      const sessions = sessionsOf(sandbox.store)
+      sessions.refuses = refuses
+      return sessions
     },
   }
 }
 
 /** Whoever has the connection has the data store; AUTH makes another user of it. */
-export function porterOf(sandbox: Sandbox): Porter {
-  const home = homeOf(sandbox)
+export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): Porter {
+  const home = homeOf(sandbox, refuses)
   return {
     enter(name, password) {
       const user = inside.of(sandbox.store).engine.access.userWith(name ?? 'default', password)

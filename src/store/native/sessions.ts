@@ -4,7 +4,7 @@ import type { Journal } from '../../kernel/journal.js'
 import { requestTooLarge } from '../command/errors.js'
 import { inside } from '../inside.js'
 import type { StoreFront } from '../rest/endpoints.js'
-import type { Protocol } from './reply-writer.js'
+import { type Protocol, wireOfError } from './reply-writer.js'
 import { type House, type Outlet, Session } from './session.js'
 import { serveStruck, struckBy } from './struck-sessions.js'
 
@@ -55,6 +55,8 @@ export function sessionsOf(store: object): Sessions {
 export class Sessions implements House {
   readonly front: StoreFront
   readonly #inputs: Journal | undefined
+  /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */
+  refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
   readonly #open = new Map<number, Session>()
   #last = 0
 
@@ -115,6 +117,13 @@ export class Sessions implements House {
 
   /** Answers one command; the turn is over when its `done` or `break` was called. */
   run(session: Session, argv: readonly Bytes[], turn: Turn): void {
+    const refusal = this.refuses?.(argv)
+    if (refusal !== undefined) {
+      if (session.transaction.isOpen) session.transaction.refuse()
+      turn.send(wireOfError(refusal))
+      turn.done()
+      return
+    }
     this.#keep({ session: session.id, argv })
     this.#run(session, argv, turn)
   }

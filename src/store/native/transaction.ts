@@ -71,6 +71,11 @@ export class TransactionState {
     }
   }
 
+  /** One of its rows was refused before it came here. */
+  refuse(): void {
+    this.#isRefused = true
+  }
+
   /** @param check throws `ReplyError` for a row that may not stand in it */
   queue(argv: Row, check: () => void): Reply {
     this.demand(argv, check)

@@ -1,0 +1,90 @@
+import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { decodeSegment } from '../kernel/http.js'
+import type { locator } from '../protocol/address.js'
+import { json } from '../protocol/call.js'
+import type { Answer, Call } from '../protocol/service.js'
+import { blockingTable, commandTable } from '../store/commands/index.js'
+import type { HeapWatch } from './heap.js'
+
+/** What redis-server says when it may not take more memory. */
+export const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+
+/** Commands that write and make room by that, or take none: those that redis-server runs without memory, too. */
+const frees = new Set(
+  `DEL UNLINK FLUSHALL FLUSHDB GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX LPOP RPOP LMPOP LREM LTRIM SPOP
+SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP
+BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARCH.DROP`.split(/\s+/),
+)
+/** They have no such flag, and may write or keep what they were given. */
+const runs = new Set(['EVAL', 'EVALSHA', 'FCALL', 'SCRIPT LOAD', 'FUNCTION LOAD', 'FUNCTION RESTORE'])
+
+/** Whether a command may make the data store hold more. */
+export function storesMore(argv: readonly Bytes[]): boolean {
+  const command = argv.length === 0 ? undefined : (blockingTable.find(argv) ?? commandTable.find(argv))
+  return command !== undefined && (runs.has(command.name) || (command.writes && !frees.has(command.name)))
+}
+
+function makesRoom([name]: readonly Bytes[]): boolean {
+  return name !== undefined && frees.has(name.toUpperCase())
+}
+
+/** What the native protocol says to a command for which there is no memory; `undefined` lets it in. */
+export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string | undefined {
+  heap.look()
+  if (!heap.isFull) return undefined
+  if (makesRoom(argv)) heap.freed()
+  return storesMore(argv) ? outOfMemory : undefined
+}
+
+/** Longer ones are not looked into. */
+const legible = 65_536
+
+/** The answer to a call to a tenant's services for which there is no memory; `undefined` lets it in. */
+export function refusedFor(heap: HeapWatch, call: Call, locate: ReturnType<typeof locator>): Answer | undefined {
+  heap.look()
+  const location = heap.isFull ? locate(call.url) : undefined
+  if (location === undefined) return undefined
+  const body = call.body()
+  if (location.service !== 'store') {
+    const isRead = call.method === 'GET' || call.method === 'HEAD'
+    if (call.method === 'DELETE') heap.freed()
+    return call.method === 'DELETE' || (isRead && !heap.isCritical) ? undefined : unavailable(heap)
+  }
+  const rows = typeof body === 'string' ? rowsOf(location.path, body) : undefined
+  if (rows === undefined || rows.some(storesMore)) return json({ error: outOfMemory }, 400)
+  return heap.isCritical && !rows.some(([name]) => frees.has((name ?? '').toUpperCase()))
+    ? unavailable(heap)
+    : undefined
+}
+
+/** The same for an order to the control API. What frees memory, and what moves time, is still done. */
+export function refusedOrder(heap: HeapWatch, { method }: Call, path: string): Answer | undefined {
+  heap.look()
+  if (!heap.isFull) return undefined
+  if (method === 'DELETE' || /^\/_control\/[^/?#]+\/(?:reset|clock)(?:[/?#]|$)/.test(path)) {
+    heap.freed()
+    return undefined
+  }
+  return method === 'GET' && !heap.isCritical ? undefined : unavailable(heap)
+}
+
+export function unavailable(heap: HeapWatch): Answer {
+  return json({ error: heap.sentence }, 503, [['retry-after', '1']])
+}
+
+/** The commands of a request to the store, as far as they are needed; `undefined` for what is too long to look into. */
+function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | undefined {
+  const [, first = '', second = ''] = path.split('/', 3)
+  const isRow = first === 'pipeline' || first === 'multi-exec'
+  // With the last word in the body.
+  if (first !== '' && !isRow) return [[decodeSegment(first), decodeSegment(second)].map((word) => latin1(word))]
+  if (body.length > legible) return undefined
+  try {
+    const given = JSON.parse(body) as unknown
+    const rows = isRow ? given : [given]
+    return (rows as unknown[][]).map((words) => words.map((word) => latin1(String(word))))
+  } catch {
+    // Refused for its form.
+    return []
+  }
+}

@@ -1,0 +1,117 @@
+import { expect, test, vi } from 'vitest'
+import { latin1 } from '../../src/kernel/bytes.js'
+import { addressesOf, locator } from '../../src/protocol/address.js'
+import type { Call } from '../../src/protocol/service.js'
+import { HeapWatch } from '../../src/server/heap.js'
+import { outOfMemory, refusedFor, refusedOrder, refusesCommand, storesMore } from '../../src/server/no-memory.js'
+import { commandTable } from '../../src/store/commands/index.js'
+
+const base = 'http://double.test'
+const locate = locator(addressesOf({ base }))
+
+function heapThatHolds(bytes: number) {
+  const host = { bytes, ms: 0 }
+  const [forget, tell, collect] = [vi.fn(), vi.fn(), vi.fn()]
+  const heap = new HeapWatch({ limit: 1_000, held: () => host.bytes, forget, tell, collect, now: () => host.ms })
+  heap.collected()
+  return { heap, host, forget, tell, collect }
+}
+
+const asked = (method: string, path: string, body = ''): Call => ({
+  method,
+  url: base + path,
+  headers: [],
+  body: () => latin1(body),
+})
+
+test('a heap that is far from its limit is left alone, and told of once when it is not', () => {
+  const { heap, host, forget, tell } = heapThatHolds(590)
+  expect([heap.isFull, forget.mock.calls.length, tell.mock.calls.length]).toEqual([false, 0, 0])
+  for (const bytes of [610, 810, 610]) {
+    host.bytes = bytes
+    heap.collected()
+  }
+  expect([heap.isFull, heap.isCritical, forget.mock.calls.length]).toEqual([true, false, 3])
+  expect(tell.mock.calls.flat()).toEqual([expect.stringMatching(/--max-old-space-size.*/)])
+  host.bytes = 500
+  heap.collected()
+  expect(heap.isFull).toBe(false)
+})
+
+test('it is collected when it has grown near its limit, and after a deletion', () => {
+  const { heap, host, collect } = heapThatHolds(500)
+  const look = (times: number): void => {
+    for (let time = 0; time < times; time++) heap.look()
+  }
+  heap.start()
+  try {
+    host.bytes = 599
+    look(100)
+    expect(collect).not.toHaveBeenCalled()
+    host.bytes = 700
+    look(100)
+    expect([heap.isFull, collect.mock.calls.length]).toEqual([true, 1])
+    host.ms += 10_000
+    look(100)
+    expect(collect).toHaveBeenCalledTimes(1)
+    heap.freed()
+    host.bytes = 100
+    look(100)
+    expect([heap.isFull, collect.mock.calls.length]).toEqual([false, 2])
+  } finally {
+    heap.end()
+  }
+})
+
+const words = (text: string) => text.split(' ').map((word) => latin1(word))
+
+test.each(
+  'SET|APPEND|LPUSH|HSET|ZADD|SADD|XADD|SETBIT|INCR|JSON.SET|EVAL|EVALSHA|FCALL|SCRIPT LOAD|COPY|SORT|MSET|set|PFADD'.split(
+    '|',
+  ),
+)('%s may store more', (name) => {
+  expect(storesMore(words(`${name} k v`))).toBe(true)
+})
+
+// Without the flag `denyoom` in redis-server 7.0.
+const others =
+  'GET|MGET|DEL|UNLINK|FLUSHALL|FLUSHDB|EXPIRE|PERSIST|LPOP|RPOP|LREM|LTRIM|SPOP|SREM|HDEL|ZREM|ZPOPMIN|XDEL|XTRIM|GETDEL|RENAME|PING|INFO|EVAL_RO|BLPOP|del|JSON.DEL'
+test.each(others.split('|'))('%s runs without memory', (name) => {
+  expect(storesMore(words(`${name} k`))).toBe(false)
+})
+
+test('most commands that write may store more', () => {
+  const writing = commandTable.commands.filter(({ writes }) => writes)
+  expect(writing.filter(({ name }) => storesMore(words(name))).length).toBeGreaterThan(writing.length / 2)
+})
+
+test('a full heap refuses what stores, and lets in what reads and deletes', () => {
+  const { heap } = heapThatHolds(700)
+  const status = (call: Call): number | undefined => refusedFor(heap, call, locate)?.status
+  const set = refusedFor(heap, asked('GET', '/store/set/k/v'), locate)
+  expect([set?.status, JSON.parse(String(set?.body))]).toEqual([400, { error: outOfMemory }])
+  expect(status(asked('POST', '/store', '["SET","k","v"]'))).toBe(400)
+  expect(status(asked('POST', '/store/pipeline', '[["GET","k"],["SET","k","v"]]'))).toBe(400)
+  expect(status(asked('POST', '/store', `["GET","${'x'.repeat(100_000)}"]`))).toBe(400)
+  expect(status(asked('POST', '/store', '["GET","k"]'))).toBeUndefined()
+  expect(status(asked('POST', '/store', '["DEL","k"]'))).toBeUndefined()
+  expect(status(asked('POST', '/store', 'no JSON'))).toBeUndefined()
+  expect(status(asked('POST', '/store/pipeline', '[["GET","k"],["FLUSHALL"]]'))).toBeUndefined()
+  expect(status(asked('POST', '/queue/v2/publish/https://a.test', 'x'))).toBe(503)
+  expect(status(asked('GET', '/queue/v2/messages/1'))).toBeUndefined()
+  expect(status(asked('DELETE', '/queue/v2/messages/1'))).toBeUndefined()
+  expect(refusedOrder(heap, asked('PUT', ''), '/_control/w1/state')?.status).toBe(503)
+  for (const path of ['reset', 'clock/advance'])
+    expect(refusedOrder(heap, asked('POST', ''), `/_control/w1/${path}`)).toBeUndefined()
+  expect(refusedOrder(heap, asked('DELETE', ''), '/_control/w1')).toBeUndefined()
+  expect(refusesCommand(heap, words('SET k v'))).toBe(outOfMemory)
+  expect(refusesCommand(heap, words('GET k'))).toBeUndefined()
+})
+
+test('a heap that is nearly used up refuses reads as well', () => {
+  const { heap } = heapThatHolds(900)
+  expect(refusedFor(heap, asked('POST', '/store', '["GET","k"]'), locate)?.status).toBe(503)
+  expect(refusedFor(heap, asked('POST', '/store', '["FLUSHALL"]'), locate)).toBeUndefined()
+  expect(refusedOrder(heap, asked('GET', ''), '/_control/w1/traffic')?.status).toBe(503)
+  expect(refusedOrder(heap, asked('POST', ''), '/_control/w1/reset')).toBeUndefined()
+})
