@@ -84,7 +84,7 @@ export interface Policy {
   /** Milliseconds for which a write waits before searches find it; 0 for none. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
   searchLag: number
   /**
-   * Bytes of one document, all fields of the schema together, that a search index reads, as long as a short novel; a guard of this package, not a fact
+   * Bytes of one document, all fields of the schema together, that a search index reads, as long as two novels; a guard of this package, not a fact
    * about the service. A longer text is found by its beginning, other values beyond are left out, and so are STRING values that
    * are longer. What is stored does not change. [search.md 11: not public]
    */
@@ -228,7 +228,7 @@ export const defaultPolicy: Policy = {
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
   searchLag: 0,
-  maxSearchDocument: 262_144,
+  maxSearchDocument: 1_048_576,
   maxSearchIndexes: 10,
   searchScore: 'bm25',
   searchSingleWord: 'fuzzy',

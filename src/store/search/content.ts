@@ -6,7 +6,7 @@ import { type Document, documentOf, Room, type Source, scalarsIn, sourceFor, tex
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
 import { isList, listOf, type Scalar } from './sorted-values.js'
-import { TextField } from './text-field.js'
+import { type Step, TextField } from './text-field.js'
 
 /** What an index knows of its documents. */
 export class Content {
@@ -22,13 +22,15 @@ export class Content {
   /** Bytes of one document that are read. */
   readonly #longest: number
   #keySize = 0
+  /** What is left to do of the document that came last. */
+  #steps: Step[] = []
 
   constructor(definition: IndexDefinition, stem: Stem, longest: number) {
     this.definition = definition
     this.#longest = longest
     this.#sources = definition.fields.map(sourceFor)
     for (const field of definition.fields) {
-      if (field.type === 'TEXT') this.#texts.set(field.path, new TextField(analysisOf(field, stem)))
+      if (field.type === 'TEXT') this.#texts.set(field.path, new TextField(analysisOf(field, stem), !field.noTokenize))
       else this.#scalars.set(field.path, new ScalarField(field.type === 'KEYWORD' || field.type === 'BOOL'))
       if (field.type === 'FACET') this.#facets.set(field.path, new ScalarField(true))
     }
@@ -40,7 +42,8 @@ export class Content {
   }
 
   /**
-   * Takes in what a key is now; nothing when it is no document any more. One that changes keeps its place.
+   * Takes in what a key is now; nothing when it is no document any more. One that changes keeps its place. A long text is
+   * only begun: `goOn()` does the rest.
    * @returns units of work that it took
    */
   put(key: Bytes, value: Value | undefined): number {
@@ -58,6 +61,16 @@ export class Content {
     for (const source of this.#sources) units += this.#setField(id, document, source, room)
     // What was read and led to nothing took time, too.
     return units + ((this.#longest - room.left) >>> 1)
+  }
+
+  /** Whether nothing is left to do of the document that came last. */
+  get isComplete(): boolean {
+    return this.#steps.length === 0
+  }
+
+  /** Does the next part of what is left. Returns units of work that it took. */
+  goOn(): number {
+    return this.#steps.shift()!()
   }
 
   get documentCount(): number {
@@ -97,9 +110,11 @@ export class Content {
     return size
   }
 
+  readonly #later = (step: Step): void => void this.#steps.push(step)
+
   #setField(id: number, document: Document, source: Source, room: Room): number {
     const { path, type } = source.field
-    if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room))
+    if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room), this.#later)
     const scalars = scalarsIn(document, source, room)
     if (!this.scalar(path).set(id, scalars)) return unitsPerValue
     const count = isList(scalars) ? scalars.length : 1
@@ -114,7 +129,7 @@ export class Content {
     this.#keys.delete(id)
     this.#keySize -= key.length + 8
     let units = 0
-    for (const field of this.#texts.values()) units += field.set(id, [])
+    for (const field of this.#texts.values()) units += field.set(id, [], this.#later)
     for (const fields of [this.#scalars, this.#facets]) {
       for (const field of fields.values()) {
         units += unitsPerValue * (1 + field.valuesOf(id).length)

@@ -61,6 +61,14 @@ const unitsPerWord = 4
 const unitsPerTerm = 12
 const unitsPerNewTerm = 50
 
+/** Part of the work of a long text. Returns its units. */
+export type Step = () => number
+
+/** Characters of a text that are read in one step. */
+const perStep = 16_384
+/** Letters, marks and digits make words: anything else parts a text without parting one of them. */
+const notInWord = /[^\p{Alphabetic}\p{M}\p{N}]/gu
+
 /** What is known of one document, to be compared and taken out again. */
 interface Known {
   readonly texts: readonly string[]
@@ -68,24 +76,38 @@ interface Known {
   readonly length: number
 }
 
+/** A document whose texts are being read. */
+interface Reading {
+  readonly id: number
+  readonly terms: Term[]
+  /** The number of the next word. */
+  at: number
+  /** Words so far. */
+  length: number
+}
+
 /** The terms of one TEXT field, and who has them. */
 export class TextField {
   readonly analyse: Analyse
+  readonly #isDivisible: boolean
   readonly #terms = new Map<string, Term>()
   readonly #documents = new Map<number, Known>()
   #words = 0
   /** About how many bytes it takes. */
   size = 0
 
-  constructor(analyse: Analyse) {
+  /** @param isDivisible whether a text consists of words, and is not a term as a whole */
+  constructor(analyse: Analyse, isDivisible: boolean) {
     this.analyse = analyse
+    this.#isDivisible = isDivisible
   }
 
   /**
    * Puts a document's texts in the place of those that it had. Several are one after the other, with a gap in between.
+   * @param later gets what is left to do of long texts: until then the document is incomplete
    * @returns units of work that it took
    */
-  set(id: number, texts: readonly string[]): number {
+  set(id: number, texts: readonly string[], later: (step: Step) => void): number {
     const before = this.#documents.get(id)
     let units = 0
     if (before !== undefined) {
@@ -94,23 +116,42 @@ export class TextField {
       units += unitsPerTerm * before.terms.length
     }
     if (texts.length === 0) return units
-    const terms: Term[] = []
-    const termCount = this.#terms.size
-    let at = 0
-    let length = 0
-    for (const text of texts) {
-      this.analyse(text, (word) => {
-        const term = this.#term(word)
-        if (this.#add(term, id, at)) terms.push(term)
-        at++
-        length++
-      })
-      at += gap
+    const reading: Reading = { id, at: 0, length: 0, terms: [] }
+    if (this.#isDivisible && texts.reduce((sum, { length }) => sum + length, 0) > perStep) {
+      for (const text of texts) {
+        for (const piece of piecesOf(text)) later(() => this.#read(piece, reading))
+        later(() => {
+          reading.at += gap
+          return 0
+        })
+      }
+      later(() => this.#keep(texts, reading))
+      return units
     }
+    for (const text of texts) {
+      units += this.#read(text, reading)
+      reading.at += gap
+    }
+    return units + this.#keep(texts, reading)
+  }
+
+  #read(text: string, reading: Reading): number {
+    const { id, terms } = reading
+    const [lengthBefore, termsBefore, sizeBefore] = [reading.length, terms.length, this.#terms.size]
+    this.analyse(text, (word) => {
+      const term = this.#term(word)
+      if (this.#add(term, id, reading.at)) terms.push(term)
+      reading.at++
+      reading.length++
+    })
+    const units = unitsPerWord * (reading.length - lengthBefore) + unitsPerTerm * (terms.length - termsBefore)
+    return units + unitsPerNewTerm * (this.#terms.size - sizeBefore)
+  }
+
+  #keep(texts: readonly string[], { id, terms, length }: Reading): number {
     this.#documents.set(id, { texts, terms, length })
     this.#words += length
-    units += unitsPerWord * length + unitsPerTerm * terms.length
-    return units + unitsPerNewTerm * (this.#terms.size - termCount)
+    return 0
   }
 
   #term(text: string): Term {
@@ -180,6 +221,21 @@ const none: Postings = new Map<number, Positions>()
 /** How often a term is said. */
 export function countOf(positions: Positions): number {
   return typeof positions === 'number' ? 1 : positions.length
+}
+
+/** A text in parts, between which no word is parted. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  let from = 0
+  while (text.length - from > perStep) {
+    notInWord.lastIndex = from + perStep
+    const end = notInWord.exec(text)?.index
+    if (end === undefined) break
+    pieces.push(text.slice(from, end))
+    from = end
+  }
+  pieces.push(text.slice(from))
+  return pieces
 }
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {

@@ -106,11 +106,19 @@ function takeIn(
   const { pending } = index
   let taken = 0
   let isDone = true
+  const completes = (goesOn: (units: number) => boolean): boolean => {
+    while (!content.isComplete) if (!goesOn(content.goOn())) return false
+    return true
+  }
+  // Of a long document that was begun before.
+  if (!completes((units) => mayGoOn(units, true, Number.NEGATIVE_INFINITY))) return false
   for (const [key, at] of pending) {
     if (at > until) break
     taken++
-    if (mayGoOn(content.put(key, db.value(key)), taken <= index.earlier, at)) continue
-    isDone = taken === pending.size
+    const isEarlier = taken <= index.earlier
+    const goesOn = (units: number): boolean => mayGoOn(units, isEarlier, at)
+    if (goesOn(content.put(key, db.value(key))) && completes(goesOn)) continue
+    isDone = taken === pending.size && content.isComplete
     break
   }
   index.taken(taken)

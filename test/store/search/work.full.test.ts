@@ -1,3 +1,4 @@
+import { setImmediate as hostTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { inside } from '../../../src/store/inside.js'
@@ -12,24 +13,35 @@ it('an index that was read in slices finds what one finds that is made at once',
   const text = fc
     .array(fc.constantFrom('red', 'shoes', 'running', 'one', 'Zwei'), { maxLength: 6 })
     .map((all) => all.join(' '))
+  const longText = fc.tuple(text, fc.nat(3)).map(([end, from]) => `${words(from * 4000, 9000)} ${end}`)
   const write = fc.oneof(
-    fc.tuple(fc.constant('HSET'), fc.constantFrom('d:1', 'd:2', 'd:3'), fc.constant('t'), text),
+    fc.tuple(
+      fc.constant('HSET'),
+      fc.constantFrom('d:1', 'd:2', 'd:3'),
+      fc.constant('t'),
+      fc.oneof({ arbitrary: text, weight: 3 }, longText),
+    ),
     fc.tuple(fc.constant('DEL'), fc.constantFrom('d:1', 'd:2', 'd:3')),
     fc.tuple(fc.constant('SEARCH.REINDEX'), fc.constant('i')),
     fc.tuple(fc.constant('SEARCH.COUNT'), fc.constant('i'), fc.constant('{}')),
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(write, fc.boolean()), { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(fc.tuple(write, fc.boolean(), fc.boolean()), { maxLength: 12 }), async (steps) => {
       const sandbox = await searchingSandbox()
       const [run, rest] = [running(sandbox), new Rest(sandbox)]
       const { engine } = inside.of(sandbox.store)
       run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT')
       // Together they are more than a slice.
       for (let at = 0; at < 2; at++) run(`HSET d:large${at} t`, words(at * 9000, 10_000))
-      for (const [command, isAsked] of steps) {
-        if (isAsked) await rest.post('', command)
+      const asked: Promise<unknown>[] = []
+      for (const [command, isAsked, waits] of steps) {
+        // What comes next may come while an index is read.
+        if (isAsked) asked.push(rest.post('', command))
         else engine.run(...command)
+        if (waits) await Promise.all(asked)
+        else await hostTurn()
       }
+      await Promise.all(asked)
       run('SEARCH.CREATE new ON HASH PREFIX 1 d: SCHEMA t TEXT')
       for (const filter of [
         '{}',

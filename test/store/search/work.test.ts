@@ -56,6 +56,61 @@ describe('what was written before a search', () => {
   })
 })
 
+describe('one long text', () => {
+  const text = words(0, 80_000)
+
+  it('is read in slices, too', async () => {
+    const { run, rest } = await open('t TEXT')
+    const plain = await turnsDuring(rest.post('', ['PING']))
+    run('HSET d:1 t', text)
+    const asked = rest.post('', ['SEARCH.COUNT', 'i', '{"t":{"$eq":"wun3"}}'])
+    expect(await turnsDuring(asked)).toBeGreaterThan(plain + 1)
+    expect((await asked).json).toEqual({ result: 1 })
+  })
+
+  it('has each of its words, and each phrase of two, wherever it is parted', async () => {
+    for (const separator of [' ', '、', '-']) {
+      const { run } = await open('t TEXT')
+      const all = text.replaceAll(' ', separator)
+      run('HSET d:1 t', all)
+      for (let at = 16_384; at < all.length; at += 16_384) {
+        // More than one around each place where it may be parted.
+        const near = all
+          .slice(at - 30, at + 40)
+          .split(separator)
+          .slice(1, -1)
+        for (let first = 0; first + 1 < near.length; first++) {
+          const phrase = JSON.stringify({ t: { $phrase: near.slice(first, first + 2).join(' ') } })
+          expect(run('SEARCH.COUNT i', phrase), phrase).toBe(1)
+          const turned = JSON.stringify({
+            t: {
+              $phrase: near
+                .slice(first, first + 2)
+                .reverse()
+                .join(' '),
+            },
+          })
+          expect(run('SEARCH.COUNT i', turned), turned).toBe(0)
+        }
+      }
+    }
+  })
+
+  it('that is replaced or deleted while it is read is found as it was last', async () => {
+    const { run, rest } = await open('t TEXT')
+    run('HSET d:1 t', `${text} end`)
+    run('HSET d:2 t', `${text} end`)
+    const asked = rest.post('', ['SEARCH.COUNT', 'i', '{}'])
+    await hostTurn()
+    run('HSET d:1 t', 'short')
+    run('DEL d:2')
+    await asked
+    expect(run('SEARCH.COUNT i', '{"t":{"$eq":"end"}}')).toBe(0)
+    expect(run('SEARCH.COUNT i', '{"t":{"$eq":"short"}}')).toBe(1)
+    expect(run('SEARCH.COUNT i', '{}')).toBe(1)
+  })
+})
+
 describe('what a request writes and then searches', () => {
   it('is charged to it, and found by the next one', async () => {
     const { rest } = await open('t TEXT')
