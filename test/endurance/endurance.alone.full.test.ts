@@ -6,7 +6,7 @@ import { damages } from './damages.js'
 import { kills } from './kills.js'
 import { malformed } from './malformed.js'
 
-// In small; `npm run test:nightly -- build endurance` is the same in full.
+// In small; `npm run test:endurance` is the same in full.
 let place: Built
 beforeAll(async () => {
   place = await built()
@@ -41,7 +41,7 @@ test('a state file that is wrong inside is refused with one sentence, or does no
   expect(refused + served).toBe(20)
 }, 60_000)
 
-// How long others had to wait is a matter of the machine, and judged by `npm run test:nightly -- build endurance` only.
+// How long others had to wait is a matter of the machine, and judged by `npm run test:endurance` only.
 test('attacks are answered, end, and leave nothing behind', async () => {
   const names = [
     'a loop over SORT',

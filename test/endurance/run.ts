@@ -1,4 +1,4 @@
-// `npm run test:nightly -- build endurance`: what a server must outlast, at full size; prints its numbers and ends with 1 when one is bad.
+// `npm run test:endurance`: what a server must outlast, at full size; prints its numbers and ends with 1 when one is bad.
 import { attacked } from './attacks.js'
 import { built } from './built.js'
 import { crowd } from './crowd.js'
