@@ -13,18 +13,15 @@ export function isDeeper(json: string, levels: number): boolean {
   return false
 }
 
-/** Values that the JSON of one request may have: read, each takes some ten times its two bytes. */
-export const mostValues = 1_048_576
-
-/** Whether a JSON text has more values than one request may. For other text the answer is arbitrary: its parser refuses it. */
-export function hasTooMany(json: string): boolean {
+/** Whether a JSON text has more values than one request may: read, each takes some ten times its two bytes. For other text the answer is arbitrary: its parser refuses it. */
+export function hasMoreValues(json: string, most: number): boolean {
   // Every value takes two chars.
-  if (json.length <= 2 * mostValues) return false
+  if (json.length <= 2 * most) return false
   let values = 1
   for (let at = 0; at < json.length; at++) {
     const char = json.charCodeAt(at)
     if (char === quote) at = endOfText(json, at)
-    else if ((char === comma || char === openList || char === openObject) && ++values > mostValues) return true
+    else if ((char === comma || char === openList || char === openObject) && ++values > most) return true
   }
   return false
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { BodyTooLarge, largeBody, NoRoom } from './limits.js'
+import { BodyTooLarge, BufferFull, largeBody } from './limits.js'
 
 /** The sender of a body has no right to anything: no more of it is read. */
 export class Stranger extends Error {}
@@ -24,17 +24,17 @@ export class Incoming {
   /**
    * Room for a body.
    * @param announced its bytes, `undefined` where it comes in chunks
-   * @throws NoRoom
+   * @throws BufferFull
    */
-  room(announced: number | undefined): Room {
-    const room = new Room(this.#all, this.#large, this.#makeRoom)
+  room(announced: number | undefined): BodyRoom {
+    const room = new BodyRoom(this.#all, this.#large, this.#makeRoom)
     if (announced !== undefined) room.take(announced)
     return room
   }
 }
 
 /** What is held for one body, until its request is answered. */
-export class Room {
+export class BodyRoom {
   readonly #large: Account
   readonly #makeRoom: (bytes: number) => unknown
   #held: Account
@@ -46,7 +46,7 @@ export class Room {
     this.#held = new Account(Number.POSITIVE_INFINITY, all)
   }
 
-  /** @throws NoRoom */
+  /** @throws BufferFull */
   take(bytes: number): void {
     const sum = this.#held.held + bytes
     if (!this.#isLarge && sum > largeBody) {
@@ -57,7 +57,7 @@ export class Room {
     }
     if (this.#held.take(bytes)) return
     this.#makeRoom(bytes)
-    if (!this.#held.take(bytes)) throw new NoRoom()
+    if (!this.#held.take(bytes)) throw new BufferFull()
   }
 
   release(): void {
@@ -73,7 +73,7 @@ export class Room {
 export function bodyOf(
   request: IncomingMessage,
   announced: number | undefined,
-  room: Room,
+  room: BodyRoom,
   limit: number,
   isUnwanted: () => boolean,
   mostUnwanted: number,

@@ -1,8 +1,9 @@
-import { mostValues } from '../kernel/json-depth.js'
 import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
+import { mostQueueValues } from '../queue/rest/reading.js'
 import { freeFailures } from '../store/native/wire.js'
+import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
@@ -193,7 +194,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(
     'a list of the control API',
-    10_000,
+    mostItems,
     'items',
     '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
   ),
@@ -205,13 +206,14 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
   fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
-  fixed('levels of the JSON of a control request', 1_000, 'levels', '400'),
-  fixed('values in the JSON of a request to the queue or the control API', mostValues, 'values', '400'),
+  fixed('levels of the JSON of a control request', deepest, 'levels', '400'),
+  fixed('values in the JSON of a request to the queue', mostQueueValues, 'values', '400'),
+  fixed('values in the JSON of a control request', mostControlValues, 'values', '400'),
   fixed('rules of faults of a tenant', 10_000, 'rules', '400'),
 ]
 
 /** A request is not taken: one sentence, and the end of its connection. */
-export class Refusal extends Error {
+export class BodyRefused extends Error {
   constructor(
     readonly status: 413 | 503,
     message: string,
@@ -221,14 +223,14 @@ export class Refusal extends Error {
 }
 
 /** The client sent more than the server takes. */
-export class BodyTooLarge extends Refusal {
+export class BodyTooLarge extends BodyRefused {
   constructor(limit: number) {
     super(413, `A request body has at most ${limit} bytes here. Send less, or start the server with a larger limit.`)
   }
 }
 
 /** All clients together have sent, and not taken, as much as the server holds. */
-export class NoRoom extends Refusal {
+export class BufferFull extends BodyRefused {
   /** @param done what has happened, as a sentence */
   constructor(done = 'Nothing was done: ask again later') {
     super(

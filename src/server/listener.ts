@@ -6,8 +6,8 @@ import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { bulky, inBulk } from './bulk.js'
-import { bodyOf, Incoming, type Room, Stranger } from './incoming.js'
-import { BodyTooLarge, defaultLimits, mostUnwanted, NoRoom, Refusal, type ServerLimits } from './limits.js'
+import { type BodyRoom, bodyOf, Incoming, Stranger } from './incoming.js'
+import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
 import { Outgoing } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
@@ -50,7 +50,7 @@ export function listener(
     if (request.socket.destroyed) return
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
-    let room: Room | undefined
+    let room: BodyRoom | undefined
     // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
     if (head.bodyLength === 0) serveInTurn(exchange)
     else serve((asked) => turnedAway(asked) ?? arrived())
@@ -106,7 +106,7 @@ export function listener(
     function failed(error: unknown): void {
       room?.release()
       if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
-      else if (error instanceof Refusal) refuseBody(response, error)
+      else if (error instanceof BodyRefused) refuseBody(response, error)
       else if (!response.destroyed && !response.writableEnded) {
         reportBug(error, call)
         if (response.headersSent) response.destroy()
@@ -238,7 +238,7 @@ function send(answer: Answer, call: Call, response: ServerResponse, streams: Ope
     return
   }
   if (body !== null && body.length > largeAnswer && !outgoing.makeRoom(body.length))
-    throw new NoRoom('What was asked was done, but its answer finds no room: ask for less at once')
+    throw new BufferFull('What was asked was done, but its answer finds no room: ask for less at once')
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
@@ -337,7 +337,7 @@ function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse
 }
 
 /** The rest of the body is not read, so the connection cannot be used again. */
-function refuseBody(response: ServerResponse, { status, message }: Refusal): void {
+function refuseBody(response: ServerResponse, { status, message }: BodyRefused): void {
   if (response.headersSent) return
   response.setHeader('connection', 'close')
   if (status === 503) response.setHeader('retry-after', '1')

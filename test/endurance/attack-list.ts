@@ -249,7 +249,7 @@ export const attacks: readonly Attack[] = [
   ),
   {
     name: 'a batch of 40 million empty messages',
-    limit: 'values in the JSON of a request to the queue or the control API',
+    limit: 'values in the JSON of a request to the queue',
     strike: async ({ queue }) => {
       const got = await queue('/v2/batch', `[${'{},'.repeat(40_000_000)}{}]`)
       return [unless(isRefused(got), 'not refused', got)]

@@ -1,7 +1,8 @@
 import { connect as dial, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
-import { mostValues } from '../../src/kernel/json-depth.js'
+import { mostQueueValues } from '../../src/queue/rest/reading.js'
+import { mostControlValues } from '../../src/server/control/parts.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 
 const megabyte = 1_048_576
@@ -168,11 +169,11 @@ test('no more connections than there is room for their heads', async () => {
 })
 
 test.each([
-  ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]'],
-  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}'],
-])('%s of too many values is refused before it is read', async (_, method, path, begin, item, end) => {
+  ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]', mostQueueValues],
+  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}', mostControlValues],
+])('%s of too many values is refused before it is read', async (_, method, path, begin, item, end, most) => {
   const server = await start()
-  const body = begin + item.repeat(mostValues) + end
+  const body = begin + item.repeat(most) + end
   const answer = await fetch(server.origin + path, { method, body, headers: { authorization: 'Bearer q' } })
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(String(mostValues))])
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(String(most))])
 })

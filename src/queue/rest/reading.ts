@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { FaultFacts } from '../../faults/fault.js'
 import { text } from '../../kernel/bytes.js'
-import { hasTooMany, mostValues } from '../../kernel/json-depth.js'
+import { hasMoreValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
@@ -101,8 +101,12 @@ export function entriesOf<S extends v.GenericSchema>(
   )
 }
 
+/** Values in the JSON of one request: of a batch of as many empty items the answers take the most room. [choice] */
+export const mostQueueValues = 1_048_576
+
 export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {
-  if (hasTooMany(call.body)) throw refusals.invalid('body', `it has more than ${mostValues} values`)
+  if (hasMoreValues(call.body, mostQueueValues))
+    throw refusals.invalid('body', `it has more than ${mostQueueValues} values`)
   const value = parsedJson(text(call.body))
   if (value === undefined) throw refusals.invalid('body', 'it is not JSON')
   const result = v.safeParse(schema, value)

@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute } from 'rou3'
 import * as v from 'valibot'
 import { type Bytes, text } from '../../kernel/bytes.js'
-import { hasTooMany, isDeeper, mostValues } from '../../kernel/json-depth.js'
+import { hasMoreValues, isDeeper } from '../../kernel/json-depth.js'
 import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
 import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
@@ -16,6 +16,7 @@ import { faultOrders } from './faults.js'
 import { inspectorOrders } from './inspector.js'
 import { openApi } from './openapi.js'
 import type { Order } from './order.js'
+import { deepest, mostControlValues } from './parts.js'
 import { queueOrders } from './queue.js'
 import { statsOrders } from './stats.js'
 import { storeOrders } from './store.js'
@@ -140,9 +141,6 @@ function failure(error: unknown): Answer {
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
 
-/** Levels of a body, because the code that walks it is recursive. */
-const deepest = 1_000
-
 const anyObject = v.pipe(
   v.string(),
   v.parseJson(),
@@ -154,8 +152,8 @@ function jsonBody(body: Bytes): unknown {
   if (isDeeper(body, deepest)) {
     throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
   }
-  if (hasTooMany(body)) {
-    throw new HttpError(400, `The body of a control request may have at most ${mostValues} values.`)
+  if (hasMoreValues(body, mostControlValues)) {
+    throw new HttpError(400, `The body of a control request may have at most ${mostControlValues} values.`)
   }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output

@@ -4,6 +4,10 @@ import type { Asked } from './order.js'
 
 /** Items of one answer at most, so that nobody else waits long for a list. */
 export const mostItems = 10_000
+/** Levels of a body, because the code that walks it is recursive. */
+export const deepest = 1_000
+/** Values of a body, of which each takes more memory than its bytes. */
+export const mostControlValues = 4_194_304
 /** Bytes of the bodies of its items at most. */
 const mostBytes = 67_108_864
 
