@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { raiseVersion } from '../support/version.ts'
 
@@ -56,6 +56,93 @@ test('the SBOM of the workflow lists every dependency of the package in its lock
   // No dependency of ours has dependencies that it doesn't share with us.
   expect(sbom.components.map((one) => `${one.name}@${one.version}`).toSorted()).toEqual(locked.toSorted())
 }, 60_000)
+
+describe('the job that stages the packages', () => {
+  const { jobs } = parse(readFileSync(join(root, '.github/workflows/release.yml'), 'utf8')) as {
+    jobs: { stage: { steps: readonly { run?: string }[] } }
+  }
+  const scripts = jobs.stage.steps.flatMap(({ run }) => run ?? [])
+  const names = ['stuntdouble-1.2.3.tgz', 'create-stuntdouble-1.2.3-rc.1.tgz', 'sbom.cdx.json']
+
+  /** Runs its scripts as GitHub does, with the sums of the build, and returns what npm was called with. */
+  function stage(sums: (all: string) => string = (all) => all): string {
+    const programs = join(copy, 'programs')
+    mkdirSync(programs)
+    writeFileSync(join(programs, 'npm'), `#!/bin/sh\n{ ls -A; echo "$@"; } >> "${copy}/called"\n`, { mode: 0o755 })
+    const env = {
+      ...process.env,
+      PATH: `${programs}:${process.env.PATH}`,
+      RUNNER_TEMP: join(copy, 'runner'),
+      GITHUB_WORKSPACE: copy,
+      SUMS: sums(execFileSync('sha256sum', names, { cwd: join(copy, 'downloaded'), encoding: 'utf8' }).trimEnd()),
+    }
+    mkdirSync(env.RUNNER_TEMP)
+    writeFileSync(join(copy, 'called'), '')
+    scripts.forEach((script, index) => {
+      const cwd = index === 0 ? copy : join(env.RUNNER_TEMP, 'release')
+      execFileSync('bash', ['-e', '-c', script], { cwd, env, stdio: 'pipe' })
+    })
+    return readFileSync(join(copy, 'called'), 'utf8')
+  }
+
+  /** The same file once more, under a name that only the pattern refuses. */
+  const again = (all: string, name: string): string => `${all}\n${all.slice(0, 64)}  ${name}`
+
+  function pack(name: string, manifest: object): void {
+    mkdirSync(join(copy, 'package'))
+    writeFileSync(join(copy, 'package/package.json'), JSON.stringify(manifest))
+    execFileSync('tar', ['-czf', `downloaded/${name}`, 'package'], { cwd: copy })
+    rmSync(join(copy, 'package'), { recursive: true })
+  }
+
+  beforeEach(() => {
+    mkdirSync(join(copy, 'downloaded'))
+    for (const name of names) pack(name, { publishConfig: { access: 'public', provenance: true } })
+  })
+
+  test('calls npm in a folder with the listed files only', () => {
+    for (const name of ['.npmrc', 'package.json', 'evil.tgz', 'SHA256SUMS'])
+      writeFileSync(join(copy, 'downloaded', name), 'a')
+    const listed = ['SHA256SUMS', ...names].toSorted()
+    const calls = stage().trimEnd().split('\n')
+    expect(calls.filter((line) => !line.startsWith('stage ')).toSorted()).toEqual([...listed, ...listed].toSorted())
+    expect(calls.filter((line) => line.startsWith('stage ')).toSorted()).toEqual(
+      [names[1], names[0]].map(
+        (name) => `stage publish ./${name} --provenance --ignore-scripts --userconfig /dev/null`,
+      ),
+    )
+  })
+
+  test.each<[what: string, sums: (all: string) => string]>([
+    ['another sum', (all) => all.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))],
+    ['no sums', () => ''],
+    ['a hidden file', (all) => again(all, '.npmrc')],
+    ['a path', (all) => all.replace('  stunt', '  ./stunt')],
+    ['an option', (all) => again(all, '-r.tgz')],
+    ['another package', (all) => again(all, 'evil-1.2.3.tgz')],
+    ['a line that is no sum', (all) => `${all}\nevil-1.2.3.tgz`],
+  ])('refuses a list with %s', (_, sums) => {
+    for (const name of ['.npmrc', '-r.tgz', 'evil-1.2.3.tgz'])
+      cpSync(join(copy, 'downloaded', names[0]!), join(copy, 'downloaded', name))
+    expect(() => stage(sums)).toThrow()
+    expect(readFileSync(join(copy, 'called'), 'utf8')).toBe('')
+  })
+
+  test.each<[what: string, manifest: object]>([
+    ['a proxy', { publishConfig: { access: 'public', 'https-proxy': 'https://evil.test' } }],
+    ['a registry', { publishConfig: { registry: 'https://evil.test' } }],
+    ['a list', { publishConfig: ['a'] }],
+  ])('refuses a package that configures npm: %s', (_, manifest) => {
+    pack(names[0]!, manifest)
+    expect(() => stage()).toThrow()
+    expect(readFileSync(join(copy, 'called'), 'utf8')).toBe('')
+  })
+
+  test('takes a package without a configuration', () => {
+    pack(names[0]!, {})
+    expect(stage()).toContain(`publish ./${names[0]} `)
+  })
+})
 
 test('a new version stands in both packages, the lock file and the changelog', () => {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
