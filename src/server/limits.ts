@@ -229,6 +229,9 @@ export class BodyTooLarge extends BodyRefused {
   }
 }
 
+/** As many tenants exist as may: a mistake of nobody who asks, so the answer is 503. */
+export class TenantsFull extends RangeError {}
+
 /** All clients together have sent, and not taken, as much as the server holds. */
 export class BufferFull extends BodyRefused {
   /** @param done what has happened, as a sentence */
