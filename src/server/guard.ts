@@ -95,7 +95,7 @@ function bareHostOf(scheme: string, host: string): string | undefined {
   return /^(?:[^\s:/?#@%\\[\]]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i.test(host) ? hostOf(scheme + host) : undefined
 }
 
-/** Names may end with a dot, which says that they are complete. */
+/** Names may end with a dot, which says that they are complete: browsers resolve `localhost.` themselves, too. [Secure Contexts, 3.1] */
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/(?<=[^.])\.$/, '') : undefined
 }

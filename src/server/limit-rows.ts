@@ -224,7 +224,7 @@ export const limitRows: readonly LimitRow[] = [
     'commands of one request, `/pipeline` or `/multi-exec`',
     mostRowsOf(defaultPolicy),
     'commands',
-    'it is refused before it is read further, and none of them runs',
+    '400, `ERR max work exceeded`; none of them runs',
   ),
   fixed(
     'a command of somebody who has not signed in',
@@ -381,7 +381,7 @@ export const limitRows: readonly LimitRow[] = [
     'bytes',
     '413; `ERR max request size exceeded` at the native port',
   ),
-  policy('maxKeySize', 'a key of the store', 'bytes', 'an error that says so; the command is not run'),
+  policy('maxKeySize', 'a key in a command that is sent', 'bytes', 'an error that says so; the command is not run'),
   policy('maxScriptSteps', 'a script of the store', 'steps', 'the script is stopped with an error'),
   policy('maxSearchIndexes', 'search indexes of a store', 'indexes', '`ERR Exceeded max index count`'),
   fixed('a string of the store', maxStringLength, 'bytes', '`ERR string exceeds maximum allowed size`'),
