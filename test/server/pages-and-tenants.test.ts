@@ -145,3 +145,21 @@ test('an Origin is a name or an address of this machine, and not a url that ends
   for (const origin of ['http://evil.com@localhost', 'http://localhost@evil.com', 'http://localhost/evil.com', 'null'])
     expect([origin, await asked(origin)]).toEqual([origin, 403])
 })
+
+test('the store of a tenant takes any Host and any page that has the token, and nobody else', async () => {
+  await using server = await startServer({ port: 0 })
+  const { tokens, store } = server.tenant('main')
+  const asked = (path: string, token: string) => {
+    const headers = { host: 'evil.example', origin: 'http://evil.example', authorization: `Bearer ${token}` }
+    return ask(server.origin, path, 'POST', headers)
+  }
+  expect(await asked('/main/store/set/greeting/hello', tokens.store)).toBe(200)
+  expect(await asked('/main/store/set/greeting/other', 'no token')).toBe(401)
+  expect(store.get('greeting')).toBe('hello')
+  for (const path of [
+    '/main/queue/v2/publish/http://localhost',
+    '/main/mgmt/v2/redis/database',
+    '/_control/main/reset',
+  ])
+    expect([path, await asked(path, tokens.queue)]).toEqual([path, 403])
+})
