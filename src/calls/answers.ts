@@ -28,7 +28,7 @@ export type PlainCallAnswer = Exclude<PlainAnswer, { readonly kind: string }>
 export type Answering = (call: ForeignCall, task: Task) => Promise<Answer>
 
 /** Bytes of an answer's body that are kept; a guard of ours. */
-const longestBody = 50_000_000
+export const longestBody = 50_000_000
 
 export function requested(handler: CallHandler): PlainCallHandler {
   return (call, task) => handler(requestOf({ headers: call.sent, body: call.body }, call.url, call.method), task)

@@ -422,7 +422,7 @@ export class Calls {
   }
 }
 
-const mostSentences = 1000
+export const mostSentences = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
 
 function underneath(routes: readonly Route[]): Answering | undefined {

@@ -18,7 +18,7 @@ interface Refused extends Unregistered {
 }
 
 /** Requests that are remembered apart. */
-const most = 1000
+export const most = 1000
 
 /** Requests that were refused on their way to the network, each with how often and by which deliveries it was sent. */
 export class RefusedRequests {

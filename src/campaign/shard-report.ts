@@ -50,7 +50,7 @@ const text = v.pipe(v.string(), v.maxLength(10_000))
 /** Notes of one shard: a shard leaves out those beyond it, and a file with more is refused. */
 export const mostNotes = 1_000
 /** Faults of one state and point. A file with more is refused. */
-const mostFaults = 1_000
+export const mostFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
   format: v.literal('stuntdouble campaign'),
@@ -116,7 +116,7 @@ function parsedJson(given: string, name: string): unknown {
 }
 
 /** Blocks of a campaign: ten milliards of runs. */
-const mostBlocks = 10_000_000
+export const mostBlocks = 10_000_000
 
 /** What cannot be, although each value by itself can. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {

@@ -10,7 +10,7 @@ import type { StruckAnswer as Answer } from './moments.js'
 export const patience = 300_000
 
 /** Most chunks of a slow body. */
-const mostChunks = 50
+export const mostChunks = 50
 
 /** The body comes in even portions of virtual time; a body slower than clients wait for never comes. */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {

@@ -96,7 +96,7 @@ const ownPatience = 60_000
 /** Pauses in a row in which nothing came of what timers of the host started: then it waits for time, or has ended. */
 const quietPauses = 10
 /** Responses to code outside for which time stands still, in one move: code that polls without a pause never stops by itself. */
-const mostResponses = 20_000
+export const mostResponses = 20_000
 
 interface TimerOwner {
   forget(timer: ScheduledTimer): void

@@ -1,7 +1,7 @@
 import { dateOf } from './instant.js'
 
 /** Plain data is copied so deep; what is deeper stays what it is. */
-const deepest = 500
+export const deepest = 500
 
 /**
  * A copy of data, each part of which is read once: what was given may change later, and differ each time it is read. Code

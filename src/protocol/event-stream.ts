@@ -31,7 +31,7 @@ export interface EventStreamOptions {
 const defaultBufferLimit = 1_048_576
 
 /** Bytes of one event for a reader that has taken everything, as redis-server limits its subscribers. [redis 7.0] */
-const longestEvent = 33_554_432
+export const longestEvent = 33_554_432
 
 /** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
 export class ReaderTooSlow extends Error {}

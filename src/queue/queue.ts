@@ -43,7 +43,7 @@ export interface QueueOptions {
   readonly region?: string | undefined
 }
 
-const mostDiagnostics = 1000
+export const mostDiagnostics = 1000
 /** What a reset replaces. */
 type Holdings = Pick<Queue, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 

@@ -45,7 +45,7 @@ export interface UnusedFault {
 }
 
 /** Most rules of one world: each moment may have to ask all of them. */
-const mostRules = 10_000
+export const mostRules = 10_000
 
 /** What the rest of the house does with faults, and nobody who has them. */
 interface Inside {

@@ -36,7 +36,7 @@ const quietPauses = 3
 /** Microtasks that a world is waited for before the host gets a turn … */
 const quickTurns = 100
 /** … and turns of the host after which its past counts as one that cannot be told. */
-const mostTurns = 2_000
+export const mostTurns = 2_000
 
 /** Work outside of the world that has begun and not ended. */
 interface OpenWork {

@@ -156,8 +156,8 @@ function compareAnswer(
   }
 }
 
-const longestWait = 86_400_000
-const mostTimers = 10_000
+export const longestWait = 86_400_000
+export const mostTimers = 10_000
 
 /** Moves time from timer to timer until the work is done; `undefined` when it does not end within a day. */
 async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {

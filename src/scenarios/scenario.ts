@@ -244,7 +244,7 @@ function asPlainData(given: unknown, called: string): unknown {
   return given === undefined ? undefined : JSON.parse(JSON.stringify(given))
 }
 
-const deepest = 100
+export const deepest = 100
 
 function oddValue(value: unknown, path: string, depth: number): string | undefined {
   if (typeof value === 'function') return `${path || 'it'} is a function: call it`

@@ -12,7 +12,7 @@ export interface SecretTextsOptions {
 }
 
 /** Layers of quoting and encoding that are searched. Deeper ones are hidden as a whole. */
-const deepest = 16
+export const deepest = 16
 
 /** What begins like base64 of JSON, dots and all: JSON Web Tokens have three parts. */
 const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g

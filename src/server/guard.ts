@@ -24,7 +24,7 @@ type Kind = 'control' | 'page' | 'service'
  */
 export function refusal(request: IncomingMessage, guard: Guard, kind: Kind, token?: string): string | undefined {
   const { host, origin } = request.headers
-  const asked = hostOf(`http://${host ?? ''}`)
+  const asked = hostHeaderOf(request)
   const own = request.socket.localAddress
   if (asked === undefined || !isOwn(asked, guard.hosts, own)) {
     const listed =
@@ -35,17 +35,24 @@ export function refusal(request: IncomingMessage, guard: Guard, kind: Kind, toke
   }
   if (kind === 'service') {
     if (origin === undefined) return undefined
-    const page = hostOf(origin)
+    const [, scheme, rest] = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/i.exec(origin) ?? []
+    const page = scheme && bareHostOf(scheme, rest!)
     if (page !== undefined && isOwn(page, guard.hosts, own)) return undefined
     return `A page of ${origin} may not call this server. Call it from the test process instead.`
   }
   const isForeign = origin !== undefined && origin !== `http://${host}`
   // An image, a script or a link of another page comes without an `Origin`, but says where it comes from.
-  const isFromAfar = kind === 'control' && !isOwnSite(request.headers['sec-fetch-site'])
+  const isFromAfar = kind === 'control' && isOfOtherSite(request.headers)
   if (!isForeign && !isFromAfar) return undefined
   const mayRead = request.method === 'GET' || request.method === 'HEAD'
   if (kind === 'control' && mayRead && brings(request, token)) return undefined
   return `A page of ${origin ?? 'another site'} may not call this server's control API. Call it from the test process instead.`
+}
+
+/** Browsers say the site to names that they trust; to others over plain HTTP there is the `Referer` at most. */
+function isOfOtherSite({ host, referer, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  if (site !== undefined || referer === undefined) return !isOwnSite(site)
+  return !URL.canParse(referer) || new URL(referer).origin !== new URL(`http://${host}`).origin
 }
 
 function isOwnSite(site: string | string[] | undefined): boolean {
@@ -77,8 +84,20 @@ export function listedHost(given: string): string | undefined {
   return host !== undefined && /^(?:[^\s:/?#@*\\]+|\[[^\]]*\]|[\da-f:]+)$/i.test(given) ? host : undefined
 }
 
+/** The one `Host` of a request, without its port: with two of them, proxies and we might not mean the same. */
+function hostHeaderOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const names = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+  return names.length === 1 ? bareHostOf('http://', headers.host!) : undefined
+}
+
+/** Of a name or an address with a port or none, and nothing else: a url would have users, paths and encoded letters, too. */
+function bareHostOf(scheme: string, host: string): string | undefined {
+  return /^(?:[^\s:/?#@%\\[\]]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i.test(host) ? hostOf(scheme + host) : undefined
+}
+
+/** Names may end with a dot, which says that they are complete: browsers resolve `localhost.` themselves, too. [Secure Contexts, 3.1] */
 function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined
+  return URL.canParse(url) ? new URL(url).hostname.replace(/(?<=[^.])\.$/, '') : undefined
 }
 
 /** @param own the address at which the request arrived */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { BodyTooLarge, BufferFull, largeBody } from './limits.js'
+import { BodyTooLarge, BufferFull, largeBody, largeShare } from './limits.js'
 
 /** The sender of a body has no right to anything: no more of it is read. */
 export class Stranger extends Error {}
@@ -17,7 +17,7 @@ export class Incoming {
   /** @param makeRoom gives back what it can of `all` */
   constructor(all: Account, makeRoom: (bytes: number) => unknown) {
     this.#all = all
-    this.#large = new Account(Math.floor(all.limit * 0.75), all)
+    this.#large = new Account(Math.floor(all.limit * largeShare), all)
     this.#makeRoom = makeRoom
   }
 

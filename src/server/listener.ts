@@ -110,7 +110,7 @@ export function listener(
       else if (!response.destroyed && !response.writableEnded) {
         reportBug(error, call)
         if (response.headersSent) response.destroy()
-        else sendPlain(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
+        else sendError(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
       }
     }
   }
@@ -329,7 +329,7 @@ interface OpenStreams {
 
 function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse, limit: number): void {
   void body.cancel().catch(() => undefined)
-  sendPlain(
+  sendError(
     response,
     503,
     `${limit} event streams are open already. Close one, or start the server with a larger limit.`,
@@ -341,7 +341,7 @@ function refuseBody(response: ServerResponse, { status, message }: BodyRefused):
   if (response.headersSent) return
   response.setHeader('connection', 'close')
   if (status === 503) response.setHeader('retry-after', '1')
-  sendPlain(response, status, message)
+  sendError(response, status, message)
 }
 
 export function drained(response: ServerResponse): Promise<void> {
@@ -359,9 +359,10 @@ export function drained(response: ServerResponse): Promise<void> {
 /** Keeps a request out whose body may not have come yet. */
 export function refuse(request: IncomingMessage, response: ServerResponse, why: string): void {
   leaveBody(response, endToEnd(request.rawHeaders).bodyLength)
-  sendPlain(response, 403, why)
+  sendError(response, 403, why)
 }
 
-export function sendPlain(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+/** A refusal as the services and the control API write theirs: clients of both read the body as JSON, and nothing else. */
+export function sendError(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Account } from '../kernel/account.js'
+import { untakenShare } from './limits.js'
 
 /** Answers that their readers have not taken yet, of all connections. When they are too many, the oldest is dropped. */
 export class Outgoing {
@@ -12,7 +13,7 @@ export class Outgoing {
    * @param patience host milliseconds in which a reader has to take something
    */
   constructor(above: Account, patience: number) {
-    this.#all = new Account(Math.floor(above.limit / 2), above)
+    this.#all = new Account(Math.floor(above.limit * untakenShare), above)
     this.#patience = patience
   }
 

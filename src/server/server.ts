@@ -23,7 +23,7 @@ import { InspectorLinks } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
-import { listener, refuse, sendPlain, targetOf } from './listener.js'
+import { listener, refuse, sendError, targetOf } from './listener.js'
 import type { Certificate, RedisPort } from './redis-port/redis-port.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import { sceneOf } from './scene/opened.js'
@@ -256,7 +256,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isOpen) {
       response.setHeader('Retry-After', '1')
-      sendPlain(response, 503, 'The server is starting.')
+      sendError(response, 503, 'The server is starting.')
       return
     }
     if (log !== undefined) logRequest(request, response, log)

@@ -4,14 +4,19 @@ import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
 import { longestHead, type ServerLimits } from './limits.js'
 import type { Tenants } from './tenants.js'
 
+/** Host milliseconds in which the head of a request has to arrive. */
+export const headArrival = 20_000
+/** How often it is looked which requests have not arrived in time, in host milliseconds. */
+export const arrivalLook = 10_000
+
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
 export function timeouts({ arrival }: ServerLimits): HttpOptions {
   return {
     maxHeaderSize: longestHead,
-    headersTimeout: Math.min(20_000, arrival),
+    headersTimeout: Math.min(headArrival, arrival),
     requestTimeout: arrival,
     keepAliveTimeout: 65_000,
-    connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
+    connectionsCheckingInterval: Math.min(arrivalLook, Math.ceil(arrival / 4)),
   }
 }
 

@@ -18,6 +18,7 @@ import { mayMakeTenant } from './guard.js'
 import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap.js'
 import { hintsFor } from './hints.js'
 import { pageAnswer } from './inspector/page-answer.js'
+import { TenantsFull } from './limits.js'
 import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
@@ -123,7 +124,7 @@ export class Tenants {
       )
     }
     if (this.#sandboxes.size < this.#most) return
-    throw new RangeError(
+    throw new TenantsFull(
       `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
     )
   }

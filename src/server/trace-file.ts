@@ -7,7 +7,7 @@ import { UsageError } from './program.js'
 import { readText } from './text-file.js'
 
 /** Bytes of a trace: some hundred thousand entries. */
-const largestTrace = 268_435_456
+export const largestTrace = 268_435_456
 
 /** The trace of a file, `-` for the standard input. @throws UsageError */
 export async function readTrace(file: string): Promise<TrafficView> {

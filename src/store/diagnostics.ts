@@ -2,7 +2,7 @@ import type { Command } from './command/command.js'
 
 // What the store accepts although the service may refuse it: a fact about the command, whoever sent it.
 
-const most = 1000
+export const most = 1000
 
 /** Warns of something once in the life of the process. @param about such as the name of a command */
 export type WarnOnce = (about: string, sentence: string) => void

@@ -31,8 +31,13 @@ const freeing: ReadonlySet<string> = new Set(
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
+/** Rows of a pipeline or a transaction, each of which costs something. */
 export function mostRows({ options }: Store): number {
-  return Math.floor(options.policy.maxWork / unitsPerRow)
+  return mostRowsOf(options.policy)
+}
+
+export function mostRowsOf({ maxWork }: Policy): number {
+  return Math.floor(maxWork / unitsPerRow)
 }
 
 /** The refusal of a transaction before its first command, by the work that can be known then. */

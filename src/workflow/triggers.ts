@@ -43,7 +43,7 @@ export interface Begun {
 }
 
 /** [workflow.md 9] */
-const deepestInvocation = 100
+export const deepestInvocation = 100
 
 /** How runs begin. [workflow.md 2, 9] */
 export class Triggers {

@@ -43,7 +43,7 @@ export interface EventVerb extends Verb {
 export type Skip = 'sleeps' | 'retryDelays'
 
 /** Names of steps and events that are remembered for near misses. */
-const mostNames = 1000
+export const mostNames = 1000
 
 /** What a test has said about steps and events, and what of it came to pass. */
 export class Verbs {

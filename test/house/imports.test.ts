@@ -218,7 +218,8 @@ const rooms: readonly Room[] = [
   },
   {
     room: 'server/*',
-    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
+    // The language only for the table of limits, which has those of scripts, too.
+    may: [...engine, 'lua/*', 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
     packages: [
       ...['citty', 'rou3', 'tinypool', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
       ...['@modelcontextprotocol/server', '@redis/client'],

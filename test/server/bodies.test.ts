@@ -177,3 +177,20 @@ test.each([
   const answer = await fetch(server.origin + path, { method, body, headers: { authorization: 'Bearer q' } })
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(String(most))])
 })
+
+const tooLong = { method: 'POST', body: 'x'.repeat(2_000), headers: { authorization: 'Bearer t' } }
+const fromAfar = { headers: { origin: 'https://evil.example' } }
+test.each([
+  ['/main/store', tooLong, 413],
+  ['/main/queue/v2/batch', tooLong, 413],
+  ['/main/mgmt/v2/redis/database', tooLong, 413],
+  ['/_control/main/faults', tooLong, 413],
+  ['/main/queue/v2/events', fromAfar, 403],
+  ['/main/mgmt/v2/redis/databases', fromAfar, 403],
+  ['/_control/main', fromAfar, 403],
+] as const)('what the listener itself says at %s, %o, is an error as JSON', async (path, init, status) => {
+  const server = await start({ limits: { body: 1_000 } })
+  const answer = await fetch(server.origin + path, init)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
+  expect(await answer.json()).toEqual({ error: expect.any(String) })
+})

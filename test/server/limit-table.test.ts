@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { defaultPolicy } from '../../src/policy/policy.js'
 import { serveArguments } from '../../src/server/config.js'
-import { defaultLimits, limitRows } from '../../src/server/limits.js'
+import { limitRows } from '../../src/server/limit-rows.js'
+import { defaultLimits } from '../../src/server/limits.js'
 import { attacks } from '../endurance/attack-list.js'
 import { withLimitTable } from '../support/limit-table.js'
 
@@ -27,4 +29,73 @@ test('the limits that stop attacks are in the table', () => {
   const names = attacks.flatMap(({ limit }) => limit ?? [])
   expect(names.length).toBeGreaterThan(3)
   for (const name of names) expect(limitRows.some(({ set, what }) => [set, what].includes(name)) ? '' : name).toBe('')
+})
+
+/** Constants that are named like limits and refuse nothing to anybody. */
+const noLimits: readonly (readonly [RegExp, string])[] = [
+  [
+    /^src\/(?:inspector|report|invariants|queue\/explain)\/|^src\/workflow\/explain-run|^src\/server\/(?:mcp\/(?:shown|answer|prompts)|programs\/live-timeline)/,
+    'how much of something is shown at once',
+  ],
+  [/ (?:mostShown|mostProblems|mostTold|mostStatesShown|mostRanges)$/, 'the same'],
+  [
+    /(?:search-errors|error-text|nearest-name|dumped|secrets\/names|recorded|problems|placeholders)\.ts \w+$|waiting\.ts longestKey|command\.ts mostValues/,
+    'how much of something a sentence or a look takes; what is longer is shown by its beginning, or searched no further',
+  ],
+  [
+    /[cC]ached|cacheLimit|checkedAtMost|sharedAtMost|mostRemembered|mostMoments|mostFree$/,
+    'caches: beyond it something is computed once more',
+  ],
+  [
+    /values\/(?:compact|hyperloglog|geo|stream-id)\.ts|sorted-values|scalar-field|longestEmbedded|mostSplices|mostReplicas/,
+    'how values are laid out, as redis-server lays them out',
+  ],
+  [
+    / (?:maxUnsigned|maxInt|maxBits|maxTime|longestBlock|longestNumber|scanLimit)$/,
+    'the range of a number of a command',
+  ],
+  [
+    /kernel\/(?:clock|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed/,
+    'tuning: how the work is cut, or how often it is tried',
+  ],
+  [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, where no store says so'],
+  [/^src\/server\/drift\//, 'the client of a command that asks the real service, for whoever started it'],
+  [/^src\/lua\//, 'the language, as its reference has it; what ends a script for the sake of the host has rows'],
+  [/limits\.ts (?:defaultLimits|mostBuffered)$/, 'options, which have rows of their own'],
+]
+
+test('every constant that is named like a limit has a row, or is known to be none', () => {
+  const rows = readFileSync(new URL('../../src/server/limit-rows.ts', import.meta.url), 'utf8')
+  const named = new Set(
+    [...rows.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm)].flatMap(([, names = '', from = '']) => {
+      const file = new URL(from.replace(/\.js$/, '.ts'), 'file:///src/server/').pathname.slice(1)
+      return names.split(',').map((name) => `${file} ${name.trim().split(' ')[0]}`)
+    }),
+  )
+  const root = new URL('../..', import.meta.url).pathname
+  const found = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+    [
+      ...readFileSync(root + file, 'utf8').matchAll(
+        /^(?:export )?const ((?:most|max|longest|largest|deepest|furthest)[A-Z]?\w*|\w+(?:Limit|AtMost))(?:: [^=]+)? = (?=[-\d{(]|Math)/gm,
+      ),
+    ].map(([, name]) => `${file} ${name}`),
+  )
+  expect(found.length).toBeGreaterThan(100)
+  expect(found.filter((one) => !named.has(one) && !noLimits.some(([none]) => none.test(one)))).toEqual([])
+})
+
+test('every policy that is a limit and has a number has a row', () => {
+  const limits = Object.entries(defaultPolicy).filter(([name, value]) => /^max/.test(name) && value !== undefined)
+  expect(limits.length).toBeGreaterThan(10)
+  const missing = limits.filter(([name]) => !limitRows.some(({ set }) => set === `policy.${name}`))
+  expect(missing).toEqual([])
+})
+
+test('no row has a number of its own', () => {
+  const rows = readFileSync(new URL('../../src/server/limit-rows.ts', import.meta.url), 'utf8')
+  const table = rows.slice(rows.indexOf('export const limitRows'))
+  // Bytes of a mebibyte, milliseconds of a second or an hour, and hundredths are units; 408 is a status.
+  const units = /(?:\b100 \*|`408,|\/ (?:1_048_576|1024|1000|3_600_000))/g
+  const numbers = table.replace(/'(?:[^'\\]|\\.)*'|"[^"]*"/g, "''").replace(units, '')
+  expect(numbers.match(/(?<![\w$.])\d[\d_]*(?![\w])(?=,|\s\*)/g) ?? []).toEqual([])
 })

@@ -68,6 +68,9 @@ describe('limits', () => {
       503,
       expect.stringContaining('There are 2 tenants already'),
     ])
+    // Nobody's mistake: the control API says it with the same status.
+    const ordered = await fetch(`${running.origin}/_control/w3/clock/advance`, { method: 'POST', body: '{"by":"1s"}' })
+    expect([ordered.status, await ordered.json()]).toEqual([503, { error: expect.stringContaining('2 tenants') }])
     await fetch(`${running.origin}/_control/w1`, { method: 'DELETE' })
     expect((await ping()).status).toBe(200)
     expect(running.tenants).toEqual(['w2', 'w3'])

@@ -86,7 +86,7 @@ test('a mistake of ours is an answer 500 of one sentence; its stack is reported'
   )
   const answer = await fetch(`http://127.0.0.1:${port}/`)
   expect(answer.status).toBe(500)
-  expect(await answer.text()).toMatch(/^stuntdouble failed [^/\n]*$/)
+  expect(await answer.json()).toEqual({ error: expect.stringMatching(/^stuntdouble failed [^/\n]*$/) })
   expect(reported).toEqual([expect.objectContaining({ message: 'a bug', stack: expect.stringContaining('    at ') })])
 })
 
@@ -153,7 +153,7 @@ test.each([
 ] as const)('%s in an answer is told in one sentence', async (_, answer) => {
   const port = await listening(() => answer as Answer)
   const told = await fetch(`http://127.0.0.1:${port}/`)
-  expect([told.status, await told.text()]).toEqual([
+  expect([told.status, ((await told.json()) as { error: string }).error]).toEqual([
     500,
     expect.stringMatching(/^The answer cannot be sent: [^\n]*\.$/),
   ])

@@ -161,6 +161,18 @@ describe('run', () => {
       expect((await ended).code).toBe(143)
     })
 
+    test('a window of another size is told each time, and ends nothing', async () => {
+      const source = `let heard = 0; process.on('SIGWINCH', () => console.log('size ' + ++heard)); process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('waits')`
+      const { child, ended, printed } = started('run', '--', ...node(source))
+      await printed(/waits/)
+      for (const size of [1, 2]) {
+        child.kill('SIGWINCH')
+        await printed(new RegExp(`size ${size}`))
+      }
+      child.kill('SIGTERM')
+      expect((await ended).code).toBe(7)
+    })
+
     test('signals that come twice at once are one', async () => {
       const source = `let heard = 0; process.on('SIGINT', () => heard++); setTimeout(() => process.exit(heard), 1500); console.log('waits')`
       const { child, ended, printed } = started('run', '--', ...node(source))

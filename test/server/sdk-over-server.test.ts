@@ -55,6 +55,18 @@ test('the store SDK works, pipelines and transactions included', async () => {
   expect(await redis.get('user:1')).toBeNull()
 })
 
+test('the store SDK tells in words what the server refuses, as it tells errors of the service', async () => {
+  await using small = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual', limits: { body: 1_000 } })
+  const { env } = small.tenant('main')
+  const redis = new Redis({
+    url: env.UPSTASH_REDIS_REST_URL!,
+    token: env.UPSTASH_REDIS_REST_TOKEN!,
+    retry: false,
+  })
+  const failure = await redis.set('k', 'v'.repeat(2_000)).catch((error: Error) => error)
+  expect(failure).toMatchObject({ name: 'UpstashError', message: expect.stringContaining('1000 bytes') })
+})
+
 test('the queue SDK publishes, deliveries are retried and signed', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   answers = [500, 200]

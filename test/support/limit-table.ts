@@ -1,4 +1,4 @@
-import { type LimitRow, limitRows } from '../../src/server/limits.js'
+import { type LimitRow, limitRows } from '../../src/server/limit-rows.js'
 
 const begin = '<!-- begin limits: `npm run docs` writes this -->'
 const end = '<!-- end -->'

@@ -9,7 +9,7 @@ import type { Cell, Code, Completion, Condition, Evaluate, EvaluateAll, Execute,
 import { capture, newFrame } from './frame.js'
 
 /** How deep the nodes of a function may nest. */
-const deepest = 1500
+export const deepest = 1500
 
 /**
  * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.

@@ -5,7 +5,7 @@ import type { Userdata, Value } from '../runtime/value.js'
 import { LuaTable } from '../runtime/value.js'
 
 /** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
-const deepest = 1000
+export const deepest = 1000
 
 export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): Value {
   // Two bytes with a zero among them cannot begin a JSON text in UTF-8.

@@ -157,7 +157,7 @@ function unpackFull(data: string, limit: number, offset: number): Result {
 }
 
 /** Nested values that the reader takes; the C stack of the reference ends somewhat later. */
-const deepestValue = 500
+export const deepestValue = 500
 
 class Unpacker {
   readonly #data: string

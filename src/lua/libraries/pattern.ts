@@ -5,7 +5,7 @@ import type { Value } from '../runtime/value.js'
 
 const maxCaptures = 32
 /** Items of a pattern that may wait for the rest of it to match; each is a JavaScript frame or three. */
-const maxNesting = 200
+export const maxNesting = 200
 /** Lengths that are not lengths: a capture still open, and one that gives its position. */
 const open = -1
 const position = -2

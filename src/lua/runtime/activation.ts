@@ -70,10 +70,10 @@ export interface JsonSettings {
  * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines allow about a megabyte, of
  * which the store and the caller of the library need a part.
  */
-const roomForRun = 5500
+export const roomForRun = 5500
 
 /** Bytes that the strings made by one run may add up to. */
-const memoryForRun = 0x4000_0000
+export const memoryForRun = 0x4000_0000
 
 /** No string grows longer: real servers would take more, but a test double should not exhaust its host. */
 export const longestString = 0x400_0000
@@ -235,7 +235,7 @@ export function call(target: LuaFunction, ...args: Value[]): Result {
 const hostCallFrames = 12
 
 /** As many as the C stack of the reference takes. */
-const maxNested = 199
+export const maxNested = 199
 
 export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
   const depth = vm.depth

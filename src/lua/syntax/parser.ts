@@ -25,9 +25,9 @@ export function parse(source: string, chunk: string): FunctionNode {
 }
 
 /** Nested blocks and subexpressions, as the C stack of the reference allows. */
-const maxLevels = 195
+export const maxLevels = 195
 /** Longest chain of operators or suffixes; each becomes a JavaScript frame. */
-const maxChain = 1000
+export const maxChain = 1000
 
 /** Binding strength to the left and right; the right side of `..` and `^` binds less, so they associate right. */
 const priorities: Readonly<Record<string, readonly [number, number]>> = {

@@ -73,7 +73,7 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
 }
 
 /** Longest wait that is parsed, in characters: no date or sensible duration is longer; a guard of ours. */
-const longestWait = 1000
+export const longestWait = 1000
 
 /** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` if it is none of these. */
 export function readWait(value: string, now: number): number | undefined {

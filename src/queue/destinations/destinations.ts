@@ -125,7 +125,7 @@ export function unhandle(destinations: Destinations, pattern: string): void {
   inside.unhandle(destinations, pattern)
 }
 
-const mostRedirects = 10
+export const mostRedirects = 10
 const cacheLimit = 10_000
 
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */

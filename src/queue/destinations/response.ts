@@ -81,7 +81,7 @@ async function bodyOf(response: Response, most: number): Promise<Bytes> {
 
 /** Chunks after which other work gets a turn, and those that a body may have; guards of ours. */
 const chunksInATurn = 1000
-const mostChunks = 1_000_000
+export const mostChunks = 1_000_000
 
 /** An endless body is cut where the queue would cut it. */
 async function readStream(reader: ReadableStreamDefaultReader<unknown>, most: number): Promise<Bytes> {

@@ -27,7 +27,7 @@ export interface Gathering {
 }
 
 /** More the service refuses whatever the plan. [queue.md, last section] */
-const mostRetries = 999_999
+export const mostRetries = 999_999
 
 /** One row of the table of publish options: the single source of headers, query names, defaults and documentation. */
 export interface PublishOption {

@@ -125,7 +125,7 @@ export class ShardRun {
 }
 
 const stopped = 'It was stopped.'
-const longest = 2000
+export const longest = 2000
 
 function whyOf(error: unknown): string {
   if (!(error instanceof JobFailed)) throw error

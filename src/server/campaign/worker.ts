@@ -83,7 +83,7 @@ function told(error: unknown): string {
   return multiLine(lines.slice(0, mostLines).join('\n'))
 }
 
-const mostLines = 12
+export const mostLines = 12
 
 /** Sentences that tell what to do: where they were thrown helps nobody. */
 const ours = /^(?:checkDelivery|everyCrashPoint|interleavings|defineCampaign)\(\)|^Its default export/

@@ -29,7 +29,7 @@ const dialing = 1_000
 const idle = 20_000
 
 /** Of an answer, in bytes: what a tenant may answer by itself it may answer through another node as well. */
-const longestHead = 1_048_576
+export const longestHead = 1_048_576
 
 /** Hands requests on to the nodes that own their tenants. */
 export class Forwarder {

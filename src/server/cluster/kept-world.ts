@@ -21,7 +21,7 @@ export interface KeptLimits {
   readonly bytes: number
 }
 
-const mostKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
+export const mostKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
  * A world whose inputs are written down as bytes while it lives: whoever has all of them has the world, at the same

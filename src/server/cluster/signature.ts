@@ -17,9 +17,9 @@ export interface PassageHead {
 }
 
 /** Clocks of two nodes may be so far apart, in milliseconds, and a request under way for so long. */
-const mostApart = 60_000
+export const mostApart = 60_000
 /** Requests of one node overtake each other by no more than this. */
-const mostOvertaking = 100_000
+export const mostOvertaking = 100_000
 
 /** Signs what this node hands on. */
 export class Signer {

@@ -148,7 +148,7 @@ export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; m
 }
 
 /** Timers that are told beside something else. */
-const mostPending = 1_000
+export const mostPending = 1_000
 
 /** The timers that wait, the first of many. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {

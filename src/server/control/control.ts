@@ -8,6 +8,7 @@ import type { Answer, Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { ReplyError } from '../../store/command/reply.js'
 import { inside } from '../../store/inside.js'
+import { TenantsFull } from '../limits.js'
 import { callOrders } from './calls.js'
 import { checkOrders } from './check.js'
 import { clockOrders } from './clock.js'
@@ -136,6 +137,7 @@ function failure(error: unknown): Answer {
   if (error instanceof ReplyError) return json({ error: error.message, reply: true }, 400)
   if (error instanceof URIError)
     return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8.' }, 400)
+  if (error instanceof TenantsFull) return json({ error: error.message }, 503)
   // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)

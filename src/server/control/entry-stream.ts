@@ -8,7 +8,7 @@ import { writerOf } from './wire-entry.js'
 export const mostWaiting = 100_000
 
 /** Bytes of entries that came since and may wait: the log may have dropped them in the meantime. */
-const mostBytesWaiting = 16_777_216
+export const mostBytesWaiting = 16_777_216
 
 /** Silence after which a comment keeps the connection open, in host milliseconds. */
 const keepAlive = 15_000

@@ -9,7 +9,7 @@ export const deepest = 1_000
 /** Values of a body, of which each takes more memory than its bytes. */
 export const mostControlValues = 4_194_304
 /** Bytes of the bodies of its items at most. */
-const mostBytes = 67_108_864
+export const mostBytes = 67_108_864
 
 /** Query parameters of every list. */
 export const partOf = {

@@ -34,7 +34,7 @@ const dump = v.custom<QueueDump>(
 )
 
 /** Slots of one answer at most: each is looked for in a calendar. */
-const mostSlots = 500
+export const mostSlots = 500
 
 export const queueOrders: readonly Order[] = regional([
   order({

@@ -126,7 +126,7 @@ export const trafficOrders: readonly Order[] = [
   }),
 ]
 
-const longestWait = 60_000
+export const longestWait = 60_000
 
 /** A filter out of the query parameters that every reading order has. */
 function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {

@@ -6,7 +6,7 @@ import { Store } from '../../store/store.js'
 import type { Engine } from './engine.js'
 
 /** More would fill the memory of this process with what nobody asked for. */
-const mostKeys = 20_000
+export const mostKeys = 20_000
 
 /**
  * What an engine holds, as the dump of a store: each key is read, and written into a store of this process. Groups of

@@ -26,7 +26,7 @@ interface Open {
 const CR = 13
 const nothing = Buffer.alloc(0)
 /** No reply of an engine has a longer line outside of its strings. */
-const longestLine = 1_048_576
+export const longestLine = 1_048_576
 
 /** Replies come in chunks, cut anywhere. */
 export class ReplyReader {

@@ -4,9 +4,9 @@ import { json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 
 /** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
-const lifetime = 3_600_000
+export const linkLifetime = 3_600_000
 /** Links that wait for their reader. The oldest is forgotten when there are more. */
-const mostLinks = 1_000
+export const mostLinks = 1_000
 
 const own = /^\/_inspector\/(token|link)(?:[?#]|$)/
 
@@ -35,7 +35,7 @@ export class InspectorLinks {
       if (this.#codes.size < mostLinks) break
       this.#codes.delete(oldest)
     }
-    this.#codes.set(hash(code), hostTime() + lifetime)
+    this.#codes.set(hash(code), hostTime() + linkLifetime)
     return `${this.#origin}/#code=${code}`
   }
 

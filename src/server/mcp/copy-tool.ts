@@ -93,7 +93,7 @@ async function selectionOf(world: World, given: Given, signal?: AbortSignal): Pr
 }
 
 /** Entries that one text is made of. */
-const mostCopied = 5_000
+export const mostCopied = 5_000
 
 interface Chosen {
   readonly entry?: number

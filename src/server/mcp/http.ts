@@ -48,7 +48,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
   return { url: origin + mcpPath, close: () => closed(servers) }
 }
 
-const mostStreams = 100
+export const mostStreams = 100
 
 function turnedAway({ url, headers }: Call, origin: string, token: string): Answer | undefined {
   const path = url.slice(origin.length).replace(/[?#].*$/s, '')

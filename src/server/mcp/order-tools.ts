@@ -12,7 +12,7 @@ import type { Asking, Told, World } from './world.js'
 type ToolOrder = Order & { readonly tool: Tool }
 
 /** Entries of a timeline and items of a list at most: more would take long, and nobody could read it. */
-const mostItems = 1_000
+export const mostItems = 1_000
 /** Query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around', 'bodies'])
 

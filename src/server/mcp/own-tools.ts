@@ -12,7 +12,7 @@ import type { World } from './world.js'
 
 /** Seeds that are tried, unless another number is asked for. */
 const fewSeeds = 50
-const mostSeeds = 500
+export const mostSeeds = 500
 /** Host milliseconds in which seeds are tried: an agent waits no longer. */
 const patience = 30_000
 

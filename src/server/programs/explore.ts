@@ -18,10 +18,10 @@ import { readText } from '../text-file.js'
 import { version } from '../version.js'
 
 /** Bytes of a shard's file. */
-const largestReport = 268_435_456
-const mostRuns = 1_000_000_000
-const mostShards = 100_000
-const mostJobs = 256
+export const largestReport = 268_435_456
+export const mostRuns = 1_000_000_000
+export const mostShards = 100_000
+export const mostJobs = 256
 export const program: Program = {
   args: {
     runs: { type: 'string', valueHint: 'N', default: '1000', description: 'runs in all shards together, at most' },

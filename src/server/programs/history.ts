@@ -9,7 +9,7 @@ import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env.js'
 
 /** Bytes of a run: a list whose payload and results are as large as the service lets them be. */
-const largestRun = 67_108_864
+export const largestRun = 67_108_864
 
 export const program: Program = {
   args: {

@@ -11,7 +11,7 @@ import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readText } from '../text-file.js'
 
 /** Bytes of a file of records: a page of the log with its bodies. */
-const largestRecords = 67_108_864
+export const largestRecords = 67_108_864
 
 export const program: Program = {
   args: {

@@ -9,7 +9,7 @@ import { readScenarioFile } from '../scene/file.js'
 import { scenarioFile, shippedScenarios } from '../scene/shipped.js'
 import { readText } from '../text-file.js'
 
-const mostRuns = 1_000_000
+export const mostRuns = 1_000_000
 
 export const program: Program = {
   args: {

@@ -108,7 +108,10 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
     process.kill(process.pid, 'SIGSTOP')
     send('SIGCONT')
   })
-  if (process.platform === 'win32') for (const name of ['SIGQUIT', 'SIGTSTP'] as const) handlers.delete(name)
+  // The window has another size, as often as it is drawn.
+  handlers.set('SIGWINCH', () => send('SIGWINCH'))
+  if (process.platform === 'win32')
+    for (const name of ['SIGQUIT', 'SIGTSTP', 'SIGWINCH'] as const) handlers.delete(name)
   for (const [signal, hear] of handlers) process.on(signal, hear)
   return () => {
     for (const [signal, hear] of handlers) process.off(signal, hear)

@@ -38,7 +38,7 @@ export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): Porter {
 }
 
 /** What may come from somebody who has been told the end: closed at once, it might miss what it was told. */
-const farewell = { bytes: 65_536, milliseconds: 1_000 }
+export const farewell = { bytes: 65_536, milliseconds: 1_000 }
 
 /** Closes a stream behind what was written, also where the other end leaves its own open. */
 export function sayFarewell(stream: Duplex): void {

@@ -5,9 +5,9 @@ import { UsageError } from '../program.js'
 
 /** Bytes of a scenario file. */
 export const largestFile = 1_048_576
-const deepest = 64
+export const deepest = 64
 /** Values that aliases may add up to: a file of aliases of aliases would fill the memory. */
-const mostValues = 200_000
+export const mostValues = 200_000
 const mostShown = 10
 
 /** A scenario file that cannot be used: a line for each problem, `file:line:column: sentence`. */

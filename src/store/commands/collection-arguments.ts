@@ -151,7 +151,7 @@ export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Byt
 export const emptyScan: Reply = ['0' as Bytes, []]
 
 /** No reply can hold more names than this; redis-server would run out of memory trying. */
-const mostRepeats = 2 ** 24
+export const mostRepeats: number = 2 ** 24
 
 /**
  * `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER pick them: different ones for a positive count, as many

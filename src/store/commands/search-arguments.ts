@@ -54,8 +54,8 @@ export interface NewIndex {
 }
 
 /** Guards of ours: every write asks every prefix, and every document every field. */
-const mostPrefixes = 256
-const mostFields = 1024
+export const mostPrefixes = 256
+export const mostFields = 1024
 
 /** Everything behind the name. [search.md 1] */
 export const newIndex: Arg<NewIndex> = {
@@ -136,8 +136,8 @@ function canBeFast(type: FieldType): boolean {
 
 // ---- SEARCH.QUERY -----------------------------------------------------------------------------------------------
 
-const mostRows = 1000
-const furthest = 10_000
+export const mostRows = 1000
+export const furthest = 10_000
 
 const limit: Arg<number> = {
   usage: 'n',

@@ -23,7 +23,7 @@ interface Deadline extends Ranked {
 }
 
 /** Bytes of the longest string that is read as a whole, far beyond every reply: engines hold four times as many at most. */
-const longestText = 134_217_728
+export const longestText = 134_217_728
 
 /** A class whose instances are stored: `new Type()` is an empty one. */
 export type ContainerClass<T extends Container> = new () => T

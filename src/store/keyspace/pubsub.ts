@@ -4,7 +4,7 @@ import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/commands.js'
 
 /** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
-const longestShown = 33_554_432
+export const longestShown = 33_554_432
 
 /** As redis-server writes it. */
 const redacted = '"(redacted)"'

@@ -34,7 +34,10 @@ export interface ReaderLimits {
  */
 export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
+/** As redis-server has them for clients that have signed in. [redis 7.0] */
 export const longestLine = 65_536
+export const mostWords = 1_048_576
+export const longestWord = 536_870_912
 const longestNumber = 32
 const CR = 13
 const LF = 10

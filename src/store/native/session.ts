@@ -606,10 +606,10 @@ export class Session implements Subscriber, EventOutlet, Client {
 const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
 
 /** However much a policy allows. */
-const longestAnswer = 268_435_456
+export const longestAnswer = 268_435_456
 
 /** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
-const longestText = 500_000_000
+export const longestText = 500_000_000
 
 /** Bytes that one connection may have kept for it: rows that wait for EXEC, names, what it listens to and watches. */
 export const mostKept = 67_108_864

@@ -8,6 +8,8 @@ import { searchLoading } from '../search/loading.js'
 import {
   CommandReader,
   longestLine,
+  longestWord,
+  mostWords,
   OversizedCommand,
   ProtocolError,
   type ReaderLimits,
@@ -75,17 +77,17 @@ const enoughOfStrangers = 16_384
  * Units of work for which commands are answered in a row before the other connections have their turn: 256 commands that
  * do nothing, or one that costs more. They are counted, never timed.
  */
-const turn = 256 * unitsPerRow
+export const turn: number = 256 * unitsPerRow
 
 /** Bytes above which a message is sent as it is, not copied into what else is sent. */
 const worthSharing = 4_096
 
 /** Bytes of one message that a reader who has taken everything before may always be sent, as redis-server has it. [redis 7.0] */
-const longestMessage = 33_554_432
+export const longestMessage = 33_554_432
 
 /** Wrong passwords of one connection, after which each further one has to wait, in host milliseconds. */
 export const freeFailures = 10
-const failurePause = 1_000
+export const failurePause = 1_000
 
 const noAuth = wireOfError('NOAUTH Authentication required.')
 const abandoned = wireOfError(
@@ -449,7 +451,7 @@ export class Wire implements Holder {
     this.#home = home
     const { sessions } = home
     const { maxRequestSize } = sessions.front.store.options.policy
-    this.#limits = { command: maxRequestSize, words: 1_048_576, word: 536_870_912, line: longestLine }
+    this.#limits = { command: maxRequestSize, words: mostWords, word: longestWord, line: longestLine }
     const opening = { address: this.#address, protocol: this.#protocol, known }
     this.#session = sessions.open(user, opening, this.#outlet)
     return this.#session

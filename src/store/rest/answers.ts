@@ -8,7 +8,7 @@ import type { Store } from '../store.js'
 // What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
 
 /** Characters of the longest string that every engine of the supported versions makes. */
-const longestString = 536_870_888
+export const longestString = 536_870_888
 
 /** A reply that is encoded grew beyond the bytes that were left for it. */
 export class NoRoom extends Error {}

@@ -8,7 +8,7 @@ import type { Store } from '../store.js'
 /** What a key was; `undefined` where it was not there. */
 type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined
 
-const mostVersions = 1000
+export const mostVersions = 1000
 
 /**
  * What the keys were before their latest changes, for reads that are answered from the past. Kept only while somebody

@@ -21,7 +21,7 @@ export interface Aggregating {
 }
 
 /** Levels of one JSON text. [a guard of ours] */
-const deepest = 64
+export const deepest = 64
 
 /** The results by name, each a list of names and values in turns. [search.md 9, 13] */
 export function aggregated(source: Bytes, given: Omit<Aggregating, 'buckets'>): Reply {

@@ -20,7 +20,7 @@ export interface Inner {
 export type BucketOperator = (options: AggregationOptions, over: Aggregating, inner: readonly Inner[]) => Computing
 
 /** Buckets of one command at all levels, filled or not. [a guard of ours] */
-const mostBuckets = 65_000
+export const mostBuckets = 65_000
 
 /** Counts the buckets of one command before they are made: empty ones, which cost no look at a document, as well. */
 export class BucketCount {

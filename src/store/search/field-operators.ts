@@ -193,7 +193,7 @@ function wholeIn(asked: Asked, members: JsonObject, name: string, otherwise: num
 }
 
 /** Beyond it, words are anywhere in the text. [a guard of ours] */
-const mostSlop = 10_000
+export const mostSlop = 10_000
 
 function phrase(asked: Asked): Filter {
   ofText(asked)

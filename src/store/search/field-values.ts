@@ -94,7 +94,7 @@ export function dateText(at: number): Bytes {
 }
 
 /** Parts of the deepest facet. [a guard of ours] */
-const deepestFacet = 64
+export const deepestFacet = 64
 
 /** A path that begins with a slash, without one at its end. */
 function facetIn(value: Bytes): Bytes | undefined {

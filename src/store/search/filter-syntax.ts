@@ -16,7 +16,7 @@ export interface Reading {
 }
 
 /** Levels of objects and lists in one filter. [a guard of ours] */
-const deepest = 64
+export const deepest = 64
 
 /** Reads the text of a filter. Throws `ReplyError` for what is none. */
 export function readFilter(source: Bytes, reading: Reading): Filter {

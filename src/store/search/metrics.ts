@@ -174,7 +174,7 @@ function extendedStats(values: readonly number[], sigma: number): Pairs {
 
 const usualPercents = [1, 5, 25, 50, 75, 95, 99]
 /** [a guard of ours] */
-const mostPercents = 1000
+export const mostPercents = 1000
 
 function percentsIn(options: AggregationOptions): readonly number[] {
   const given = options.get('percents')

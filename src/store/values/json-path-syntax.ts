@@ -81,7 +81,7 @@ const comparisonChars = /==|!=|<=|>=|=~|<|>/y
 const blanks = /[ \t\n\r]*/y
 
 /** Parentheses, negations and filters inside filters. */
-const maxNesting = 64
+export const maxNesting = 64
 
 class PathReader {
   readonly #source: Bytes

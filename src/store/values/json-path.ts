@@ -69,7 +69,7 @@ const unitsPerPlace = 6
 const statesPerPattern = 5000
 
 /** Places that wait for the next segment, or are the result: they would exhaust the memory first. */
-const maxPlaces = 2_000_000
+export const maxPlaces = 2_000_000
 
 class Evaluation {
   readonly #root: Json

@@ -44,11 +44,11 @@ type Instruction =
   | { op: 'match' }
 type Split = { op: 'split'; a: number; b: number }
 
-const maxInstructions = 5000
-const maxRepeat = 1000
-const maxNesting = 100
+export const maxInstructions = 5000
+export const maxRepeat = 1000
+export const maxNesting = 100
 /** Units of a pattern that is read at all: what is longer unrolls into too much, but would be read for seconds first. */
-const longestPattern = 65_536
+export const longestPattern = 65_536
 
 interface Flags {
   ignoreCase: boolean
