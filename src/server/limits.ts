@@ -131,6 +131,12 @@ export const limitRows: readonly LimitRow[] = [
     'a fork is refused until another one is disposed of; the older halves of their logs are dropped',
   ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
+  fixed(
+    'what one request to the store adds to strings without sending it: gaps of `SETRANGE`, `SETBIT` and `BITFIELD`, results of `BITOP` and of scripts',
+    32 * defaultPolicy.maxWork,
+    'bytes, 32 for each unit of `maxWork`',
+    '`ERR max work exceeded`; a longer string grows request by request, up to the 512 MB of redis-server',
+  ),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   policy(
     'maxSearchDocument',

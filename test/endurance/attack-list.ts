@@ -139,6 +139,8 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
     await filled(target, 'MSET', 'k', 100_000, (at) => (at === 0 ? ['v'] : [`k${at}`, 'v']))
     return target.store('/', ['SCAN', 0, 'MATCH', '*none*', 'COUNT', 9_007_199_254_740_991])
   },
+  'gaps of 512 MB in many keys': (target) =>
+    target.store('/', ['EVAL', 'for i=1,1e9 do redis.call("SETRANGE","k"..i,536870900,"x") end', '0']),
   'a value of 512 MB': async (target) => {
     await target.store('/', ['SETRANGE', 'large', 536_870_911, 'x'])
     return target.store('/', ['GET', 'large'])
