@@ -210,7 +210,12 @@ export const limitRows: readonly LimitRow[] = [
     '% of the heap',
     "whatever would store more is refused: `OOM command not allowed when used memory > 'maxmemory'.` for a command, 503 for the rest; the older half of each traffic log is dropped; reads, deletes and resets still work",
   ),
-  fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
+  fixed(
+    'the same',
+    100 * criticalAt,
+    '% of the heap',
+    'reads are refused, too: 503; `PING`, `ECHO`, `TIME`, `INFO`, `DBSIZE` and reads of a number still work',
+  ),
   fixed('slots of `upcoming`', 500, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', deepest, 'levels', '400'),
   fixed('values in the JSON of a request to the queue', mostQueueValues, 'values', '400'),

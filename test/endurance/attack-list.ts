@@ -250,6 +250,27 @@ export const attacks: readonly Attack[] = [
     }),
   ),
   {
+    name: 'a heap of 256 MB filled, and emptied by FLUSHALL',
+    limit: 'what all tenants of the server hold together',
+    heap: 256,
+    strike: async ({ store }) => {
+      let got: Got | undefined
+      for (let turn = 0; turn < 2_000 && (got === undefined || got.status < 300); turn++)
+        got = await store('/', ['SET', `k${turn}`, 'x'.repeat(500_000)])
+      const alive = await store('/', ['PING'])
+      const emptied = await store('/', ['FLUSHALL'])
+      await new Promise((resolve) => setTimeout(resolve, 1_100))
+      const again = await store('/', ['SET', 'again', 'x'])
+      return [
+        unless(got!.status >= 400, 'never refused', got!),
+        unless(alive.status === 200, 'no sign of life', alive),
+        unless(emptied.status === 200, 'not emptied', emptied),
+        unless(again.status === 200, 'not free again', again),
+      ]
+    },
+    over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
+  },
+  {
     name: 'a batch of 40 million empty messages',
     limit: 'values in the JSON of a request to the queue',
     strike: async ({ queue }) => {
