@@ -205,6 +205,24 @@ export const limitRows: readonly LimitRow[] = [
     '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
   ),
   fixed(
+    'a state, a dump, a snapshot or a difference of the control API, by an estimate',
+    '64 MiB, or a sixteenth of the heap where that is less',
+    'bytes',
+    '400 before anything of it is made, saying what to ask for; the state as a file has no such limit: `--state`',
+  ),
+  fixed(
+    'a trace of the control API, or changes of keys, by an estimate',
+    '128 MiB, or an eighth of the heap where that is less',
+    'bytes',
+    '400 before anything of it is made, saying how to ask for parts: `limit`, `after`, `bodies`',
+  ),
+  fixed(
+    'entries of a timeline or a diagram of the control API',
+    mostItems,
+    'entries',
+    '400, saying how to ask for less',
+  ),
+  fixed(
     'what all tenants of the server hold together',
     100 * fullAt,
     '% of the heap',

@@ -84,8 +84,11 @@ export function refusedOrder(heap: HeapWatch, call: Call, path: string): Answer 
     if (storesMore(command)) return unavailable(heap)
     return heap.isCritical && !isSmall(command) ? unavailable(heap) : undefined
   }
-  return method === 'GET' && !heap.isCritical ? undefined : unavailable(heap)
+  return method === 'GET' && !heap.isCritical && !large.test(verb) ? undefined : unavailable(heap)
 }
+
+/** Orders whose answers are as large as what is kept. */
+const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
 export function unavailable(heap: HeapWatch): Answer {
   return json({ error: heap.sentence }, 503, [['retry-after', '1']])

@@ -210,6 +210,9 @@ const fillings: Readonly<Record<string, (target: Target, turn: number) => Promis
     queue('/v2/publish/https://a.test', 'x'.repeat(500_000), { 'service-delay': '7d' }),
 }
 
+const dumped = 'a state, a dump, a snapshot or a difference of the control API, by an estimate'
+const traced = 'a trace of the control API, or changes of keys, by an estimate'
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
@@ -270,6 +273,21 @@ export const attacks: readonly Attack[] = [
     },
     over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
   },
+  ...['/state', '/snapshot', '/store/dump', '/traffic/trace', '/traffic', '/store/changes'].map(
+    (path): Attack => ({
+      name: `GET ${path} of a tenant that holds 300 MB`,
+      limit: /trace|changes|traffic/.test(path) ? traced : dumped,
+      strike: async ({ store, order }) => {
+        for (let turn = 0; turn < 60; turn++) await store('/', ['SET', `k${turn}`, 'x'.repeat(5_000_000)])
+        const got = await order(path)
+        return [
+          unless(got.status === 400, 'not refused', got),
+          unless(!got.text.includes('string length'), 'fails', got),
+        ]
+      },
+      over: { loops: 25, because: 'its preparation is requests of 5 MB' },
+    }),
+  ),
   {
     name: 'a batch of 40 million empty messages',
     limit: 'values in the JSON of a request to the queue',
