@@ -76,6 +76,11 @@ const scripts: Readonly<Record<string, string>> = {
     'local t={} for i=1,10000 do t[i]=i end for i=1,1e9 do table.sort(t,function(a,b) return a>b end) end',
   'cjson again and again':
     'local t={} for i=1,10000 do t[i]=i end local s=cjson.encode(t) for i=1,1e9 do cjson.decode(s) end',
+  'tables that are kept': 'local t={} for i=1,1e9 do t[i]={} end',
+  'tables within tables': 'local t={} for i=1,1e9 do t={t,a=i} end',
+  'closures that are kept': 'local t={} for i=1,1e9 do t[i]=function() return i end end',
+  'names that are kept': 'local t={} for i=1,1e9 do t["k"..i]=i end',
+  'short strings that are kept': 'local t={} for i=1,1e9 do t[i]=string.rep("x",255) end',
   'a string that doubles': 'local s="x" for i=1,1e9 do s=s..s end',
 }
 
@@ -162,6 +167,11 @@ const accepted: Readonly<Record<string, readonly [loops: number, because: string
   'gsub over a long text': [25, coldUnits],
   'table.concat again and again': [50, coldUnits],
   'sorting again and again': [20, coldUnits],
+  'tables that are kept': [20, coldUnits],
+  'tables within tables': [25, coldUnits],
+  'closures that are kept': [20, coldUnits],
+  'names that are kept': [20, coldUnits],
+  'short strings that are kept': [25, coldUnits],
   'cjson again and again': [50, coldUnits],
   'one big set, intersected many times': [40, filling],
   'one big sorted set, united many times': [45, filling],
@@ -330,6 +340,19 @@ export const attacks: readonly Attack[] = [
       over: { loops: 200, because: 'a body of 126 MB is read' },
     },
   ]),
+  {
+    name: '/pipeline: a thousand copies of a set of 200,000',
+    limit: 'policy.maxWork',
+    strike: async (target) => {
+      await filled(target, 'SADD', 's', 200_000, (at) => [at])
+      const got = await target.store(
+        '/pipeline',
+        Array.from({ length: 1_000 }, (_, at) => ['COPY', 's', `to${at}`]),
+      )
+      return [unless(got.text.includes('"result":1') && got.status === 200, 'not answered row by row', got)]
+    },
+    over: { loops: 40, because: filling },
+  },
   ...Object.entries(scripts).map(
     ([name, script]): Attack => ({
       name: `a script: ${name}`,
