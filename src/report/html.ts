@@ -44,7 +44,7 @@ export function toHtml(source: TrafficView | Trace | string, options: HtmlOption
 }
 
 /** What a world's store went through, secrets hidden; nothing where only the log is there. */
-function changesOf(view: TrafficView, redaction: Redaction = view.redaction()): readonly object[] {
+export function changesOf(view: TrafficView, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
   return store === undefined ? [] : toldChanges(store, redaction)
 }

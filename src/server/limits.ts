@@ -43,6 +43,9 @@ export const defaultLimits: ServerLimits = {
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
 export const longestHead = 65_536
 
+/** Headers of a request, however short, that Node itself takes. */
+export const mostHeaders = 1_000
+
 /** Bytes that are read of the body of a request that will be refused for its token or its origin. */
 export const mostUnwanted = 65_536
 
@@ -179,6 +182,7 @@ export const limitRows: readonly LimitRow[] = [
     'the other connections have their turn',
   ),
   fixed('the head of a request', longestHead, 'bytes', '431'),
+  fixed('headers of a request', mostHeaders, 'headers', '431; older versions of Node leave out those beyond it'),
   fixed(
     'the body of a request without a valid token, or from a foreign page',
     mostUnwanted,
