@@ -127,7 +127,7 @@ export function charge(units: number): void {
 }
 
 /** Units for what a script makes and may keep: making it, and collecting it, takes longer than a turn of a loop. */
-export const unitsOf = { table: 4, listOfTable: 3, closure: 8, join: 2, string: 3 }
+export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
 
 /** Charges a place in a table, which is noticed at the next step: tables are filled where no script runs, too. */
 export function chargePlace(units: number): void {

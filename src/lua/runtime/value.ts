@@ -77,7 +77,7 @@ const smallTable = 8
 
 /** Units for a new entry: in a list that is walked, and in a `Map` that grows and is hashed anew. */
 const unitsPerEntry = 3
-const unitsPerIndexed = 12
+const unitsPerIndexed = 16
 
 /** Holes of deleted elements that a traversal skips for free; beyond them, two cost a step. */
 const fewPassed = 32
