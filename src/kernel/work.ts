@@ -41,3 +41,6 @@ export class Work {
     this.left -= units
   }
 }
+
+/** Bytes that are copied, or made, for one unit. */
+export const bytesPerUnit = 32

@@ -7,9 +7,16 @@ import { hidden as mark, type Redaction } from './redaction.js'
  * keys and fields. Nothing where the bodies of all requests are hidden.
  */
 export function toldChanges(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
-  if (redaction.hidesBodies) return []
-  const changes = history.find(store)?.changes(after) ?? []
-  return changes.map((change) => hidden(unnamed(change, redaction), redaction) as StoredChange)
+  return changesSince(store, redaction, after).map((change) => toldChange(change, redaction))
+}
+
+/** Those changes before anything is hidden in them. */
+export function changesSince(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
+  return redaction.hidesBodies ? [] : (history.find(store)?.changes(after) ?? [])
+}
+
+export function toldChange(change: StoredChange, redaction: Redaction): StoredChange {
+  return hidden(unnamed(change, redaction), redaction) as StoredChange
 }
 
 /** Without the text at a key whose name says that it is a secret. */

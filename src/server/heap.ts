@@ -11,7 +11,7 @@ export interface HeapOptions {
   readonly limit: number
   /** Bytes that are held, asked when a collection has just freed what nobody holds. */
   readonly held: () => number
-  /** Gives memory back that can be missed. */
+  /** Gives memory back that can be missed. Whether that was enough is seen a second after it was asked first. */
   readonly forget: () => void
   readonly tell: (line: string) => void
   /** Frees what nobody holds. */
@@ -81,10 +81,12 @@ export class HeapWatch {
   /** The whole heap was collected. */
   collected(): void {
     const { limit, held, forget, tell, now } = this.#options
+    const wasFull = this.isFull
     this.#share = held() / limit
     this.#measuredAt = now()
     if (!this.isFull) return
     forget()
+    if (!wasFull) this.freed()
     if (this.#isTold) return
     this.#isTold = true
     tell(`stuntdouble: ${this.sentence}`)

@@ -7,6 +7,7 @@ import { longestSpan } from '../faults/fields.js'
 import { mostWaits } from '../faults/step-schema.js'
 import { mostResponses } from '../kernel/clock.js'
 import { deepest as deepestCopy } from '../kernel/copied.js'
+import { bytesPerUnit } from '../kernel/work.js'
 import { deepest as deepestNode } from '../lua/compiler/compile.js'
 import { deepest as deepestDecoded } from '../lua/libraries/json-decode.js'
 import { deepest as deepestEncoded } from '../lua/libraries/json-encode.js'
@@ -68,6 +69,7 @@ import { mostKept as mostKeptInCluster } from './cluster/kept-world.js'
 import { mostApart, mostOvertaking } from './cluster/signature.js'
 import { mostPending } from './control/clock.js'
 import { mostBytesWaiting, mostWaiting } from './control/entry-stream.js'
+import { inSlicesTimes, usualAtOnce } from './control/large.js'
 import { deepest, mostControlValues, mostItems, mostBytes as mostListBytes } from './control/parts.js'
 import { mostSlots } from './control/queue.js'
 import { longestWait as longestTrafficWait } from './control/traffic.js'
@@ -81,6 +83,7 @@ import {
   largeShare,
   longestHead,
   mostBuffered,
+  mostHeaders,
   mostUnwanted,
   type ServerLimits,
   untakenShare,
@@ -184,6 +187,12 @@ export const limitRows: readonly LimitRow[] = [
     'a fork is refused until another one is disposed of; the older halves of their logs are dropped',
   ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
+  fixed(
+    'what one request to the store adds to strings without sending it: gaps of `SETRANGE`, `SETBIT` and `BITFIELD`, results of `BITOP` and of scripts',
+    bytesPerUnit * defaultPolicy.maxWork,
+    `bytes, ${bytesPerUnit} for each unit of \`maxWork\``,
+    '`ERR max work exceeded`; a longer string grows request by request, up to the 512 MB of redis-server',
+  ),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   policy(
     'maxSearchDocument',
@@ -288,6 +297,7 @@ export const limitRows: readonly LimitRow[] = [
     'the other connections have their turn',
   ),
   fixed('the head of a request', longestHead, 'bytes', '431'),
+  fixed('headers of a request', mostHeaders, 'headers', '431; older versions of Node leave out those beyond it'),
   fixed(
     'the body of a request without a valid token, or from a foreign page',
     mostUnwanted,
@@ -322,12 +332,35 @@ export const limitRows: readonly LimitRow[] = [
   fixed('timers that are told beside a move of time', mostPending, 'timers', 'a sentence says how many more there are'),
   fixed('the `wait` of a list of the traffic', longestTrafficWait, 'ms', 'the answer is what there is'),
   fixed(
+    'a state, a dump, a snapshot or a difference of the control API, by an estimate',
+    `${usualAtOnce / 1_048_576} MiB, or a sixteenth of the heap where that is less`,
+    'bytes',
+    '400 before anything of it is made, saying what to ask for; the state as a file has no such limit: `--state`',
+  ),
+  fixed(
+    'a trace of the control API, or changes of keys, by an estimate',
+    `${(inSlicesTimes * usualAtOnce) / 1_048_576} MiB, or an eighth of the heap where that is less`,
+    'bytes',
+    '400 before anything of it is made, saying how to ask for parts: `limit`, `after`, `bodies`',
+  ),
+  fixed(
+    'entries of a timeline or a diagram of the control API',
+    mostItems,
+    'entries',
+    '400, saying how to ask for less',
+  ),
+  fixed(
     'what all tenants of the server hold together',
     100 * fullAt,
     '% of the heap',
     "whatever would store more is refused: `OOM command not allowed when used memory > 'maxmemory'.` for a command, 503 for the rest; the older half of each traffic log is dropped; reads, deletes and resets still work",
   ),
-  fixed('the same', 100 * criticalAt, '% of the heap', 'reads are refused, too: 503'),
+  fixed(
+    'the same',
+    100 * criticalAt,
+    '% of the heap',
+    'reads are refused, too: 503; `PING`, `ECHO`, `TIME`, `INFO`, `DBSIZE` and reads of a number still work',
+  ),
   fixed('slots of `upcoming`', mostSlots, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', deepest, 'levels', '400'),
   fixed('values in the JSON of a request to the queue', mostQueueValues, 'values', '400'),

@@ -40,6 +40,9 @@ export const defaultLimits: ServerLimits = {
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
 export const longestHead = 65_536
 
+/** Headers of a request, however short, that Node itself takes. */
+export const mostHeaders = 1_000
+
 /** Bytes that are read of the body of a request that will be refused for its token or its origin. */
 export const mostUnwanted = 65_536
 

@@ -15,6 +15,11 @@ const frees = new Set(
 SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP
 BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARCH.DROP`.split(/\s+/),
 )
+/** Commands of health checks, and reads that answer a number or a word: they run while there is any memory at all. */
+const small = new Set(
+  `PING ECHO TIME INFO DBSIZE EXISTS TOUCH TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETBIT LLEN SCARD SISMEMBER HLEN
+HEXISTS HSTRLEN ZCARD ZSCORE XLEN`.split(/\s+/),
+)
 /** They have no such flag, and may write or keep what they were given. */
 const runs = new Set(['EVAL', 'EVALSHA', 'FCALL', 'SCRIPT LOAD', 'FUNCTION LOAD', 'FUNCTION RESTORE'])
 
@@ -26,6 +31,10 @@ export function storesMore(argv: readonly Bytes[]): boolean {
 
 function makesRoom([name]: readonly Bytes[]): boolean {
   return name !== undefined && frees.has(name.toUpperCase())
+}
+
+function isSmall([name]: readonly Bytes[]): boolean {
+  return name === undefined || small.has(name.toUpperCase())
 }
 
 /** What the native protocol says to a command for which there is no memory; `undefined` lets it in. */
@@ -52,21 +61,34 @@ export function refusedFor(heap: HeapWatch, call: Call, locate: ReturnType<typeo
   }
   const rows = typeof body === 'string' ? rowsOf(location.path, body) : undefined
   if (rows === undefined || rows.some(storesMore)) return json({ error: outOfMemory }, 400)
-  return heap.isCritical && !rows.some(([name]) => frees.has((name ?? '').toUpperCase()))
-    ? unavailable(heap)
-    : undefined
+  const doMakeRoom = rows.some(makesRoom)
+  if (doMakeRoom) heap.freed()
+  return heap.isCritical && !doMakeRoom && !rows.every(isSmall) ? unavailable(heap) : undefined
 }
 
+/** Orders that empty something, end something, or move time. */
+const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)\/[^/]+\/cancel)$/
+
 /** The same for an order to the control API. What frees memory, and what moves time, is still done. */
-export function refusedOrder(heap: HeapWatch, { method }: Call, path: string): Answer | undefined {
+export function refusedOrder(heap: HeapWatch, call: Call, path: string): Answer | undefined {
   heap.look()
   if (!heap.isFull) return undefined
-  if (method === 'DELETE' || /^\/_control\/[^/?#]+\/(?:reset|clock)(?:[/?#]|$)/.test(path)) {
+  const [, verb = ''] = /^\/_control\/[^/?#]+\/([^?#]*)/.exec(path) ?? []
+  const command = verb === 'store/run' ? commandIn(call.body()) : undefined
+  const { method } = call
+  if (method === 'DELETE' || freeing.test(verb) || (command !== undefined && makesRoom(command))) {
     heap.freed()
     return undefined
   }
-  return method === 'GET' && !heap.isCritical ? undefined : unavailable(heap)
+  if (command !== undefined) {
+    if (storesMore(command)) return unavailable(heap)
+    return heap.isCritical && !isSmall(command) ? unavailable(heap) : undefined
+  }
+  return method === 'GET' && !heap.isCritical && !large.test(verb) ? undefined : unavailable(heap)
 }
+
+/** Orders whose answers are as large as what is kept. */
+const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
 export function unavailable(heap: HeapWatch): Answer {
   return json({ error: heap.sentence }, 503, [['retry-after', '1']])
@@ -86,5 +108,16 @@ function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | unde
   } catch {
     // Refused for its form.
     return []
+  }
+}
+
+/** The command of an order that runs one. */
+function commandIn(body: Bytes | Promise<Bytes>): readonly Bytes[] | undefined {
+  if (typeof body !== 'string' || body.length > legible) return undefined
+  try {
+    const { command } = JSON.parse(body) as { readonly command: readonly unknown[] }
+    return command.map((word) => latin1(String(word)))
+  } catch {
+    return undefined
   }
 }

@@ -76,6 +76,11 @@ const scripts: Readonly<Record<string, string>> = {
     'local t={} for i=1,10000 do t[i]=i end for i=1,1e9 do table.sort(t,function(a,b) return a>b end) end',
   'cjson again and again':
     'local t={} for i=1,10000 do t[i]=i end local s=cjson.encode(t) for i=1,1e9 do cjson.decode(s) end',
+  'tables that are kept': 'local t={} for i=1,1e9 do t[i]={} end',
+  'tables within tables': 'local t={} for i=1,1e9 do t={t,a=i} end',
+  'closures that are kept': 'local t={} for i=1,1e9 do t[i]=function() return i end end',
+  'names that are kept': 'local t={} for i=1,1e9 do t["k"..i]=i end',
+  'short strings that are kept': 'local t={} for i=1,1e9 do t[i]=string.rep("x",255) end',
   'a string that doubles': 'local s="x" for i=1,1e9 do s=s..s end',
 }
 
@@ -139,6 +144,8 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
     await filled(target, 'MSET', 'k', 100_000, (at) => (at === 0 ? ['v'] : [`k${at}`, 'v']))
     return target.store('/', ['SCAN', 0, 'MATCH', '*none*', 'COUNT', 9_007_199_254_740_991])
   },
+  'gaps of 512 MB in many keys': (target) =>
+    target.store('/', ['EVAL', 'for i=1,1e9 do redis.call("SETRANGE","k"..i,536870900,"x") end', '0']),
   'a value of 512 MB': async (target) => {
     await target.store('/', ['SETRANGE', 'large', 536_870_911, 'x'])
     return target.store('/', ['GET', 'large'])
@@ -146,6 +153,7 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
 }
 
 const coldUnits = 'its units take longer than 25 ns while its code is cold; at a higher price, honest scripts would end'
+const collected = `${coldUnits}; and what it keeps is moved by the collector`
 const filling = 'its preparation is one request of some hundred thousand words, as large as one may be'
 
 /** Scripts and commands that block for more than ten loops, and why that is accepted. */
@@ -160,6 +168,11 @@ const accepted: Readonly<Record<string, readonly [loops: number, because: string
   'gsub over a long text': [25, coldUnits],
   'table.concat again and again': [50, coldUnits],
   'sorting again and again': [20, coldUnits],
+  'tables that are kept': [45, collected],
+  'tables within tables': [45, collected],
+  'closures that are kept': [45, collected],
+  'names that are kept': [45, collected],
+  'short strings that are kept': [45, collected],
   'cjson again and again': [50, coldUnits],
   'one big set, intersected many times': [40, filling],
   'one big sorted set, united many times': [45, filling],
@@ -208,6 +221,11 @@ const fillings: Readonly<Record<string, (target: Target, turn: number) => Promis
     queue('/v2/publish/https://a.test', 'x'.repeat(500_000), { 'service-delay': '7d' }),
 }
 
+const dumped = 'a state, a dump, a snapshot or a difference of the control API, by an estimate'
+const traced = 'a trace of the control API, or changes of keys, by an estimate'
+
+const ofNow = ['/state', '/snapshot', '/store/dump']
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
@@ -245,6 +263,43 @@ export const attacks: readonly Attack[] = [
         ]
       },
       over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
+    }),
+  ),
+  {
+    name: 'a heap of 256 MB filled, and emptied by FLUSHALL',
+    limit: 'what all tenants of the server hold together',
+    heap: 256,
+    strike: async ({ store }) => {
+      let got: Got | undefined
+      for (let turn = 0; turn < 2_000 && (got === undefined || got.status < 300); turn++)
+        got = await store('/', ['SET', `k${turn}`, 'x'.repeat(500_000)])
+      const alive = await store('/', ['PING'])
+      const emptied = await store('/', ['FLUSHALL'])
+      await new Promise((resolve) => setTimeout(resolve, 1_100))
+      const again = await store('/', ['SET', 'again', 'x'])
+      return [
+        unless(got!.status >= 400, 'never refused', got!),
+        unless(alive.status === 200, 'no sign of life', alive),
+        unless(emptied.status === 200, 'not emptied', emptied),
+        unless(again.status === 200, 'not free again', again),
+      ]
+    },
+    over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
+  },
+  ...[...ofNow, '/traffic/trace', '/traffic', '/store/changes'].map(
+    (path): Attack => ({
+      name: `GET ${path} of a tenant that holds 300 MB`,
+      limit: ofNow.includes(path) ? dumped : traced,
+      strike: async ({ store, order }) => {
+        for (let turn = 0; turn < 60; turn++) await store('/', ['SET', `k${turn}`, 'x'.repeat(5_000_000)])
+        const got = await order(path)
+        return [
+          // Of the past less is kept than that.
+          unless(got.status === 400 || !ofNow.includes(path), 'not refused', got),
+          unless(got.status < 500 && !got.text.includes('string length'), 'fails', got),
+        ]
+      },
+      over: { loops: 25, because: 'its preparation is requests of 5 MB' },
     }),
   ),
   {
@@ -289,6 +344,19 @@ export const attacks: readonly Attack[] = [
       over: { loops: 200, because: 'a body of 126 MB is read' },
     },
   ]),
+  {
+    name: '/pipeline: a thousand copies of a set of 200,000',
+    limit: 'policy.maxWork',
+    strike: async (target) => {
+      await filled(target, 'SADD', 's', 200_000, (at) => [at])
+      const got = await target.store(
+        '/pipeline',
+        Array.from({ length: 1_000 }, (_, at) => ['COPY', 's', `to${at}`]),
+      )
+      return [unless(got.text.includes('"result":1') && got.status === 200, 'not answered row by row', got)]
+    },
+    over: { loops: 40, because: filling },
+  },
   ...Object.entries(scripts).map(
     ([name, script]): Attack => ({
       name: `a script: ${name}`,

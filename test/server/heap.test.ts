@@ -53,11 +53,15 @@ test('it is collected when it has grown near its limit, and after a deletion', (
     expect([heap.isFull, collect.mock.calls.length]).toEqual([true, 1])
     host.ms += 10_000
     look(100)
-    expect(collect).toHaveBeenCalledTimes(1)
+    // What was forgotten when it had become full, may be enough.
+    expect(collect).toHaveBeenCalledTimes(2)
+    host.ms += 10_000
+    look(100)
+    expect(collect).toHaveBeenCalledTimes(2)
     heap.freed()
     host.bytes = 100
     look(100)
-    expect([heap.isFull, collect.mock.calls.length]).toEqual([false, 2])
+    expect([heap.isFull, collect.mock.calls.length]).toEqual([false, 3])
   } finally {
     heap.end()
   }
@@ -104,8 +108,67 @@ test('a full heap refuses what stores, and lets in what reads and deletes', () =
   for (const path of ['reset', 'clock/advance'])
     expect(refusedOrder(heap, asked('POST', ''), `/_control/w1/${path}`)).toBeUndefined()
   expect(refusedOrder(heap, asked('DELETE', ''), '/_control/w1')).toBeUndefined()
+  for (const path of ['state', 'snapshot', 'store/dump', 'queue/dump', 'store/changes', 'traffic/trace?limit=1'])
+    expect(refusedOrder(heap, asked('GET', ''), `/_control/w1/${path}`)?.status).toBe(503)
+  for (const path of ['traffic?limit=1', 'queue/messages', 'clock', ''])
+    expect(refusedOrder(heap, asked('GET', ''), `/_control/w1/${path}`)).toBeUndefined()
   expect(refusesCommand(heap, words('SET k v'))).toBe(outOfMemory)
   expect(refusesCommand(heap, words('GET k'))).toBeUndefined()
+})
+
+test.each([
+  ['GET', '/store/flushall', ''],
+  ['GET', '/store/del/k1/k2', ''],
+  ['POST', '/store', '["UNLINK","k"]'],
+  ['POST', '/store/pipeline', '[["PING"],["hdel","h","f"]]'],
+  ['POST', '/store/multi-exec', '[["LTRIM","l","0","1"]]'],
+  ['DELETE', '/queue/v2/messages/1', ''],
+  ['DELETE', '/_control/w1/traffic', ''],
+  ['POST', '/_control/w1/reset', ''],
+  ['POST', '/_control/w1/queue/reset', ''],
+  ['POST', '/_control/w1/clock/advance', ''],
+  ['POST', '/_control/w1/queue/messages/msg_1/cancel', ''],
+  ['POST', '/_control/w1/store/run', '{"command":["FLUSHALL"]}'],
+])('a full heap is collected a second after %s %s %s', (method, path, body) => {
+  const { heap, host, collect } = heapThatHolds(900)
+  heap.start()
+  try {
+    const ask = () => {
+      const call = asked(method, path, body)
+      return path.startsWith('/_control') ? refusedOrder(heap, call, path) : refusedFor(heap, call, locate)
+    }
+    host.ms = 60_000
+    heap.look()
+    expect(collect).toHaveBeenCalledTimes(1)
+    host.ms = 120_000
+    expect(ask()).toBeUndefined()
+    host.bytes = 100
+    host.ms += 1_001
+    expect(refusedFor(heap, asked('POST', '/store', '["SET","k","v"]'), locate)).toBeUndefined()
+    expect(collect).toHaveBeenCalledTimes(2)
+  } finally {
+    heap.end()
+  }
+})
+
+test('health checks and small reads are answered while there is any memory', () => {
+  const { heap } = heapThatHolds(900)
+  const status = (path: string, body?: string) =>
+    refusedFor(heap, asked(body === undefined ? 'GET' : 'POST', path, body), locate)?.status
+  for (const name of ['ping', 'PING', 'echo/x', 'time', 'info', 'dbsize', 'exists/k', 'ttl/k', 'strlen/k'])
+    expect(status(`/store/${name}`)).toBeUndefined()
+  expect(status('/store', '["PING"]')).toBeUndefined()
+  expect(status('/store/pipeline', '[["PING"],["DBSIZE"]]')).toBeUndefined()
+  expect(status('/store/pipeline', '[["PING"],["GET","k"]]')).toBe(503)
+  for (const name of ['get/k', 'keys/*', 'lrange/l/0/-1']) expect(status(`/store/${name}`)).toBe(503)
+  for (const [command, expected] of [
+    ['["PING"]', undefined],
+    ['["GET","k"]', 503],
+    ['["SET","k","v"]', 503],
+  ] as const) {
+    const order = asked('POST', '', `{"command":${command}}`)
+    expect(refusedOrder(heap, order, '/_control/w1/store/run')?.status).toBe(expected)
+  }
 })
 
 test('a heap that is nearly used up refuses reads as well', () => {

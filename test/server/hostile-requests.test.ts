@@ -12,6 +12,7 @@ import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { addressOf, isLoopbackAddress } from '../../src/server/addresses.js'
+import { longestHead, mostHeaders } from '../../src/server/limits.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { statsService } from '../../src/stats/rest/endpoints.js'
 import { storeService } from '../../src/store/rest/endpoints.js'
@@ -515,4 +516,23 @@ describe('which address decides', () => {
       expect((await ask(`${server.origin}/w1/store/ping`, { headers: bearer(defaults.store) })).status).toBe(200)
     },
   )
+})
+
+describe('the head of a request', () => {
+  const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'v']))
+
+  test('has as many headers, and as many bytes, as the table of limits says', async () => {
+    const { origin } = await start({ host: '127.0.0.1' })
+    const status = async (headers: Record<string, string>) => (await ask(`${origin}/_health`, { headers })).status
+    // Beside its own few.
+    expect(await status(short(mostHeaders - 10))).toBe(200)
+    expect(await status({ long: 'x'.repeat(longestHead - 1_000) })).toBe(200)
+    expect(await status({ long: 'x'.repeat(longestHead) })).toBe(431)
+  })
+
+  test.skipIf(Number.parseInt(process.versions.node, 10) < 24)('of more headers is refused', async () => {
+    const { origin } = await start({ host: '127.0.0.1' })
+    const got = await ask(`${origin}/_health`, { headers: short(mostHeaders + 1) })
+    expect(got.status).toBe(431)
+  })
 })

@@ -107,7 +107,7 @@ describe('strings beyond every reply', () => {
   it.each(['/get/big', '/getrange/big/0/-1', '/getex/big', '/digest/big', '/incr/big'])(
     'are refused as the service does: %s',
     async (path) => {
-      const rest = Rest.open()
+      const rest = Rest.open({ policy: { maxWork: 20_000_000 } })
       await rest.run('SETRANGE', 'big', 536_870_900, 'x')
       const answer = await rest.get(path)
       expect(answer.status).toBeLessThan(500)
@@ -117,7 +117,7 @@ describe('strings beyond every reply', () => {
   )
 
   it('do not grow without end', async () => {
-    const rest = Rest.open()
+    const rest = Rest.open({ policy: { maxWork: 20_000_000 } })
     await rest.run('SETRANGE', 'big', 536_870_900, 'x')
     expect((await rest.get('/append/big/twelve-bytes')).json).toEqual({
       error: 'ERR string exceeds maximum allowed size (proto-max-bulk-len)',

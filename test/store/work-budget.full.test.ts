@@ -198,7 +198,9 @@ describe('the largest words that a command takes', () => {
     'end %s in a reply or an error',
     (name, usage) => {
       const { store, run } = createScriptStore({ maxWork: 200_000, maxScriptSteps: 200_000 })
+      Object.assign(store.options.policy, { maxWork: 10_000_000 })
       run('SETRANGE', 'big', 200_000_000, 'x')
+      Object.assign(store.options.policy, { maxWork: 200_000 })
       run('RPUSH', 'list', ...many(500))
       run('SADD', 'set', ...many(500))
       run('HSET', 'hash', ...many(500))

@@ -1,4 +1,4 @@
-import { charge, vm } from '../runtime/activation.js'
+import { charge, unitsOf, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from '../runtime/operations.js'
 import type { Value } from '../runtime/value.js'
@@ -211,15 +211,23 @@ function pair(left: Evaluate, right: Evaluate, operation: Operation): Evaluate {
     const a = left(frame)
     const b = right(frame)
     if (typeof a === 'string' && a.length < 256) {
-      if (typeof b === 'string') return b.length < 256 ? a + b : concatenate(a, b, operation)
-      if (typeof b === 'number') return a + textOf(b)
+      if (typeof b === 'string' && b.length >= 256) return concatenate(a, b, operation)
+      if (typeof b === 'string' || typeof b === 'number') {
+        charge(unitsOf.join)
+        return a + (typeof b === 'number' ? textOf(b) : b)
+      }
     }
     return concatenate(a, b, operation)
   }
 }
 
 function tableConstructor(compiler: Compiler, items: readonly TableItem[], line: number): Evaluate {
-  if (items.length === 0) return () => new LuaTable()
+  if (items.length === 0) {
+    return () => {
+      charge(unitsOf.table)
+      return new LuaTable()
+    }
+  }
   const last = items[items.length - 1]!
   const isOpen = last.key === undefined && isMulti(last.value)
   const fixed = isOpen ? items.slice(0, -1) : items
@@ -231,6 +239,7 @@ function tableConstructor(compiler: Compiler, items: readonly TableItem[], line:
   })
   const rest = isOpen ? compiler.all(last.value) : undefined
   return (frame) => {
+    charge(unitsOf.table + unitsOf.listOfTable)
     const table = new LuaTable()
     const list: Value[] = []
     for (const [key, value] of fill) {
@@ -250,6 +259,7 @@ function tableConstructor(compiler: Compiler, items: readonly TableItem[], line:
 function listConstructor(values: readonly Evaluate[], rest: EvaluateAll | undefined): Evaluate {
   const count = values.length
   return (frame) => {
+    charge(unitsOf.table + unitsOf.listOfTable)
     const list: Value[] = []
     for (let at = 0; at < count; at++) list.push(values[at]!(frame))
     if (rest !== undefined) appendAll(list, rest(frame))

@@ -1,4 +1,4 @@
-import { charge, exhausted, hostErrorValue, TailCall, vm } from '../runtime/activation.js'
+import { charge, exhausted, hostErrorValue, TailCall, unitsOf, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import {
   arithmetic,
@@ -366,6 +366,7 @@ class YieldingCompiler {
       return { key: item.key === undefined ? undefined : this.#one(item.key), part: this.#one(item.value) }
     })
     return function* (frame) {
+      charge(unitsOf.table + unitsOf.listOfTable)
       const table = new LuaTable()
       const list: Value[] = []
       for (const { key, part } of items) {

@@ -1,4 +1,4 @@
-import { charge } from '../runtime/activation.js'
+import { charge, unitsOf } from '../runtime/activation.js'
 import type { CallSite, LuaFunction, Value } from '../runtime/value.js'
 import { LuaTable, nothing } from '../runtime/value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
@@ -84,8 +84,8 @@ export class Compiler {
     const { upvalues } = node
     const count = upvalues.length
     const slots = upvalues.map(({ local, index }) => (local === undefined ? -1 - index : local.slot))
-    if (count === 0) return () => make([])
     return (frame) => {
+      charge(unitsOf.closure)
       const cells: Cell[] = []
       for (let each = 0; each < count; each++) {
         const slot = slots[each]!
@@ -173,6 +173,7 @@ export function enterFrame(code: Code, upvalues: Cell[], args: readonly Value[])
     if (args.length > 16) charge(args.length >> 4)
     frame[1] = extra
     if (argumentTable !== undefined) {
+      charge(unitsOf.table + unitsOf.listOfTable)
       const table = new LuaTable()
       table.adoptList([...extra])
       table.set('n', extra.length)

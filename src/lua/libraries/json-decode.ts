@@ -106,7 +106,7 @@ class Decoder {
     if (!this.#is('T_OBJ_END')) {
       for (;;) {
         if (!this.#is('T_STRING')) throw this.#unexpected('object key string')
-        charge(16)
+        charge(13)
         const key = this.#value
         this.#next()
         if (!this.#is('T_COLON')) throw this.#unexpected('colon')

@@ -250,7 +250,7 @@ class Unpacker {
   #array(length: number, level: number): LuaTable {
     const table = new Table()
     for (let at = 1; at <= length; at++) {
-      charge(8)
+      charge(7)
       table.setNumber(at, this.value(level + 1))
     }
     return table
@@ -259,7 +259,7 @@ class Unpacker {
   #map(count: number, level: number): LuaTable {
     const table = new Table()
     for (let at = 0; at < count; at++) {
-      charge(16)
+      charge(13)
       const key = this.value(level + 1)
       const value = this.value(level + 1)
       if (key === undefined) throw hostError('table index is nil')

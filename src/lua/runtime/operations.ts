@@ -7,6 +7,7 @@ import {
   LuaError,
   longComparison,
   longestString,
+  unitsOf,
   vm,
 } from './activation.js'
 import { numberText, parseNumber } from './number-text.js'
@@ -276,6 +277,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   const a = typeof left === 'number' ? textOf(left) : left
   const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
+  charge(unitsOf.join)
   // Engines join by reference: a new string costs its shorter half at most.
   const bytes = Math.min(length, b.length)
   if (bytes > 255) {

@@ -1,4 +1,4 @@
-import { charge } from './activation.js'
+import { charge, chargePlace } from './activation.js'
 /**
  * The values of Lua as JavaScript sees them. Strings are byte strings (see kernel/bytes): one char, one byte.
  *
@@ -75,6 +75,10 @@ class Entry {
 /** Up to this many entries, walking the list is faster than a `Map`. */
 const smallTable = 8
 
+/** Units for a new entry: in a list that is walked, and in a `Map` that grows and is hashed anew. */
+const unitsPerEntry = 3
+const unitsPerIndexed = 16
+
 /** Holes of deleted elements that a traversal skips for free; beyond them, two cost a step. */
 const fewPassed = 32
 const passedShift = 1
@@ -130,6 +134,7 @@ export class LuaTable {
     } else if (key === length + 1) {
       if (value === undefined) return
       list.push(value)
+      chargePlace(1)
       if (this.#live !== 0) this.#adopt()
     } else {
       this.#setEntry(key + 0, value)
@@ -268,6 +273,7 @@ export class LuaTable {
     this.#last = entry
     this.#live++
     this.#entries++
+    chargePlace(this.#entries > smallTable ? unitsPerIndexed : unitsPerEntry)
     if (this.#index !== undefined) this.#index.set(key, entry)
     else if (this.#entries > smallTable) this.#buildIndex()
   }

@@ -138,6 +138,8 @@ function failure(error: unknown): Answer {
   if (error instanceof URIError)
     return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8.' }, 400)
   if (error instanceof TenantsFull) return json({ error: error.message }, 503)
+  if (error instanceof RangeError && error.message === 'Invalid string length')
+    return json({ error: 'The answer would be longer than a string may be. Ask for less at once.' }, 400)
   // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)

@@ -1,5 +1,7 @@
-import { HttpError, json } from '../../protocol/call.js'
+import { latin1, utf8 } from '../../kernel/bytes.js'
+import { HttpError, jsonText } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
+import { inSlices } from './large.js'
 import type { Asked } from './order.js'
 
 /** Items of one answer at most, so that nobody else waits long for a list. */
@@ -29,7 +31,11 @@ interface ListOptions<T> {
  * A list as an answer: whole where it is short, in parts where it is asked for in parts.
  * @throws HttpError with how to ask, where it is too long for one answer and no `limit` was given
  */
-export function listed<T>(items: readonly T[], { query }: Asked, { of, view, size = () => 0 }: ListOptions<T>): Answer {
+export async function listed<T>(
+  items: readonly T[],
+  { query }: Asked,
+  { of, view, size = () => 0 }: ListOptions<T>,
+): Promise<Answer> {
   const given = wholeNumber(query, 'limit')
   const skip = wholeNumber(query, 'skip') ?? 0
   const limit = given ?? mostItems
@@ -46,7 +52,8 @@ export function listed<T>(items: readonly T[], { query }: Asked, { of, view, siz
   }
   const next = new URLSearchParams(query)
   next.set('skip', String(end))
-  return json(items.slice(skip, end).map(view), 200, isWhole ? [] : [['link', `<?${next}>; rel="next"`]])
+  const told = await inSlices(items.slice(skip, end), size, (item) => utf8(JSON.stringify(view(item))))
+  return jsonText(latin1(`[${told.join(',')}]`), 200, isWhole ? [] : [['link', `<?${next}>; rel="next"`]])
 }
 
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {

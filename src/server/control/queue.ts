@@ -7,6 +7,7 @@ import { type DirectPublish, type DirectQueue, engineOf } from '../../queue/dire
 import type { QueueDump } from '../../queue/dump/snapshot.js'
 import type { Message } from '../../queue/message/message.js'
 import { signatureFlaws } from '../../queue/signing/signature-lab.js'
+import { refuseLarge, roomAtOnce, sizeOfQueue } from './large.js'
 import { type Order, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
 import { refusing } from './refusing.js'
@@ -335,7 +336,10 @@ export const queueOrders: readonly Order[] = regional([
     method: 'GET',
     path: '/queue/dump',
     summary: 'Everything that is in the queue.',
-    run: ({ queue }) => queue.dump(),
+    run: ({ queue }) => {
+      refuseLarge(sizeOfQueue(queue), roomAtOnce, 'The queue', 'Ask for GET /queue/messages?limit=100.')
+      return queue.dump()
+    },
   },
   order({
     method: 'PUT',

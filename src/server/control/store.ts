@@ -2,13 +2,15 @@ import * as v from 'valibot'
 import { type WireReply, wireReply, wordOfWire } from '../../client/wire-value.js'
 import { latin1 } from '../../kernel/bytes.js'
 import { iso } from '../../kernel/instant.js'
-import { toldChanges } from '../../report/told-changes.js'
+import { weightOf } from '../../kernel/weight.js'
+import { changesSince, toldChange } from '../../report/told-changes.js'
 import type { PastInstant } from '../../sandbox/past.js'
 import type { Reply } from '../../store/command/reply.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
 import { inside } from '../../store/inside.js'
 import { bytesOfWord, plainReply } from '../../store/plain.js'
 import { searchLoading } from '../../store/search/loading.js'
+import { inSlices, mostInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
 import { type Order, order } from './order.js'
 import { mostItems, wholeNumber } from './parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
@@ -22,6 +24,8 @@ const dump = v.custom<StoreDump>(
 function replied(reply: Reply): { reply: WireReply } {
   return { reply: wireReply(plainReply(reply)) }
 }
+
+const scanIt = 'Read it with SCAN and POST /store/run.'
 
 export const storeOrders: readonly Order[] = [
   order({
@@ -78,7 +82,10 @@ export const storeOrders: readonly Order[] = [
       effect: 'reads',
       next: 'store_get or run_command for one key.',
     },
-    run: ({ store }) => store.dump(),
+    run: ({ store }) => {
+      refuseLarge(sizeOfStore({ store }), roomAtOnce, 'The store', scanIt)
+      return store.dump()
+    },
   },
   order({
     method: 'PUT',
@@ -94,7 +101,10 @@ export const storeOrders: readonly Order[] = [
     storedHere: true,
     summary: 'What has changed since a dump.',
     body: v.strictObject({ before: dump }),
-    run: ({ store }, { before }) => store.diff(before),
+    run: ({ store }, { before }) => {
+      refuseLarge(sizeOfStore({ store }), roomAtOnce, 'The store', scanIt)
+      return store.diff(before)
+    },
   }),
   {
     method: 'GET',
@@ -115,11 +125,15 @@ export const storeOrders: readonly Order[] = [
       defaults: { limit: 30 },
     },
     run: ({ store, traffic }, _, { query }) => {
-      const changes = toldChanges(store, traffic.redaction(), wholeNumber(query, 'after'))
+      const redaction = traffic.redaction()
+      const changes = changesSince(store, redaction, wholeNumber(query, 'after'))
       const limit = Math.min(wholeNumber(query, 'limit') ?? mostItems, mostItems)
       // One entry may have left something at many keys: who asks for what comes after it has to have all of it.
       const last = changes[limit - 1]?.seq
-      return last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
+      const asked = last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
+      const size = asked.reduce((sum, change) => sum + weightOf(change), 0)
+      if (asked.length > 1) refuseLarge(size, mostInSlices, 'What has changed', 'Ask for less with `limit`.')
+      return inSlices(asked, weightOf, (change) => toldChange(change, redaction))
     },
   },
   order({
@@ -164,6 +178,7 @@ export const storeOrders: readonly Order[] = [
       args: { from: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}`', to: 'the same' },
     },
     run: (sandbox, { from, to }) => {
+      refuseLarge(sizeOfStore(sandbox), roomAtOnce, 'The store', 'Ask for GET /store/changes with `limit`.')
       const before = sandbox.at(from as PastInstant).store.dump()
       return (to === undefined ? sandbox.store : sandbox.at(to as PastInstant).store).diff(before)
     },

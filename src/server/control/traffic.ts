@@ -1,14 +1,18 @@
-import { utf8 } from '../../kernel/bytes.js'
+import { latin1, utf8 } from '../../kernel/bytes.js'
 import type { Duration } from '../../kernel/duration.js'
 import { milliseconds, parseDuration } from '../../kernel/duration.js'
 import { type Entry, entryTypes } from '../../kernel/traffic.js'
-import { HttpError } from '../../protocol/call.js'
+import { weightOf } from '../../kernel/weight.js'
+import { HttpError, jsonText } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
-import { changesOf } from '../../report/html.js'
+import { changesSince, toldChange } from '../../report/told-changes.js'
+import { EntryWriter, traceOf } from '../../report/trace.js'
+import type { TrafficView } from '../../report/traffic-view.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { bytesOf, entryStream } from './entry-stream.js'
+import { inSlices, mostInSlices, refuseLarge, sizeOfEntries, sizeOfEntry } from './large.js'
 import { type Asked, type Order, order } from './order.js'
-import { listed, partOf, wholeNumber } from './parts.js'
+import { listed, mostItems, partOf, wholeNumber } from './parts.js'
 import { nothing } from './schemas.js'
 import { writerOf } from './wire-entry.js'
 
@@ -53,14 +57,10 @@ export const trafficOrders: readonly Order[] = [
     query: {
       redact: 'more names that hold secrets, with commas between them; `body` hides all bodies',
       bodies: 'bytes of a body that are kept; all without it',
+      after: 'the `seq` of the last entry that is left out',
+      limit: 'how many entries, the first ones',
     },
-    run: ({ traffic }, _, { query }) => {
-      const bodies = wholeNumber(query, 'bodies')
-      const redact = query.getAll('redact').flatMap((list) => list.split(','))
-      const trace = traffic.toTrace({ redact, ...(bodies !== undefined && { bodies }) })
-      const changes = changesOf(traffic, traffic.redaction(redact))
-      return changes.length === 0 ? trace : { ...trace, changes }
-    },
+    run: ({ traffic }, _, { query }) => traced(traffic, query),
   },
   {
     method: 'GET',
@@ -91,6 +91,7 @@ export const trafficOrders: readonly Order[] = [
     run: ({ traffic }, _, { query }) => {
       const [limit, after, around] = ['limit', 'after', 'around'].map((name) => wholeNumber(query, name))
       const shown = after === undefined ? traffic : traffic.since(after)
+      refuseLong(limit ?? shown.size, 'Ask for the latest with `limit`.')
       return plainText(
         shown.timeline({
           ...(limit !== undefined && { limit }),
@@ -104,7 +105,7 @@ export const trafficOrders: readonly Order[] = [
     method: 'GET',
     path: '/traffic/diagram',
     summary: 'The story as a sequence diagram.',
-    query: { format: '`text` or `mermaid`' },
+    query: { format: '`text` or `mermaid`', after: 'the `seq` of the last entry that is not shown' },
     answers: 'text/plain',
     tool: {
       name: 'diagram',
@@ -114,7 +115,9 @@ export const trafficOrders: readonly Order[] = [
       ofTraces: true,
     },
     run: ({ traffic }, _, { query }) => {
-      return plainText(traffic.diagram({ format: oneOf(query, 'format', ['text', 'mermaid']) }))
+      const shown = traffic.since(wholeNumber(query, 'after') ?? 0)
+      refuseLong(shown.size, 'Ask for what follows an entry with `after`.')
+      return plainText(shown.diagram({ format: oneOf(query, 'format', ['text', 'mermaid']) }))
     },
   },
   order({
@@ -125,6 +128,38 @@ export const trafficOrders: readonly Order[] = [
     run: ({ traffic }) => traffic.clear(),
   }),
 ]
+
+/** A story that nobody could read is not written: every entry of it takes its time. */
+function refuseLong(entries: number, instead: string): void {
+  if (entries <= mostItems) return
+  throw new HttpError(400, `There are ${entries} entries; one answer shows at most ${mostItems} of them. ${instead}`)
+}
+
+/** A trace as JSON, made in slices. Entries and changes are those of the moment at which it was asked for. */
+async function traced(traffic: TrafficView, query: URLSearchParams): Promise<Answer> {
+  const [bodies = Number.POSITIVE_INFINITY, after = 0, limit] = ['bodies', 'after', 'limit'].map((name) =>
+    wholeNumber(query, name),
+  )
+  const redaction = traffic.redaction(query.getAll('redact').flatMap((list) => list.split(',')))
+  const entries = traffic.since(after).entries.slice(0, limit)
+  const last = limit === undefined ? undefined : entries.at(-1)?.seq
+  const { store } = traffic.context
+  const left = store === undefined ? [] : changesSince(store, redaction, after)
+  const changes = last === undefined ? left : left.filter(({ seq }) => seq <= last)
+  // One entry is always told, or a large one could never be read.
+  if (entries.length > 1) {
+    const size = changes.reduce((sum, change) => sum + weightOf(change), sizeOfEntries(entries, bodies))
+    const instead = 'Ask for a part with `limit` and then `after`, or for shorter bodies with `bodies`.'
+    refuseLarge(size, mostInSlices, 'The trace', instead)
+  }
+  const facts = JSON.stringify(traceOf([], traffic.context, redaction))
+  const writer = new EntryWriter(redaction, bodies)
+  const told = await inSlices(entries, sizeOfEntry, (entry) => utf8(JSON.stringify(writer.entry(entry))))
+  const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(toldChange(change, redaction))))
+  const end = ofKeys.length === 0 ? ']}' : `],"changes":[${ofKeys.join(',')}]}`
+  // The entries are the last of its facts.
+  return jsonText(latin1(`${utf8(facts.slice(0, -2))}${told.join(',')}${end}`))
+}
 
 export const longestWait = 60_000
 
@@ -178,7 +213,7 @@ function longPoll(sandbox: Sandbox, asked: Asked): unknown {
   }).then((entries) => told(sandbox, entries, asked))
 }
 
-function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Answer {
+function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Promise<Answer> {
   const writer = writerOf(sandbox)
   return listed(entries, asked, { of: 'entries', view: (entry) => writer.entry(entry), size: bytesOf })
 }

@@ -4,6 +4,7 @@ import type { PastInstant } from '../../sandbox/past.js'
 import { placeOf, type Sandbox } from '../../sandbox/sandbox.js'
 import { inside } from '../../store/inside.js'
 import { pendingOf, timeOf } from './clock.js'
+import { refuseLarge, roomAtOnce, sizeOfEntries, sizeOfState } from './large.js'
 import { type Order, order } from './order.js'
 import { nothing, pastInstant } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
@@ -58,7 +59,10 @@ export const worldOrders: readonly Order[] = [
     path: '/state',
     storedHere: true,
     summary: 'The whole world as JSON: data store, users, queue, signing keys, what the statistics counted, the time.',
-    run: (sandbox) => sandbox.dump(),
+    run: (sandbox) => {
+      refuseLarge(sizeOfState(sandbox), roomAtOnce, 'The state of this tenant', keepState)
+      return sandbox.dump()
+    },
   },
   order({
     method: 'PUT',
@@ -120,10 +124,21 @@ export const worldOrders: readonly Order[] = [
     summary: 'State, traffic and what is left to happen at one moment, nothing hidden: what matchers look into.',
     run(sandbox: Sandbox) {
       const { elsewhere } = inside.of(sandbox.store)
+      const { entries } = sandbox.traffic
+      const size = sizeOfState(sandbox) + sizeOfEntries(entries)
+      refuseLarge(
+        size,
+        roomAtOnce,
+        'A snapshot of this tenant',
+        `Forget the traffic with DELETE /traffic. ${keepState}`,
+      )
       return elsewhere === undefined ? snapshotOf(sandbox) : elsewhere.copied(() => snapshotOf(sandbox))
     },
   },
 ]
+
+const keepState =
+  'Read keys with SCAN and POST /store/run, and the queue with GET /queue/messages?limit=100; or start the server with --state FILE, which writes it all.'
 
 function eachOf(texts: object, as: (text: string) => string): Record<string, unknown> {
   return Object.fromEntries(

@@ -130,9 +130,10 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
     return list.map(({ field, offset }) => asReply(field.get(array, offset)))
   }
   // As in redis-server the string grows for all writes at once, even for those that then fail.
-  const string = db.rawString(key, 'create')
+  const needed = Math.ceil(end / 8)
+  const string = db.rawString(key, 'create', needed)
   const { length } = string
-  const array = string.open(Math.ceil(end / 8))
+  const array = string.open(needed)
   const results = list.map((operation) => apply(operation, array))
   const wrote = ({ before, after }: Result) => after !== undefined && (array.length > length || before !== after)
   if (results.some(wrote)) db.notify('$', 'setbit', key)

@@ -158,7 +158,7 @@ export const bitmapCommands: readonly Command[] = [
     run({ db }, key, offset, value) {
       if (value !== '0' && value !== '1') throw replyError('bitValue')
       const byte = offset >>> 3
-      const string = db.rawString(key, 'create')
+      const string = db.rawString(key, 'create', byte + 1)
       const grows = byte >= string.length
       const array = string.open(byte + 1)
       const before = bitAt(array, offset)

@@ -146,7 +146,7 @@ function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
 }
 
 function keep(db: Database, key: Bytes, hll: Uint8Array): void {
-  db.rawString(key, 'create').replace(hll)
+  db.rawString(key, 'create', hll.length).replace(hll)
 }
 
 function mergedRegisters(counters: readonly (Uint8Array | undefined)[]): Uint8Array {

@@ -322,8 +322,9 @@ export const stringCommands: readonly Command[] = [
     args: [key('W'), bytes],
     run({ db }, key, value) {
       if (db.has(key)) {
-        if (db.stringLength(key) + value.length > maxStringLength) throw replyError('stringTooLong')
-        db.rawString(key, 'create').append(value)
+        const length = db.stringLength(key) + value.length
+        if (length > maxStringLength) throw replyError('stringTooLong')
+        db.rawString(key, 'create', length).append(value)
       } else db.set(key, value)
       db.notify('$', 'append', key)
       return db.stringLength(key)
@@ -349,7 +350,7 @@ export const stringCommands: readonly Command[] = [
       const length = db.stringLength(key)
       if (value === '') return length
       if (offset + value.length > maxStringLength) throw replyError('stringTooLong')
-      const string = db.rawString(key, 'create')
+      const string = db.rawString(key, 'create', offset + value.length)
       string.write(offset, value)
       db.notify('$', 'setrange', key)
       return string.length

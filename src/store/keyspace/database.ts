@@ -130,18 +130,20 @@ export class Database {
 
   /** A string key to be written in place; WRONGTYPE for any other kind. */
   rawString(key: Bytes): RawString | undefined
-  /** The same, an empty one when the key is free. */
-  rawString(key: Bytes, missing: 'create'): RawString
-  rawString(key: Bytes, missing?: 'create'): RawString | undefined {
-    let value = this.use(key)
-    if (value === undefined && missing === undefined) return undefined
-    if (value === undefined || typeof value === 'string') {
-      if (value !== undefined) this.work.charge(value.length >>> 5)
-      value = new RawString(value)
-      this.set(key, value, 'keep')
+  /** The same, an empty one when the key is free. It is opened up to `length`: a gap is paid for before it is made. */
+  rawString(key: Bytes, missing: 'create', length: number): RawString
+  rawString(key: Bytes, missing?: 'create', length = 0): RawString | undefined {
+    const value = this.use(key)
+    if (value instanceof RawString) {
+      this.work.charge(value.growth(length))
+      return value
     }
-    if (value instanceof RawString) return value
-    throw replyError('wrongType')
+    if (value === undefined && missing === undefined) return undefined
+    if (value !== undefined && typeof value !== 'string') throw replyError('wrongType')
+    this.work.charge(Math.max(value?.length ?? 0, length) >>> 5)
+    const made = new RawString(value)
+    this.set(key, made, 'keep')
+    return made
   }
 
   /** The container of a key, WRONGTYPE when it is of another class. */

@@ -47,6 +47,12 @@ export class RawString implements Container {
     return this.array
   }
 
+  /** Units of work that `open(length)` takes: room that is made, and what is copied into it, eight times as fast. */
+  growth(length: number): number {
+    const size = this.#sizeFor(length)
+    return size > this.#room.length ? ((size - this.#length) >>> 5) + (this.#length >>> 8) : 0
+  }
+
   /** The bytes from `from` up to, not including, `to`, shared with this string: for reading. */
   part(from: number, to: number): RawString {
     const part = new RawString()
@@ -78,11 +84,18 @@ export class RawString implements Container {
   }
 
   #grow(length: number): void {
-    if (length > this.#room.length) {
-      const room = new Uint8Array(Math.max(length, Math.min(2 * this.#room.length, this.#room.length + 1_048_576)))
+    const size = this.#sizeFor(length)
+    if (size > this.#room.length) {
+      const room = new Uint8Array(size)
       room.set(this.array)
       this.#room = room
     }
     this.#length = length
+  }
+
+  /** Bytes of the room for a string of this length. */
+  #sizeFor(length: number): number {
+    const { length: room } = this.#room
+    return length <= room ? room : Math.max(length, Math.min(2 * room, room + 1_048_576))
   }
 }
