@@ -2,6 +2,7 @@ import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
+import { stalledAfter } from '../store/native/crowd.js'
 import { freeFailures } from '../store/native/wire.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
@@ -45,9 +46,6 @@ export const longestHead = 65_536
 
 /** Bytes that are read of the body of a request that will be refused for its token or its origin. */
 export const mostUnwanted = 65_536
-
-/** Bodies of more bytes share three quarters of what may be on its way, so that small ones always find room. */
-export const largeBody = 1_048_576
 
 /** One limit, as the tables of docs/server.md and SECURITY.md list it. */
 export interface LimitRow {
@@ -93,7 +91,7 @@ export const limitRows: readonly LimitRow[] = [
     'buffered',
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
     'bytes',
-    '503 for a body; an event stream that is behind is dropped; of the native connections those that hold most are closed',
+    'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more',
     '512 MiB, or a quarter of the heap',
   ),
   option(
@@ -180,16 +178,10 @@ export const limitRows: readonly LimitRow[] = [
     'it is refused, as it would be anyway, before its body is read; the connection is closed',
   ),
   fixed(
-    'bodies of more than 1 MiB together',
-    75,
-    '% of `--max-buffered`',
-    '503 for a large body; small ones are still taken',
-  ),
-  fixed(
-    'answers that HTTP clients have not taken',
-    50,
-    '% of `--max-buffered`',
-    'the oldest of these connections is closed',
+    'no progress of a body that arrives, or of a client that has something to take, while others need room',
+    stalledAfter,
+    'ms',
+    'it is sent away before those that make progress',
   ),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(

@@ -9,6 +9,7 @@ import { type EventStream, eventStream } from '../../src/protocol/event-stream.j
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { defaultLimits } from '../../src/server/limits.js'
 import { type ListenerOptions, listener } from '../../src/server/listener.js'
+import { Crowd } from '../../src/store/native/crowd.js'
 
 const origin = 'http://double.test:1'
 const ends: (() => unknown)[] = []
@@ -168,7 +169,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
     return { status: 200, headers: [], body: stream.body }
   }
   const limits = { ...defaultLimits, streams: 1 }
-  const port = await listening(exchange, undefined, { limits, buffered })
+  const port = await listening(exchange, undefined, { limits, crowd: new Crowd(buffered) })
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const deaf: Socket = connect(port, '127.0.0.1')
   ends.push(() => deaf.destroy())

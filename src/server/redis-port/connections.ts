@@ -8,6 +8,7 @@ import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 import { bulky, inBulk } from '../bulk.js'
+import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
 
 // Streams of the host as connections of the native protocol.
@@ -104,6 +105,9 @@ export function serveStream(
     destroy: () => void stream.destroy(),
     get backlog() {
       return stream.writableLength
+    },
+    get taken() {
+      return takenFrom(stream)
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),

@@ -46,6 +46,8 @@ export interface Socket {
   destroy(): void
   /** Bytes that were written and have not been taken yet. */
   readonly backlog: number
+  /** Bytes that were taken so far. */
+  readonly taken: number
   /** Nothing more is to be read for now, or again. */
   pause(): void
   resume(): void
@@ -129,6 +131,8 @@ export class Wire implements Holder {
   #out = ''
   /** Bytes of messages that others are sent, too, and that the other end has not taken. */
   #shared = 0
+  /** Bytes that the other end has sent so far. */
+  #received = 0
   readonly #crowd: Crowd
   /** What is held for it. */
   readonly #account: Account
@@ -156,11 +160,15 @@ export class Wire implements Holder {
     this.#reader = new CommandReader(textOf)
     this.#crowd = crowd
     this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
-    crowd.join(this)
   }
 
   get held(): number {
-    return this.#account.held
+    return this.#account.held + this.#shared
+  }
+
+  /** Of who has not taken everything, only what it takes is progress. */
+  get progress(): number {
+    return this.#socket.backlog > 0 ? this.#socket.taken : this.#received
   }
 
   /** Its world hears of it when the socket is closed: how slow the host is does not belong in the middle of a command. */
@@ -187,11 +195,13 @@ export class Wire implements Holder {
       if (this.#crowd.makesRoom(more, this)) this.#account.take(more)
       else if (!Crowd.spares(bytes)) this.sendAway()
     }
+    if (!this.#isGone) this.#crowd.note(this)
   }
 
   receive(chunk: Uint8Array): void {
     if (this.#isClosed || this.#isEnding) return
     this.#reader.push(chunk)
+    this.#received += chunk.length
     if (!this.#isResting) {
       this.#isResting = true
       this.#socket.turn(this.#group, () => this.#goOn())
@@ -539,6 +549,7 @@ export class Wire implements Holder {
       }
     }
     this.#shared += bytes.length
+    this.#crowd.note(this)
     this.#socket.share(shared, () => {
       this.#shared -= bytes.length
       shared.letGo()

@@ -170,6 +170,7 @@ class Deaf implements Socket {
   written: Bytes[] = []
   readonly shared: Shared[] = []
   backlog = 0
+  taken = 0
   isDestroyed = false
   isPaused = false
   readonly due: (() => void)[] = []
@@ -200,6 +201,7 @@ class Deaf implements Socket {
 
   /** The other end takes everything. */
   take(): this {
+    this.taken += this.backlog
     this.backlog = 0
     for (const done of this.#taken.splice(0)) done()
     this.wire.settle()
