@@ -44,7 +44,7 @@ export const defaultLimits: ServerLimits = {
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
 export const longestHead = 65_536
 
-/** Bytes that are read of the body of a request that will be refused for its token or its origin. */
+/** Bytes that are read of the body of a request whose answer does not depend on it. */
 export const mostUnwanted = 65_536
 
 /** One limit, as the tables of docs/server.md and SECURITY.md list it. */
@@ -172,10 +172,10 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed('the head of a request', longestHead, 'bytes', '431'),
   fixed(
-    'the body of a request without a valid token, or from a foreign page',
+    'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered',
     mostUnwanted,
     'bytes',
-    'it is refused, as it would be anyway, before its body is read; the connection is closed',
+    'it is answered, as it would be anyway, before its body is read; the connection is closed',
   ),
   fixed(
     'no progress of a body that arrives, or of a client that has something to take, while others need room',

@@ -243,7 +243,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       turnsAway: (call) =>
         linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
       // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
-      isUnwanted: (call) => clustered === undefined && tenants.isUnwanted(call),
+      isUnwanted: (call) => (clustered === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
       takeTurn: (call, connection, run) => turns.take(groupOf(tenants.targetOf(call)), connection, run),
     },
   )

@@ -183,19 +183,16 @@ function encoded(...words: readonly string[]): string {
 const halfSent = (path: string, head: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
 
+const unwanted =
+  'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered'
+
 /** Bodies of 120 MB that never end, from callers of several kinds. */
 const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
   'with a token': ['/TENANT/store', 'authorization: Bearer t', '--max-buffered'],
-  'without a token': [
-    '/TENANT/store',
-    'accept: */*',
-    'the body of a request without a valid token, or from a foreign page',
-  ],
-  'of a foreign page': [
-    '/TENANT/queue/v2/batch',
-    'origin: https://evil.example',
-    'the body of a request without a valid token, or from a foreign page',
-  ],
+  'without a token': ['/TENANT/store', 'accept: */*', unwanted],
+  'of a foreign page': ['/TENANT/queue/v2/batch', 'origin: https://evil.example', unwanted],
+  'to no service': ['/nosuch', 'accept: */*', unwanted],
+  'to a foreign host': ['/TENANT/calls/https://a.test/x', 'accept: */*', unwanted],
 }
 
 /** Ways to fill the memory of a server whose heap is small, request by request. */
@@ -211,6 +208,17 @@ const fillings: Readonly<Record<string, (target: Target, turn: number) => Promis
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
+  {
+    name: 'thirty heads that announce 120 MB and send nothing',
+    limit: '--max-buffered',
+    strike: async ({ raw, store }) => {
+      const head =
+        'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 125829120\r\n\r\n'
+      for (let number = 0; number < 30; number++) await raw(head)
+      const got = await store('/set/k', 'x'.repeat(2_000_000))
+      return [unless(got.status === 200, 'a larger body is not taken', got)]
+    },
+  },
   ...Object.entries(senders).map(
     ([name, [path, head, limit]]): Attack => ({
       name: `thirty bodies that never end, ${name}`,

@@ -111,6 +111,33 @@ test.each([
   expect(body(early)).toBe(body(whole))
 })
 
+test.each([
+  ['a path that is nothing', '/nosuch', 404],
+  ['the root', '/', 404],
+  ['the health', '/_health', 200],
+  ['the inspector', '/_inspector', 404],
+  ['what begins as the server does', '/_nosuch/x', 404],
+  ['a node that is none', '/_cluster/x', 404],
+  ['a tenant without a service', '/main/nosuch', 404],
+  ['a foreign host', '/main/calls/https://bank.test/charges', 502],
+  ['an order that there is not', '/_control/main/nosuch', 404],
+  ['an order of another method', '/_control/main/traffic', 405],
+] as const)('%s is answered before the body has come', async (_, path, status) => {
+  const server = await start()
+  const { calls } = server.tenant('main')
+  const request = half(long, path)
+  const early = await untilEnd(sent(server, request))
+  expect(early).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
+  const inChunks = await untilEnd(sent(server, half('transfer-encoding: chunked', path) + chunk.repeat(3)))
+  if (inChunks !== '') expect(inChunks).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  calls.answer('https://bank.test/charges', 201)
+  if (status === 502)
+    expect(
+      await untilEnd(sent(server, `${half(`connection: close\r\n${long}`, path)}${' '.repeat(1.5 * megabyte)}`)),
+    ).toMatch(/^HTTP\/1\.1 201 /)
+})
+
 test('a body in chunks of a stranger is read no further than it may be', async () => {
   const server = await start()
   const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
