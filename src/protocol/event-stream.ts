@@ -175,5 +175,10 @@ export function eventStream(options: EventStreamOptions): EventStream {
 
 /** The bytes of one `data:` event. */
 export function dataFrame(data: Bytes): Uint8Array {
-  return toArray(`data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes)
+  return toArray(dataLine(data))
+}
+
+/** One `data:` event. */
+export function dataLine(data: Bytes): Bytes {
+  return `data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes
 }

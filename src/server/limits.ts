@@ -4,6 +4,7 @@ import { defaultPolicy } from '../policy/policy.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
 import { stalledAfter } from '../store/native/crowd.js'
 import { freeFailures } from '../store/native/wire.js'
+import { mostBytesWaiting } from './control/entry-stream.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
 
@@ -150,7 +151,12 @@ export const limitRows: readonly LimitRow[] = [
     'bytes',
     'the reader is dropped, as by `client-output-buffer-limit pubsub` of redis-server',
   ),
-  fixed('entries that a slow reader of a traffic stream has not taken', 16_777_216, 'bytes of bodies', 'it is dropped'),
+  fixed(
+    'entries that come while a reader of a traffic stream takes nothing',
+    mostBytesWaiting,
+    'bytes of bodies',
+    'it is dropped',
+  ),
   fixed(
     'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
     67_108_864,

@@ -45,6 +45,7 @@ export function listener(
   const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(crowd.buffered) }
   const outgoing = new Outgoing(crowd, limits.arrival)
   const queues = new Queues(takeTurn)
+  const ways: Ways = { streams, outgoing, crowd, takeTurn }
   const longestBody = Math.min(limits.body, crowd.buffered.limit)
   return (request, response) => {
     // Requests that came together are handed in together, also when the first was the end of their connection.
@@ -102,7 +103,7 @@ export function listener(
     }
     function answered(answer: Answer): void {
       room?.release()
-      send(answer, call, response, streams, outgoing, crowd)
+      send(answer, call, response, ways)
     }
     function failed(error: unknown): void {
       room?.release()
@@ -230,18 +231,20 @@ export function targetOf(request: IncomingMessage): string {
 /** Only what a socket cannot take at once waits. Smaller answers are counted when they do. */
 const largeAnswer = 65_536
 
-function send(
-  answer: Answer,
-  call: Call,
-  response: ServerResponse,
-  streams: OpenStreams,
-  outgoing: Outgoing,
-  crowd: Crowd,
-): void {
+/** What answers are sent with. */
+interface Ways {
+  readonly streams: OpenStreams
+  readonly outgoing: Outgoing
+  readonly crowd: Crowd
+  readonly takeTurn: NonNullable<ListenerOptions['takeTurn']>
+}
+
+function send(answer: Answer, call: Call, response: ServerResponse, ways: Ways): void {
+  const { streams, outgoing, crowd } = ways
   const { body } = answer
   const [status, list] = [statusOf(answer), headersOf(answer)]
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams, outgoing)
+    if (streams.count < streams.limit) void sendStream(status, list, body, call, response, ways)
     else refuseStream(body, response, streams.limit)
     return
   }
@@ -263,9 +266,9 @@ async function sendStream(
   status: number,
   headers: string[],
   body: ReadableStream<Uint8Array>,
+  call: Call,
   response: ServerResponse,
-  streams: OpenStreams,
-  outgoing: Outgoing,
+  { streams, outgoing, takeTurn }: Ways,
 ): Promise<void> {
   const { held } = streams
   readsInPlace(body, held)
@@ -287,7 +290,10 @@ async function sendStream(
   response.flushHeaders()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      // What is read may be made at that moment.
+      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
+      })
       if (done) break
       if (value.length >= bulky) await new Promise<void>(inBulk)
       if (!response.write(value)) {

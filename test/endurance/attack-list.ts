@@ -219,6 +219,20 @@ export const attacks: readonly Attack[] = [
       return [unless(got.status === 200, 'a larger body is not taken', got)]
     },
   },
+  {
+    name: 'thirty readers of a long traffic log',
+    strike: async ({ raw, store }) => {
+      for (let part = 0; part < 50; part++)
+        await store(
+          '/pipeline',
+          Array.from({ length: 1000 }, (_, at) => ['SET', `k${at}`, 'v']),
+        )
+      for (let number = 0; number < 30; number++)
+        await raw('GET /_control/TENANT/traffic/stream HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+      const got = await store('/', ['PING'])
+      return [unless(got.status === 200, 'nobody else is served', got)]
+    },
+  },
   ...Object.entries(senders).map(
     ([name, [path, head, limit]]): Attack => ({
       name: `thirty bodies that never end, ${name}`,

@@ -193,3 +193,33 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   deaf.resume()
   await once(deaf, 'close')
 })
+
+test('each part of a stream is read when it is the turn of its connection', async () => {
+  let made = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (++made > 3) controller.close()
+        else controller.enqueue(new Uint8Array(10))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const due: (() => void)[] = []
+  let isRequest = true
+  const port = await listening(() => ({ status: 200, headers: [], body }), undefined, {
+    takeTurn: (_call, _connection, run) => {
+      const isFirst = isRequest
+      isRequest = false
+      if (isFirst) run()
+      else due.push(run)
+    },
+  })
+  const text = fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.arrayBuffer())
+  for (let count = 0; count < 4; count++) {
+    await expect.poll(() => due.length).toBe(1)
+    expect(made).toBe(count)
+    due.pop()!()
+  }
+  expect((await text).byteLength).toBe(30)
+})
