@@ -53,10 +53,6 @@ export class HeldChunks {
     return true
   }
 
-  has(chunk: Uint8Array): boolean {
-    return this.#readers.has(chunk)
-  }
-
   /** A reader has taken it, or is gone. */
   letGo(chunk: Uint8Array): void {
     const readers = this.#readers.get(chunk)
@@ -66,14 +62,17 @@ export class HeldChunks {
   }
 }
 
+/** Holds chunks for a reader. */
+export type ChunkHolder = Pick<HeldChunks, 'hold' | 'letGo'>
+
 /** Who reads event streams in place, and what holds their chunks. */
-const heldBy = new WeakMap<ReadableStream<Uint8Array>, HeldChunks>()
+const heldBy = new WeakMap<ReadableStream<Uint8Array>, ChunkHolder>()
 
 /**
  * Tells that the reader of a body only reads its chunks. Those of an event stream are the ones that others get, then, and
  * are held until the reader lets go of them.
  */
-export function readsInPlace(body: ReadableStream<Uint8Array>, held: HeldChunks): void {
+export function readsInPlace(body: ReadableStream<Uint8Array>, held: ChunkHolder): void {
   heldBy.set(body, held)
 }
 

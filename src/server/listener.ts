@@ -9,7 +9,7 @@ import { Crowd } from '../store/native/crowd.js'
 import { bulky, inBulk } from './bulk.js'
 import { BodyRoom, bodyOf, Stranger } from './incoming.js'
 import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
-import { Outgoing } from './outgoing.js'
+import { Outgoing, StreamReader } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void
@@ -268,9 +268,9 @@ async function sendStream(
   body: ReadableStream<Uint8Array>,
   call: Call,
   response: ServerResponse,
-  { streams, outgoing, takeTurn }: Ways,
+  { streams, outgoing, crowd, takeTurn }: Ways,
 ): Promise<void> {
-  const { held } = streams
+  const held = new StreamReader(response, crowd, streams.held)
   readsInPlace(body, held)
   const reader = body.getReader()
   streams.count++
@@ -298,7 +298,7 @@ async function sendStream(
       if (value.length >= bulky) await new Promise<void>(inBulk)
       if (!response.write(value)) {
         // What others read as well is held once for all of them.
-        if (!held.has(value)) outgoing.hold(response, value.length)
+        if (!held.holds(value)) outgoing.hold(response, value.length)
         await drained(response)
         outgoing.taken(response)
       }

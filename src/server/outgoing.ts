@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Account } from '../kernel/account.js'
+import type { ChunkHolder, HeldChunks } from '../protocol/event-stream.js'
 import type { Crowd, Holder } from '../store/native/crowd.js'
 import { takenFrom } from './sockets.js'
 
@@ -78,5 +79,52 @@ class Reader implements Holder {
   sendAway(): void {
     this.forget()
     this.#response.req.socket.destroy()
+  }
+}
+
+/** Whoever reads an event stream: what is held for it, others may be sent as well. */
+export class StreamReader implements Holder, ChunkHolder {
+  readonly #response: ServerResponse
+  readonly #crowd: Crowd
+  readonly #all: HeldChunks
+  /** How often it waits for each. */
+  readonly #own = new Map<Uint8Array, number>()
+  held = 0
+
+  constructor(response: ServerResponse, crowd: Crowd, all: HeldChunks) {
+    this.#response = response
+    this.#crowd = crowd
+    this.#all = all
+  }
+
+  get progress(): number {
+    return takenFrom(this.#response.req.socket)
+  }
+
+  hold(chunk: Uint8Array): boolean {
+    if (!this.#all.hold(chunk) && !(this.#crowd.makesRoom(chunk.length, this) && this.#all.hold(chunk))) return false
+    this.#own.set(chunk, (this.#own.get(chunk) ?? 0) + 1)
+    this.held += chunk.length
+    this.#crowd.note(this)
+    return true
+  }
+
+  holds(chunk: Uint8Array): boolean {
+    return this.#own.has(chunk)
+  }
+
+  letGo(chunk: Uint8Array): void {
+    const times = this.#own.get(chunk)
+    if (times === undefined) return
+    if (times > 1) this.#own.set(chunk, times - 1)
+    else this.#own.delete(chunk)
+    this.#all.letGo(chunk)
+    this.held -= chunk.length
+    this.#crowd.note(this)
+  }
+
+  sendAway(): void {
+    for (const [chunk, times] of [...this.#own]) for (let time = 0; time < times; time++) this.letGo(chunk)
+    this.#response.destroy()
   }
 }

@@ -375,6 +375,19 @@ export const attacks: readonly Attack[] = [
     over: { loops: 25, because: 'each socket takes some megabytes' },
   },
   {
+    name: 'sixty who ask for 9 MB each and read nothing, beside one who reads',
+    limit: '--max-buffered',
+    heap: 512,
+    strike: async ({ raw, store }) => {
+      await store('/set/large', 'x'.repeat(9_000_000))
+      const ask = 'GET /TENANT/store/get/large HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\n\r\n'
+      for (let number = 0; number < 60; number++) await raw(ask)
+      const got = await store('/get/large', '')
+      return [unless(got.size > 9_000_000, 'who reads does not get everything', got)]
+    },
+    over: { loops: 25, because: 'each socket takes some megabytes' },
+  },
+  {
     // Limit: policy.maxAnswerSize.
     name: 'native: EXEC with a reply that is longer than a string',
     strike: async ({ native, store }) => {

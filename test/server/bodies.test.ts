@@ -4,9 +4,10 @@ import { connect as dial, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
+import { HeldChunks } from '../../src/protocol/event-stream.js'
 import { mostQueueValues } from '../../src/queue/rest/reading.js'
 import { mostControlValues } from '../../src/server/control/parts.js'
-import { Outgoing } from '../../src/server/outgoing.js'
+import { Outgoing, StreamReader } from '../../src/server/outgoing.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { Crowd } from '../../src/store/native/crowd.js'
 
@@ -230,5 +231,23 @@ test('a reader who is behind again and again leaves no listeners behind', () => 
   for (const event of ['close', 'finish']) expect(response.listenerCount(event)).toBe(1)
   outgoing.hold(response, 100_000)
   response.emit('close')
+  expect(crowd.buffered.held).toBe(0)
+})
+
+test('readers of event streams who take nothing make room for others', () => {
+  const crowd = new Crowd(new Account(megabyte))
+  const all = new HeldChunks(crowd.buffered)
+  const gone: number[] = []
+  const readers = [0, 1, 2].map((at) => {
+    const response = { req: { socket: {} }, destroy: () => gone.push(at) } as unknown as ServerResponse
+    return new StreamReader(response, crowd, all)
+  })
+  const frames = [0, 1, 2].map(() => new Uint8Array(400_000))
+  for (const at of [0, 1]) expect(readers[at]!.hold(frames[at]!)).toBe(true)
+  expect(readers[2]!.hold(frames[1]!)).toBe(true)
+  expect(crowd.buffered.held).toBe(800_000)
+  expect(readers[2]!.hold(frames[2]!)).toBe(true)
+  expect(gone).toEqual([0])
+  for (const reader of readers.slice(1)) for (const frame of frames) reader.letGo(frame)
   expect(crowd.buffered.held).toBe(0)
 })
