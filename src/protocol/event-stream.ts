@@ -1,5 +1,6 @@
 import type { Account } from '../kernel/account.js'
 import { type Bytes, toArray } from '../kernel/bytes.js'
+import { hostTurnNumber } from '../kernel/host.js'
 
 /** The writing end of a server-sent event stream. */
 export interface EventStream {
@@ -23,14 +24,15 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal | undefined
   /**
    * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
-   * nobody else up. A reader that has taken everything is sent one event however large, up to `longestEvent`.
+   * nobody else up. A reader that has taken everything is sent what one turn of the event loop brings, up to `longestEvent`:
+   * it has had no time to take any of it.
    */
   readonly bufferLimit?: number
 }
 
 const defaultBufferLimit = 1_048_576
 
-/** Bytes of one event for a reader that has taken everything, as redis-server limits its subscribers. [redis 7.0] */
+/** Bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0] */
 const longestEvent = 33_554_432
 
 /** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
@@ -88,6 +90,8 @@ export function eventStream(options: EventStreamOptions): EventStream {
   /** What the reader has not taken, beside what the stream holds for it. */
   const waiting: Uint8Array[] = []
   let size = 0
+  /** In which turn of the event loop the reader had taken everything. */
+  let upToDate = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
   const forget = (): void => {
@@ -140,7 +144,9 @@ export function eventStream(options: EventStreamOptions): EventStream {
   )
   const write = (chunk: Uint8Array): void => {
     if (ended) return
-    const fits = size + chunk.length <= (size === 0 ? Math.max(limit, longestEvent) : limit)
+    if (size === 0) upToDate = hostTurnNumber()
+    const isUpToDate = size + chunk.length > limit && upToDate === hostTurnNumber()
+    const fits = size + chunk.length <= (isUpToDate ? Math.max(limit, longestEvent) : limit)
     const isHeld = fits && heldBy.get(body)?.hold(chunk) !== false
     if (!isHeld && !(fits && size === 0 && chunk.length <= always)) {
       end('overflow')

@@ -3,7 +3,7 @@ import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
 import { stalledAfter } from '../store/native/crowd.js'
-import { freeFailures } from '../store/native/wire.js'
+import { freeFailures, manyMessages, mostMessages } from '../store/native/wire.js'
 import { mostBytesWaiting } from './control/entry-stream.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
@@ -141,16 +141,23 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxRunContext', 'payload and results of a workflow run', 'bytes', '429, as the service does; the run fails'),
   policy(
     'maxStreamBuffer',
-    'what a slow reader of an event stream, or a subscriber of the native protocol, has not taken',
+    'what a slow reader of an event stream has not taken',
     'bytes',
     'it is dropped before more is added',
   ),
   fixed(
-    'one event, or message, for a reader who has taken everything',
-    33_554_432,
+    'what one turn of the event loop brings for a reader of an event stream who had taken everything',
+    mostMessages,
     'bytes',
-    'the reader is dropped, as by `client-output-buffer-limit pubsub` of redis-server',
+    'it is dropped before more is added',
   ),
+  fixed(
+    'what a subscriber of the native protocol has not taken, unless it had taken everything before this turn of the event loop; and one message',
+    mostMessages,
+    'bytes',
+    'it is closed before more is added, unless `policy.maxStreamBuffer` is more, as by `client-output-buffer-limit pubsub` of redis-server',
+  ),
+  fixed('the same for more than 60 seconds of the host', manyMessages, 'bytes', 'it is closed'),
   fixed(
     'entries that come while a reader of a traffic stream takes nothing',
     mostBytesWaiting,

@@ -295,7 +295,7 @@ async function sendStream(
         takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
       })
       if (done) break
-      if (value.length >= bulky) await new Promise<void>(inBulk)
+      if (value.length >= bulky) await new Promise<void>((resolve) => inBulk(value.length, resolve))
       if (!response.write(value)) {
         // What others read as well is held once for all of them.
         if (!held.holds(value)) outgoing.hold(response, value.length)

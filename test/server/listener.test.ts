@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
+import { hostPause } from '../../src/kernel/host.js'
 import { json } from '../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
@@ -182,6 +183,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   await expect.poll(() => buffered.held).toBe(frame.length)
   expect(await raw(port, get.replace('x', 'x\r\nConnection: close'))).toContain('503')
   streams[0]!.sendFrame(new Uint8Array(900))
+  await hostPause()
   streams[0]!.sendFrame(new Uint8Array(900))
   await expect.poll(() => buffered.held).toBe(0)
   const late: Socket = connect(port, '127.0.0.1')

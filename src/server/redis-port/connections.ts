@@ -91,7 +91,7 @@ export function serveStream(
     // Whatever is written in the meantime stays behind it.
     if (isBulky) stream.cork()
     stream.write(bytes, 'latin1', done)
-    if (isBulky) inBulk(() => stream.uncork())
+    if (isBulky) inBulk(bytes.length, () => stream.uncork())
   }
   const socket = {
     write: (bytes: Bytes) => put(bytes, settle),
