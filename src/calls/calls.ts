@@ -249,6 +249,11 @@ export class Calls {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
+  /** Whether a host is registered for a call; nothing is noted. */
+  isRegistered(method: string, url: string): boolean {
+    return this.#routes.for(method, url).length > 0
+  }
+
   /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true

@@ -69,6 +69,21 @@ async function turnsInARow(): Promise<void> {
   immediatesFire ??= false
 }
 
+let number = 0
+let isCounting = false
+
+/** A number that is the same as long as the host does one thing: before it looks at its sockets again. */
+export function hostTurnNumber(): number {
+  if (!isCounting) {
+    isCounting = true
+    number++
+    void hostPause().then(() => {
+      isCounting = false
+    })
+  }
+  return number
+}
+
 function openTurns(channel: MessageChannel): Turns {
   const opened: Turns = { receiver: channel.port1, sender: channel.port2, waiters: [] }
   opened.receiver.onmessage = () => {

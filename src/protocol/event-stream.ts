@@ -1,5 +1,6 @@
 import type { Account } from '../kernel/account.js'
 import { type Bytes, toArray } from '../kernel/bytes.js'
+import { hostTurnNumber } from '../kernel/host.js'
 
 /** The writing end of a server-sent event stream. */
 export interface EventStream {
@@ -23,14 +24,15 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal | undefined
   /**
    * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
-   * nobody else up. A reader that has taken everything is sent one event however large, up to `longestEvent`.
+   * nobody else up. A reader that has taken everything is sent what one turn of the event loop brings, up to `longestEvent`:
+   * it has had no time to take any of it.
    */
   readonly bufferLimit?: number
 }
 
 const defaultBufferLimit = 1_048_576
 
-/** Bytes of one event for a reader that has taken everything, as redis-server limits its subscribers. [redis 7.0] */
+/** Bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0] */
 export const longestEvent = 33_554_432
 
 /** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
@@ -53,10 +55,6 @@ export class HeldChunks {
     return true
   }
 
-  has(chunk: Uint8Array): boolean {
-    return this.#readers.has(chunk)
-  }
-
   /** A reader has taken it, or is gone. */
   letGo(chunk: Uint8Array): void {
     const readers = this.#readers.get(chunk)
@@ -66,14 +64,17 @@ export class HeldChunks {
   }
 }
 
+/** Holds chunks for a reader. */
+export type ChunkHolder = Pick<HeldChunks, 'hold' | 'letGo'>
+
 /** Who reads event streams in place, and what holds their chunks. */
-const heldBy = new WeakMap<ReadableStream<Uint8Array>, HeldChunks>()
+const heldBy = new WeakMap<ReadableStream<Uint8Array>, ChunkHolder>()
 
 /**
  * Tells that the reader of a body only reads its chunks. Those of an event stream are the ones that others get, then, and
  * are held until the reader lets go of them.
  */
-export function readsInPlace(body: ReadableStream<Uint8Array>, held: HeldChunks): void {
+export function readsInPlace(body: ReadableStream<Uint8Array>, held: ChunkHolder): void {
   heldBy.set(body, held)
 }
 
@@ -89,6 +90,8 @@ export function eventStream(options: EventStreamOptions): EventStream {
   /** What the reader has not taken, beside what the stream holds for it. */
   const waiting: Uint8Array[] = []
   let size = 0
+  /** In which turn of the event loop the reader had taken everything. */
+  let upToDate = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
   const forget = (): void => {
@@ -141,7 +144,9 @@ export function eventStream(options: EventStreamOptions): EventStream {
   )
   const write = (chunk: Uint8Array): void => {
     if (ended) return
-    const fits = size + chunk.length <= (size === 0 ? Math.max(limit, longestEvent) : limit)
+    if (size === 0) upToDate = hostTurnNumber()
+    const isUpToDate = size + chunk.length > limit && upToDate === hostTurnNumber()
+    const fits = size + chunk.length <= (isUpToDate ? Math.max(limit, longestEvent) : limit)
     const isHeld = fits && heldBy.get(body)?.hold(chunk) !== false
     if (!isHeld && !(fits && size === 0 && chunk.length <= always)) {
       end('overflow')
@@ -175,5 +180,10 @@ export function eventStream(options: EventStreamOptions): EventStream {
 
 /** The bytes of one `data:` event. */
 export function dataFrame(data: Bytes): Uint8Array {
-  return toArray(`data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes)
+  return toArray(dataLine(data))
+}
+
+/** One `data:` event. */
+export function dataLine(data: Bytes): Bytes {
+  return `data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes
 }

@@ -2,77 +2,65 @@ import type { IncomingMessage } from 'node:http'
 import { Account } from '../kernel/account.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { BodyTooLarge, BufferFull, largeBody, largeShare } from './limits.js'
+import { Crowd, type Holder } from '../store/native/crowd.js'
+import { BodyTooLarge, BufferFull } from './limits.js'
 
 /** The sender of a body has no right to anything: no more of it is read. */
 export class Stranger extends Error {}
 
-/** The bodies on their way in, of all connections: what one announces is held for it before its first byte is read. */
-export class Incoming {
-  readonly #all: Account
-  /** Large bodies leave room for those of everyday requests, so that somebody who sends them slowly stops nobody else. */
-  readonly #large: Account
-  readonly #makeRoom: (bytes: number) => unknown
+/** What is held for one body, from its first byte until its request is answered. */
+export class BodyRoom implements Holder {
+  readonly #crowd: Crowd
+  readonly #account: Account
+  /** Bytes that have arrived. */
+  progress = 0
+  /** Refuses the body, as long as it arrives. */
+  dropped: ((error: Error) => void) | undefined
 
-  /** @param makeRoom gives back what it can of `all` */
-  constructor(all: Account, makeRoom: (bytes: number) => unknown) {
-    this.#all = all
-    this.#large = new Account(Math.floor(all.limit * largeShare), all)
-    this.#makeRoom = makeRoom
+  constructor(crowd: Crowd) {
+    this.#crowd = crowd
+    this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
+  }
+
+  get held(): number {
+    return this.#account.held
   }
 
   /**
-   * Room for a body.
-   * @param announced its bytes, `undefined` where it comes in chunks
+   * For what has arrived, not for what was announced: who sends nothing holds nothing.
    * @throws BufferFull
    */
-  room(announced: number | undefined): BodyRoom {
-    const room = new BodyRoom(this.#all, this.#large, this.#makeRoom)
-    if (announced !== undefined) room.take(announced)
-    return room
-  }
-}
-
-/** What is held for one body, until its request is answered. */
-export class BodyRoom {
-  readonly #large: Account
-  readonly #makeRoom: (bytes: number) => unknown
-  #held: Account
-  #isLarge = false
-
-  constructor(all: Account, large: Account, makeRoom: (bytes: number) => unknown) {
-    this.#large = large
-    this.#makeRoom = makeRoom
-    this.#held = new Account(Number.POSITIVE_INFINITY, all)
-  }
-
-  /** @throws BufferFull */
   take(bytes: number): void {
-    const sum = this.#held.held + bytes
-    if (!this.#isLarge && sum > largeBody) {
-      this.#held.release()
-      this.#isLarge = true
-      this.#held = new Account(Number.POSITIVE_INFINITY, this.#large)
-      bytes = sum
+    this.progress += bytes
+    if (!this.#account.take(bytes)) {
+      if (this.#crowd.makesRoom(bytes, this) || Crowd.spares(this.held + bytes)) this.#account.put(bytes)
+      else throw new BufferFull()
     }
-    if (this.#held.take(bytes)) return
-    this.#makeRoom(bytes)
-    if (!this.#held.take(bytes)) throw new BufferFull()
+    this.#crowd.note(this)
+  }
+
+  /** The body is whole: what becomes of its request is up to others. */
+  arrived(): void {
+    this.dropped = undefined
+    this.#crowd.leave(this)
   }
 
   release(): void {
-    this.#held.release()
+    this.arrived()
+    this.#account.release()
+  }
+
+  sendAway(): void {
+    this.dropped?.(new BufferFull())
   }
 }
 
 /**
  * The body of a request.
- * @param room where nothing was taken for a body that comes in chunks
  * @param isUnwanted is asked once when the body turns out to be longer than a stranger's may be
  */
 export function bodyOf(
   request: IncomingMessage,
-  announced: number | undefined,
   room: BodyRoom,
   limit: number,
   isUnwanted: () => boolean,
@@ -82,28 +70,32 @@ export function bodyOf(
     const body = new Text()
     const receive = (chunk: Buffer): void => {
       const before = body.length
-      if (announced === undefined) {
-        const length = before + chunk.length
-        try {
-          if (length > limit) throw new BodyTooLarge(limit)
-          if (before <= mostUnwanted && length > mostUnwanted && isUnwanted()) throw new Stranger()
-          room.take(chunk.length)
-        } catch (error) {
-          body.drop()
-          request.off('data', receive)
-          reject(error)
-          return
-        }
+      const length = before + chunk.length
+      try {
+        if (length > limit) throw new BodyTooLarge(limit)
+        if (before <= mostUnwanted && length > mostUnwanted && isUnwanted()) throw new Stranger()
+        room.take(chunk.length)
+      } catch (error) {
+        drop(error as Error)
+        return
       }
       body.add(chunk)
     }
+    const drop = (error: Error): void => {
+      room.release()
+      body.drop()
+      request.off('data', receive)
+      reject(error)
+    }
+    room.dropped = drop
     request.on('data', receive)
-    request.on('end', () => resolve(body.all()))
+    request.on('end', () => {
+      room.arrived()
+      resolve(body.all())
+    })
     // Comes after an error, too.
     request.on('close', () => {
-      if (request.complete) return
-      body.drop()
-      reject(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.'))
+      if (!request.complete) drop(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.'))
     })
   })
 }

@@ -40,8 +40,9 @@ import { longestText as longestRead } from '../store/keyspace/database.js'
 import { longestShown } from '../store/keyspace/pubsub.js'
 import { mostRowsOf } from '../store/limits.js'
 import { longestLine, longestWord, mostWords, strangersLimits } from '../store/native/command-reader.js'
+import { stalledAfter } from '../store/native/crowd.js'
 import { longestAnswer, longestText, mostKept } from '../store/native/session.js'
-import { failurePause, freeFailures, longestMessage, turn } from '../store/native/wire.js'
+import { failurePause, freeFailures, longBehind, manyMessages, mostMessages, turn } from '../store/native/wire.js'
 import { longestString as longestJson } from '../store/rest/answers.js'
 import { mostVersions } from '../store/rest/stale-reads.js'
 import { deepest as deepestAggregation } from '../store/search/aggregate.js'
@@ -68,7 +69,7 @@ import { longestHead as longestPassedHead } from './cluster/forward.js'
 import { mostKept as mostKeptInCluster } from './cluster/kept-world.js'
 import { mostApart, mostOvertaking } from './cluster/signature.js'
 import { mostPending } from './control/clock.js'
-import { mostBytesWaiting, mostWaiting } from './control/entry-stream.js'
+import { mostBytesWaiting, mostWaiting, mostWorlds } from './control/entry-stream.js'
 import { inSlicesTimes, usualAtOnce } from './control/large.js'
 import { deepest, mostControlValues, mostItems, mostBytes as mostListBytes } from './control/parts.js'
 import { mostSlots } from './control/queue.js'
@@ -77,17 +78,7 @@ import { mostKeys as mostEngineKeys } from './engine/copy.js'
 import { longestLine as longestEngineLine } from './engine/reply-reader.js'
 import { criticalAt, fullAt } from './heap.js'
 import { linkLifetime, mostLinks } from './inspector/link.js'
-import {
-  defaultLimits,
-  largeBody,
-  largeShare,
-  longestHead,
-  mostBuffered,
-  mostHeaders,
-  mostUnwanted,
-  type ServerLimits,
-  untakenShare,
-} from './limits.js'
+import { defaultLimits, longestHead, mostBuffered, mostHeaders, mostUnwanted, type ServerLimits } from './limits.js'
 import { mostCopied } from './mcp/copy-tool.js'
 import { mostStreams as mostMcpStreams } from './mcp/http.js'
 import { mostItems as mostToolItems } from './mcp/order-tools.js'
@@ -149,7 +140,7 @@ export const limitRows: readonly LimitRow[] = [
     'buffered',
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
     'bytes',
-    '503 for a body; an event stream that is behind is dropped; of the native connections those that hold most are closed',
+    'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more',
     `${mostBuffered / 1_048_576} MiB, or a quarter of the heap`,
   ),
   option(
@@ -204,19 +195,42 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxRunContext', 'payload and results of a workflow run', 'bytes', '429, as the service does; the run fails'),
   policy(
     'maxStreamBuffer',
-    'what a slow reader of an event stream, or a subscriber of the native protocol, has not taken',
+    'what a slow reader of an event stream has not taken',
     'bytes',
     'it is dropped before more is added',
   ),
   fixed(
-    'one event, or message, for a reader who has taken everything',
-    Math.max(longestEvent, longestMessage),
+    'what one turn of the event loop brings for a reader of an event stream who had taken everything',
+    longestEvent,
     'bytes',
-    'the reader is dropped, as by `client-output-buffer-limit pubsub` of redis-server',
+    'it is dropped before more is added',
   ),
+  fixed(
+    'what a subscriber of the native protocol has not taken, unless it had taken everything before this turn of the event loop; and one message',
+    mostMessages,
+    'bytes',
+    'it is closed before more is added, unless `policy.maxStreamBuffer` is more, as by `client-output-buffer-limit pubsub` of redis-server',
+  ),
+  fixed(`the same for more than ${longBehind / 1000} seconds of the host`, manyMessages, 'bytes', 'it is closed'),
   fixed('a command that `MONITOR` shows', longestShown, 'bytes', 'the monitors are dropped'),
-  fixed('entries that a slow reader of a traffic stream has not taken', mostWaiting, 'entries', 'it is dropped'),
-  fixed('the same, with their bodies', mostBytesWaiting, 'bytes', 'it is dropped'),
+  fixed(
+    'entries that changed after a slow reader of a traffic stream had them, and wait to be sent again',
+    mostWaiting,
+    'entries',
+    'it is dropped',
+  ),
+  fixed(
+    'bodies of entries that come while a reader of a traffic stream takes nothing',
+    mostBytesWaiting,
+    'bytes',
+    'it is dropped',
+  ),
+  fixed(
+    'worlds whose entries wait for a slow reader of a traffic stream, one for each reset',
+    mostWorlds,
+    'worlds',
+    'it gets no more of those before',
+  ),
   fixed(
     'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
     mostKept,
@@ -299,22 +313,16 @@ export const limitRows: readonly LimitRow[] = [
   fixed('the head of a request', longestHead, 'bytes', '431'),
   fixed('headers of a request', mostHeaders, 'headers', '431; older versions of Node leave out those beyond it'),
   fixed(
-    'the body of a request without a valid token, or from a foreign page',
+    'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered',
     mostUnwanted,
     'bytes',
-    'it is refused, as it would be anyway, before its body is read; the connection is closed',
+    'it is answered, as it would be anyway, before its body is read; the connection is closed',
   ),
   fixed(
-    `bodies of more than ${largeBody / 1_048_576} MiB together`,
-    100 * largeShare,
-    '% of `--max-buffered`',
-    '503 for a large body; small ones are still taken',
-  ),
-  fixed(
-    'answers that HTTP clients have not taken',
-    100 * untakenShare,
-    '% of `--max-buffered`',
-    'the oldest of these connections is closed',
+    'no progress of a body that arrives, or of a client that has something to take, while others need room',
+    stalledAfter,
+    'ms',
+    'it is sent away before those that make progress',
   ),
   fixed(
     'the time in which the head of a request has to arrive',

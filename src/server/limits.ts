@@ -43,15 +43,8 @@ export const longestHead = 65_536
 /** Headers of a request, however short, that Node itself takes. */
 export const mostHeaders = 1_000
 
-/** Bytes that are read of the body of a request that will be refused for its token or its origin. */
+/** Bytes that are read of the body of a request whose answer does not depend on it. */
 export const mostUnwanted = 65_536
-
-/** Bodies of more bytes share a part of what may be on its way, so that small ones always find room. */
-export const largeBody = 1_048_576
-export const largeShare = 0.75
-
-/** The part of what may be on its way that answers may have which HTTP clients have not taken. */
-export const untakenShare = 0.5
 
 /** A request is not taken: one sentence, and the end of its connection. */
 export class BodyRefused extends Error {

@@ -5,18 +5,19 @@ import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
+import { Crowd } from '../store/native/crowd.js'
 import { bulky, inBulk } from './bulk.js'
-import { type BodyRoom, bodyOf, Incoming, Stranger } from './incoming.js'
+import { BodyRoom, bodyOf, Stranger } from './incoming.js'
 import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
-import { Outgoing } from './outgoing.js'
+import { Outgoing, StreamReader } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void
 
 export interface ListenerOptions {
   readonly limits?: Pick<ServerLimits, 'body' | 'streams' | 'arrival'>
-  /** Counts what arrives and what was not taken yet, beside what others hold. */
-  readonly buffered?: Account
+  /** All who send what arrives and are sent what was not taken yet, beside others. */
+  readonly crowd?: Crowd
   /** The answer for a call whose body is not worth reading. */
   readonly turnsAway?: (call: Call) => Answer | Promise<Answer> | undefined
   /** Whether a call will be refused for its token; asked before a body is read that is not small. */
@@ -35,16 +36,17 @@ export function listener(
   reportBug: ReportBug,
   {
     limits = defaultLimits,
-    buffered = new Account(defaultLimits.buffered),
+    crowd = new Crowd(new Account(defaultLimits.buffered)),
     turnsAway = () => undefined,
     isUnwanted = () => false,
     takeTurn = (_call, _connection, run) => run(),
   }: ListenerOptions = {},
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(buffered) }
-  const outgoing = new Outgoing(buffered, limits.arrival)
+  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(crowd.buffered) }
+  const outgoing = new Outgoing(crowd, limits.arrival)
   const queues = new Queues(takeTurn)
-  const incoming = new Incoming(buffered, (bytes) => outgoing.makeRoom(bytes))
+  const ways: Ways = { streams, outgoing, crowd, takeTurn }
+  const longestBody = Math.min(limits.body, crowd.buffered.limit)
   return (request, response) => {
     // Requests that came together are handed in together, also when the first was the end of their connection.
     if (request.socket.destroyed) return
@@ -62,11 +64,11 @@ export function listener(
     function arrived(): ReturnType<Exchange> | undefined {
       const { bodyLength } = head
       if (bodyLength !== undefined) {
-        if (bodyLength > limits.body) throw new BodyTooLarge(limits.body)
+        if (bodyLength > longestBody) throw new BodyTooLarge(longestBody)
         if (bodyLength > mostUnwanted && isUnwanted(call)) return unread()
       }
-      room = incoming.room(bodyLength)
-      bodyOf(request, bodyLength, room, limits.body, () => isUnwanted(call), mostUnwanted).then(
+      room = new BodyRoom(crowd)
+      bodyOf(request, room, longestBody, () => isUnwanted(call), mostUnwanted).then(
         (body) => {
           call.bytes = body
           serveInTurn(exchange)
@@ -101,7 +103,7 @@ export function listener(
     }
     function answered(answer: Answer): void {
       room?.release()
-      send(answer, call, response, streams, outgoing)
+      send(answer, call, response, ways)
     }
     function failed(error: unknown): void {
       room?.release()
@@ -229,15 +231,24 @@ export function targetOf(request: IncomingMessage): string {
 /** Only what a socket cannot take at once waits. Smaller answers are counted when they do. */
 const largeAnswer = 65_536
 
-function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams, outgoing: Outgoing): void {
+/** What answers are sent with. */
+interface Ways {
+  readonly streams: OpenStreams
+  readonly outgoing: Outgoing
+  readonly crowd: Crowd
+  readonly takeTurn: NonNullable<ListenerOptions['takeTurn']>
+}
+
+function send(answer: Answer, call: Call, response: ServerResponse, ways: Ways): void {
+  const { streams, outgoing, crowd } = ways
   const { body } = answer
   const [status, list] = [statusOf(answer), headersOf(answer)]
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams, outgoing)
+    if (streams.count < streams.limit) void sendStream(status, list, body, call, response, ways)
     else refuseStream(body, response, streams.limit)
     return
   }
-  if (body !== null && body.length > largeAnswer && !outgoing.makeRoom(body.length))
+  if (body !== null && body.length > largeAnswer && !crowd.makesRoom(body.length))
     throw new BufferFull('What was asked was done, but its answer finds no room: ask for less at once')
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
@@ -255,11 +266,11 @@ async function sendStream(
   status: number,
   headers: string[],
   body: ReadableStream<Uint8Array>,
+  call: Call,
   response: ServerResponse,
-  streams: OpenStreams,
-  outgoing: Outgoing,
+  { streams, outgoing, crowd, takeTurn }: Ways,
 ): Promise<void> {
-  const { held } = streams
+  const held = new StreamReader(response, crowd, streams.held)
   readsInPlace(body, held)
   const reader = body.getReader()
   streams.count++
@@ -279,12 +290,15 @@ async function sendStream(
   response.flushHeaders()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      // What is read may be made at that moment.
+      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
+      })
       if (done) break
-      if (value.length >= bulky) await new Promise<void>(inBulk)
+      if (value.length >= bulky) await new Promise<void>((resolve) => inBulk(value.length, resolve))
       if (!response.write(value)) {
         // What others read as well is held once for all of them.
-        if (!held.has(value)) outgoing.hold(response, value.length)
+        if (!held.holds(value)) outgoing.hold(response, value.length)
         await drained(response)
         outgoing.taken(response)
       }

@@ -1,55 +1,130 @@
 import type { ServerResponse } from 'node:http'
 import { Account } from '../kernel/account.js'
-import { untakenShare } from './limits.js'
+import type { ChunkHolder, HeldChunks } from '../protocol/event-stream.js'
+import type { Crowd, Holder } from '../store/native/crowd.js'
+import { takenFrom } from './sockets.js'
 
-/** Answers that their readers have not taken yet, of all connections. When they are too many, the oldest is dropped. */
+/** Answers that their readers have not taken yet, of all connections. */
 export class Outgoing {
-  readonly #all: Account
+  readonly #crowd: Crowd
   readonly #patience: number
-  readonly #waiting = new Map<ServerResponse, Account>()
+  readonly #readers = new WeakMap<ServerResponse, Reader>()
 
-  /**
-   * @param above of which answers may take half: what comes in shall not have to wait for who does not read
-   * @param patience host milliseconds in which a reader has to take something
-   */
-  constructor(above: Account, patience: number) {
-    this.#all = new Account(Math.floor(above.limit * untakenShare), above)
+  /** @param patience host milliseconds in which a reader has to take something */
+  constructor(crowd: Crowd, patience: number) {
+    this.#crowd = crowd
     this.#patience = patience
   }
 
-  /** Drops the readers that have waited longest until so many bytes are free, or `false` when nothing is left to drop. */
-  makeRoom(bytes: number): boolean {
-    for (const [response, held] of this.#waiting) {
-      if (this.#all.left >= bytes) return true
-      held.release()
-      this.#waiting.delete(response)
-      response.req.socket.destroy()
-    }
-    return this.#all.left >= bytes
-  }
-
-  /** Counts what was written until it is taken; drops its reader where there is no room even without all others. */
+  /** Counts what was written until it is taken; drops its reader where there is no room for it. */
   hold(response: ServerResponse, bytes: number): void {
-    if (!this.makeRoom(bytes)) {
-      response.req.socket.destroy()
-      return
-    }
-    let held = this.#waiting.get(response)
-    if (held === undefined) {
-      held = new Account(Number.POSITIVE_INFINITY, this.#all)
-      this.#waiting.set(response, held)
-      const { socket } = response.req
-      // Node itself destroys a connection whose time is over; bytes that its reader takes begin it anew.
-      socket.setTimeout(this.#patience)
-      response.prependOnceListener('finish', () => socket.setTimeout(0))
-      response.once('close', () => this.taken(response))
-    }
-    held.take(bytes)
+    const reader = this.#readers.get(response) ?? this.#readerOf(response)
+    const { socket } = response.req
+    // Node itself destroys a connection whose time is over; bytes that its reader takes begin it anew.
+    if (reader.held === 0) socket.setTimeout(this.#patience)
+    if (!reader.hold(bytes)) socket.destroy()
   }
 
-  /** The reader has everything, or has gone. */
+  /** The reader has everything. */
   taken(response: ServerResponse): void {
-    this.#waiting.get(response)?.release()
-    this.#waiting.delete(response)
+    const reader = this.#readers.get(response)
+    if (reader === undefined || reader.held === 0) return
+    reader.forget()
+    response.req.socket.setTimeout(0)
+  }
+
+  #readerOf(response: ServerResponse): Reader {
+    const reader = new Reader(response, this.#crowd)
+    this.#readers.set(response, reader)
+    response.prependOnceListener('finish', () => this.taken(response))
+    response.once('close', () => reader.forget())
+    return reader
+  }
+}
+
+/** Whoever is sent an answer. */
+class Reader implements Holder {
+  readonly #response: ServerResponse
+  readonly #crowd: Crowd
+  readonly #account: Account
+
+  constructor(response: ServerResponse, crowd: Crowd) {
+    this.#response = response
+    this.#crowd = crowd
+    this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
+  }
+
+  get held(): number {
+    return this.#account.held
+  }
+
+  get progress(): number {
+    return takenFrom(this.#response.req.socket)
+  }
+
+  hold(bytes: number): boolean {
+    if (!this.#account.take(bytes)) {
+      if (!this.#crowd.makesRoom(bytes, this)) return false
+      this.#account.put(bytes)
+    }
+    this.#crowd.note(this)
+    return true
+  }
+
+  forget(): void {
+    this.#account.release()
+    this.#crowd.leave(this)
+  }
+
+  sendAway(): void {
+    this.forget()
+    this.#response.req.socket.destroy()
+  }
+}
+
+/** Whoever reads an event stream: what is held for it, others may be sent as well. */
+export class StreamReader implements Holder, ChunkHolder {
+  readonly #response: ServerResponse
+  readonly #crowd: Crowd
+  readonly #all: HeldChunks
+  /** How often it waits for each. */
+  readonly #own = new Map<Uint8Array, number>()
+  held = 0
+
+  constructor(response: ServerResponse, crowd: Crowd, all: HeldChunks) {
+    this.#response = response
+    this.#crowd = crowd
+    this.#all = all
+  }
+
+  get progress(): number {
+    return takenFrom(this.#response.req.socket)
+  }
+
+  hold(chunk: Uint8Array): boolean {
+    if (!this.#all.hold(chunk) && !(this.#crowd.makesRoom(chunk.length, this) && this.#all.hold(chunk))) return false
+    this.#own.set(chunk, (this.#own.get(chunk) ?? 0) + 1)
+    this.held += chunk.length
+    this.#crowd.note(this)
+    return true
+  }
+
+  holds(chunk: Uint8Array): boolean {
+    return this.#own.has(chunk)
+  }
+
+  letGo(chunk: Uint8Array): void {
+    const times = this.#own.get(chunk)
+    if (times === undefined) return
+    if (times > 1) this.#own.set(chunk, times - 1)
+    else this.#own.delete(chunk)
+    this.#all.letGo(chunk)
+    this.held -= chunk.length
+    this.#crowd.note(this)
+  }
+
+  sendAway(): void {
+    for (const [chunk, times] of [...this.#own]) for (let time = 0; time < times; time++) this.letGo(chunk)
+    this.#response.destroy()
   }
 }

@@ -8,6 +8,7 @@ import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import { ReplyError } from '../store/command/reply.js'
+import { Crowd } from '../store/native/crowd.js'
 import type { Porter } from '../store/native/wire.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { handedOver, nodeOf } from './cluster/joined.js'
@@ -225,7 +226,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell)
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
-  const buffered = new Account(most.buffered)
+  const crowd = new Crowd(new Account(most.buffered))
   const turns = new Turns()
   let clustered: ClusterNode | undefined
   const connections = new Connections(most)
@@ -238,11 +239,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     {
       limits: most,
-      buffered,
+      crowd,
       turnsAway: (call) =>
         linkFor(call) ?? (clustered === undefined ? tenants.turnsAway(call) : clustered.front.turnsAway(call)),
       // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
-      isUnwanted: (call) => clustered === undefined && tenants.isUnwanted(call),
+      isUnwanted: (call) => (clustered === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
       takeTurn: (call, connection, run) => turns.take(groupOf(tenants.targetOf(call)), connection, run),
     },
   )
@@ -310,7 +311,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
             tls: redisTls,
             most: most.connections,
             patience: most.arrival,
-            buffered,
+            crowd,
             turns,
             report: failed,
             tell,

@@ -8,6 +8,11 @@ import type { Tenants } from './tenants.js'
 export const headArrival = 20_000
 /** How often it is looked which requests have not arrived in time, in host milliseconds. */
 export const arrivalLook = 10_000
+/** Bytes that the other end has taken. How far a write is that is under way, only what Node times its sockets by tells. */
+export function takenFrom(stream: object): number {
+  const { _handle } = stream as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null }
+  return (_handle?.bytesWritten ?? 0) - (_handle?.writeQueueSize ?? 0)
+}
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
 export function timeouts({ arrival }: ServerLimits): HttpOptions {

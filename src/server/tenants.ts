@@ -12,7 +12,7 @@ import { shownPattern, shownUrl } from '../secrets/urls.js'
 import { ReplyError } from '../store/command/reply.js'
 import { inside } from '../store/inside.js'
 import type { Porter } from '../store/native/wire.js'
-import { control } from './control/control.js'
+import { control, isStray } from './control/control.js'
 import { Door, hasToken } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap.js'
@@ -326,6 +326,13 @@ export class Tenants {
     return json({ error }, 404)
   }
 
+  #isRegistered(call: Call, path: string): boolean {
+    const foreign = foreignIn(path)
+    return (
+      foreign !== undefined && this.#sandboxes.get(foreign.name)?.calls.isRegistered(call.method, foreign.url) === true
+    )
+  }
+
   /** Answers for a foreign host what the tenant has registered, and never asks the host itself. */
   #standIn(call: Call, { name, url }: ForeignAddress): Answer | Promise<Answer> {
     const calls = this.#sandboxes.get(name)?.calls
@@ -350,12 +357,15 @@ export class Tenants {
   }
 
   /**
-   * Whether a call that was let in will be refused all the same: the services say so themselves, in words that do not
-   * depend on its body.
+   * Whether what a call that was let in is answered does not depend on its body: the services refuse it, or it is for no
+   * service, and for no foreign host that a tenant has registered.
    */
   isUnwanted(call: Call): boolean {
-    const to = this.#addressee(call, this.targetOf(call))
-    if (to === undefined || this.#door !== undefined) return false
+    const path = this.targetOf(call)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return isStray(call, path)
+    const to = this.#addressee(call, path)
+    if (to === undefined) return !this.#isRegistered(call, path)
+    if (this.#door !== undefined) return false
     if (to.sandbox === undefined && !mayMakeTenant(call.headers, this.hosts)) return true
     return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }

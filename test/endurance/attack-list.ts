@@ -196,19 +196,16 @@ function encoded(...words: readonly string[]): string {
 const halfSent = (path: string, head: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
 
+const unwanted =
+  'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered'
+
 /** Bodies of 120 MB that never end, from callers of several kinds. */
 const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
   'with a token': ['/TENANT/store', 'authorization: Bearer t', '--max-buffered'],
-  'without a token': [
-    '/TENANT/store',
-    'accept: */*',
-    'the body of a request without a valid token, or from a foreign page',
-  ],
-  'of a foreign page': [
-    '/TENANT/queue/v2/batch',
-    'origin: https://evil.example',
-    'the body of a request without a valid token, or from a foreign page',
-  ],
+  'without a token': ['/TENANT/store', 'accept: */*', unwanted],
+  'of a foreign page': ['/TENANT/queue/v2/batch', 'origin: https://evil.example', unwanted],
+  'to no service': ['/nosuch', 'accept: */*', unwanted],
+  'to a foreign host': ['/TENANT/calls/https://a.test/x', 'accept: */*', unwanted],
 }
 
 /** Ways to fill the memory of a server whose heap is small, request by request. */
@@ -229,6 +226,31 @@ const ofNow = ['/state', '/snapshot', '/store/dump']
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 export const attacks: readonly Attack[] = [
+  {
+    name: 'thirty heads that announce 120 MB and send nothing',
+    limit: '--max-buffered',
+    strike: async ({ raw, store }) => {
+      const head =
+        'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 125829120\r\n\r\n'
+      for (let number = 0; number < 30; number++) await raw(head)
+      const got = await store('/set/k', 'x'.repeat(2_000_000))
+      return [unless(got.status === 200, 'a larger body is not taken', got)]
+    },
+  },
+  {
+    name: 'thirty readers of a long traffic log',
+    strike: async ({ raw, store }) => {
+      for (let part = 0; part < 50; part++)
+        await store(
+          '/pipeline',
+          Array.from({ length: 1000 }, (_, at) => ['SET', `k${at}`, 'v']),
+        )
+      for (let number = 0; number < 30; number++)
+        await raw('GET /_control/TENANT/traffic/stream HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+      const got = await store('/', ['PING'])
+      return [unless(got.status === 200, 'nobody else is served', got)]
+    },
+  },
   ...Object.entries(senders).map(
     ([name, [path, head, limit]]): Attack => ({
       name: `thirty bodies that never end, ${name}`,
@@ -398,12 +420,12 @@ export const attacks: readonly Attack[] = [
     over: { loops: 30, because: 'a command of 1 MB is read again and again' },
   },
   {
-    // Limit: one message for who has taken everything, then policy.maxStreamBuffer; a message is held once.
+    // Limit: what a subscriber has not taken; a message is held once.
     name: 'native: 9 MB for 200 readers who read nothing',
     strike: async ({ native, store }) => {
       await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
       const heard: string[] = []
-      for (let count = 0; count < 3; count++)
+      for (let count = 0; count < 6; count++)
         heard.push((await store('/', ['PUBLISH', 'c', 'x'.repeat(9_000_000)])).text)
       return [!heard.at(-1)?.includes(':0') && `they stay: ${heard}`]
     },
@@ -417,6 +439,19 @@ export const attacks: readonly Attack[] = [
       await Promise.all(repeat(200, 'GET large\r\n').map((ask) => native([ask])))
       const got = await native(['ECHO still-there\r\n'], 'still-there')
       return [!got.includes('still-there') && 'who reads is not answered']
+    },
+    over: { loops: 25, because: 'each socket takes some megabytes' },
+  },
+  {
+    name: 'sixty who ask for 9 MB each and read nothing, beside one who reads',
+    limit: '--max-buffered',
+    heap: 512,
+    strike: async ({ raw, store }) => {
+      await store('/set/large', 'x'.repeat(9_000_000))
+      const ask = 'GET /TENANT/store/get/large HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\n\r\n'
+      for (let number = 0; number < 60; number++) await raw(ask)
+      const got = await store('/get/large', '')
+      return [unless(got.size > 9_000_000, 'who reads does not get everything', got)]
     },
     over: { loops: 25, because: 'each socket takes some megabytes' },
   },

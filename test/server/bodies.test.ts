@@ -1,9 +1,15 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect as dial, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
+import { HeldChunks } from '../../src/protocol/event-stream.js'
 import { mostQueueValues } from '../../src/queue/rest/reading.js'
 import { mostControlValues } from '../../src/server/control/parts.js'
+import { Outgoing, StreamReader } from '../../src/server/outgoing.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
+import { Crowd } from '../../src/store/native/crowd.js'
 
 const megabyte = 1_048_576
 const ends: (() => unknown)[] = []
@@ -47,27 +53,33 @@ const ping = (server: RunningServer): Promise<number> =>
 
 const long = `content-length: ${1.5 * megabyte}`
 
-test('what a body announces is held before it comes; large ones leave room for small ones', async () => {
+test('what a body announces takes no room from those that come', async () => {
   const server = await start({ limits: { buffered: 4 * megabyte } })
-  const first = sent(server, half(long))
-  sent(server, half(long))
-  await ping(server)
-  const refused = await untilEnd(sent(server, half(long)))
+  for (let number = 0; number < 20; number++) sent(server, half(`content-length: ${3 * megabyte}`))
+  const whole = `${half(`${long}\r\nconnection: close`, '/main/store/set/k')}${'x'.repeat(1.5 * megabyte)}`
+  expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('a body that never fits is refused before it comes', async () => {
+  const server = await start({ limits: { buffered: megabyte } })
+  expect(await untilEnd(sent(server, half(long)))).toMatch(/^HTTP\/1\.1 413 .*1048576 bytes/s)
+})
+
+test('of bodies that stand still the first one makes room for one that comes', async () => {
+  const server = await start({ limits: { buffered: 4 * megabyte } })
+  const still: Promise<string>[] = []
+  for (let number = 0; number < 2; number++) {
+    still.push(untilEnd(sent(server, half(`content-length: ${3 * megabyte}`) + ' '.repeat(1.75 * megabyte))))
+    await ping(server)
+  }
+  const whole = `${half(`${long}\r\nconnection: close`, '/main/store/set/k')}${'x'.repeat(1.5 * megabyte)}`
+  expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
+  const refused = await Promise.race(still)
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
   expect(refused).toMatch(/^retry-after: 1\r$/im)
   expect(refused).toMatch(/^connection: close\r$/im)
   expect(refused).toContain('--max-buffered')
   expect(await ping(server)).toBe(200)
-
-  first.destroy()
-  await expect
-    .poll(async () => {
-      const next = sent(server, half(`${long}\r\nexpect: 100-continue`))
-      const answer = await new Promise((resolve) => next.once('data', (chunk) => resolve(String(chunk))))
-      next.destroy()
-      return answer
-    })
-    .toMatch(/^HTTP\/1\.1 100 /)
 })
 
 test('a body in chunks is held as it grows', async () => {
@@ -75,7 +87,7 @@ test('a body in chunks is held as it grows', async () => {
   const chunk = `${megabyte.toString(16)}\r\n${' '.repeat(megabyte)}\r\n`
   const refused = await untilEnd(sent(server, half('transfer-encoding: chunked') + chunk.repeat(5)))
   // Who is still sending may see the answer or the closed connection.
-  if (refused !== '') expect(refused).toMatch(/^HTTP\/1\.1 503 /)
+  if (refused !== '') expect(refused).toMatch(/^HTTP\/1\.1 413 /)
   const fits = `${half('transfer-encoding: chunked\r\nconnection: close')}${chunk.repeat(2)}8\r\n["PING"]\r\n0\r\n\r\n`
   expect(await untilEnd(sent(server, fits))).toContain('PONG')
 })
@@ -98,6 +110,33 @@ test.each([
   const whole = await untilEnd(sent(server, `${request.replace(long, 'content-length: 2\r\nconnection: close')}[]`))
   const body = (text: string): string => text.slice(text.indexOf('\r\n\r\n'))
   expect(body(early)).toBe(body(whole))
+})
+
+test.each([
+  ['a path that is nothing', '/nosuch', 404],
+  ['the root', '/', 404],
+  ['the health', '/_health', 200],
+  ['the inspector', '/_inspector', 404],
+  ['what begins as the server does', '/_nosuch/x', 404],
+  ['a node that is none', '/_cluster/x', 404],
+  ['a tenant without a service', '/main/nosuch', 404],
+  ['a foreign host', '/main/calls/https://bank.test/charges', 502],
+  ['an order that there is not', '/_control/main/nosuch', 404],
+  ['an order of another method', '/_control/main/traffic', 405],
+] as const)('%s is answered before the body has come', async (_, path, status) => {
+  const server = await start()
+  const { calls } = server.tenant('main')
+  const request = half(long, path)
+  const early = await untilEnd(sent(server, request))
+  expect(early).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
+  const inChunks = await untilEnd(sent(server, half('transfer-encoding: chunked', path) + chunk.repeat(3)))
+  if (inChunks !== '') expect(inChunks).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  calls.answer('https://bank.test/charges', 201)
+  if (status === 502)
+    expect(
+      await untilEnd(sent(server, `${half(`connection: close\r\n${long}`, path)}${' '.repeat(1.5 * megabyte)}`)),
+    ).toMatch(/^HTTP\/1\.1 201 /)
 })
 
 test('a body in chunks of a stranger is read no further than it may be', async () => {
@@ -153,7 +192,7 @@ test('requests that come together cannot ask for more than there is room for', a
 })
 
 test('an answer for which there is no room at all says so', async () => {
-  const server = await start({ limits: { buffered: 4 * megabyte } })
+  const server = await start({ limits: { buffered: 2 * megabyte } })
   server.tenant('main').store.run('SET', 'large', 'x'.repeat(3 * megabyte))
   const answer = await fetch(`${server.origin}/main/store/get/large?_token=t`)
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('--max-buffered')])
@@ -193,4 +232,39 @@ test.each([
   const answer = await fetch(server.origin + path, init)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
   expect(await answer.json()).toEqual({ error: expect.any(String) })
+})
+
+test('a reader who is behind again and again leaves no listeners behind', () => {
+  const socket = Object.assign(new EventEmitter(), { setTimeout: () => undefined, destroy: () => undefined })
+  const response = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse
+  const crowd = new Crowd(new Account(megabyte))
+  const outgoing = new Outgoing(crowd, 1_000)
+  for (let time = 0; time < 20; time++) {
+    outgoing.hold(response, 100_000)
+    expect(crowd.buffered.held).toBe(100_000)
+    outgoing.taken(response)
+    expect(crowd.buffered.held).toBe(0)
+  }
+  for (const event of ['close', 'finish']) expect(response.listenerCount(event)).toBe(1)
+  outgoing.hold(response, 100_000)
+  response.emit('close')
+  expect(crowd.buffered.held).toBe(0)
+})
+
+test('readers of event streams who take nothing make room for others', () => {
+  const crowd = new Crowd(new Account(megabyte))
+  const all = new HeldChunks(crowd.buffered)
+  const gone: number[] = []
+  const readers = [0, 1, 2].map((at) => {
+    const response = { req: { socket: {} }, destroy: () => gone.push(at) } as unknown as ServerResponse
+    return new StreamReader(response, crowd, all)
+  })
+  const frames = [0, 1, 2].map(() => new Uint8Array(400_000))
+  for (const at of [0, 1]) expect(readers[at]!.hold(frames[at]!)).toBe(true)
+  expect(readers[2]!.hold(frames[1]!)).toBe(true)
+  expect(crowd.buffered.held).toBe(800_000)
+  expect(readers[2]!.hold(frames[2]!)).toBe(true)
+  expect(gone).toEqual([0])
+  for (const reader of readers.slice(1)) for (const frame of frames) reader.letGo(frame)
+  expect(crowd.buffered.held).toBe(0)
 })

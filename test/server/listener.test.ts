@@ -4,11 +4,13 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
+import { hostPause } from '../../src/kernel/host.js'
 import { json } from '../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { defaultLimits } from '../../src/server/limits.js'
 import { type ListenerOptions, listener } from '../../src/server/listener.js'
+import { Crowd } from '../../src/store/native/crowd.js'
 
 const origin = 'http://double.test:1'
 const ends: (() => unknown)[] = []
@@ -168,7 +170,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
     return { status: 200, headers: [], body: stream.body }
   }
   const limits = { ...defaultLimits, streams: 1 }
-  const port = await listening(exchange, undefined, { limits, buffered })
+  const port = await listening(exchange, undefined, { limits, crowd: new Crowd(buffered) })
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const deaf: Socket = connect(port, '127.0.0.1')
   ends.push(() => deaf.destroy())
@@ -181,6 +183,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   await expect.poll(() => buffered.held).toBe(frame.length)
   expect(await raw(port, get.replace('x', 'x\r\nConnection: close'))).toContain('503')
   streams[0]!.sendFrame(new Uint8Array(900))
+  await hostPause()
   streams[0]!.sendFrame(new Uint8Array(900))
   await expect.poll(() => buffered.held).toBe(0)
   const late: Socket = connect(port, '127.0.0.1')
@@ -191,4 +194,34 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   // It was closed, not only ended behind what nobody reads.
   deaf.resume()
   await once(deaf, 'close')
+})
+
+test('each part of a stream is read when it is the turn of its connection', async () => {
+  let made = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (++made > 3) controller.close()
+        else controller.enqueue(new Uint8Array(10))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const due: (() => void)[] = []
+  let isRequest = true
+  const port = await listening(() => ({ status: 200, headers: [], body }), undefined, {
+    takeTurn: (_call, _connection, run) => {
+      const isFirst = isRequest
+      isRequest = false
+      if (isFirst) run()
+      else due.push(run)
+    },
+  })
+  const text = fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.arrayBuffer())
+  for (let count = 0; count < 4; count++) {
+    await expect.poll(() => due.length).toBe(1)
+    expect(made).toBe(count)
+    due.pop()!()
+  }
+  expect((await text).byteLength).toBe(30)
 })

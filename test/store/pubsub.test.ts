@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hostPause } from '../../src/kernel/host.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { EventReader } from '../support/event-reader.js'
 
@@ -222,6 +223,7 @@ describe('a reader that is slow', () => {
     for (let message = 0; message < 20; message++) {
       counts.push(run('PUBLISH', 'news', 'x'.repeat(80)))
       expect(await quick.next()).toBe(`data: message,news,${'x'.repeat(80)}`)
+      await hostPause()
     }
     // 24 bytes of confirmation and 9 messages of 102 bytes fit into 1000; the next one is too many.
     expect(counts).toEqual([...Array(10).fill(2), ...Array(10).fill(1)])

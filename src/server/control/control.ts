@@ -62,11 +62,28 @@ for (const order of orders) addRoute(router, order.method, order.path || '/', or
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
+/** Whether a request below `/_control` is answered without a look at its body: there is nothing of this path or method. */
+export function isStray({ method }: Call, path: string): boolean {
+  try {
+    const [, , name = '', ...rest] = partsOf(path)
+    if (name === '' || name === 'openapi.json') return true
+    if (rest.length > 0 || method !== 'DELETE') found(method, `/${rest.join('/')}`)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function partsOf(path: string): string[] {
+  const { pathname } = new URL(path, 'http://control.test')
+  return pathname.replace(/\/+$/, '').split('/')
+}
+
 /** Answers a request below `/_control`. */
 export async function control(call: Call, path: string, tenants: TenantSource): Promise<Answer> {
   try {
-    const { pathname, searchParams: query } = new URL(path, 'http://control.test')
-    const [, , name = '', ...rest] = pathname.replace(/\/+$/, '').split('/')
+    const { searchParams: query } = new URL(path, 'http://control.test')
+    const [, , name = '', ...rest] = partsOf(path)
     if (name === '') return json({ tenants: tenants.names })
     if (name === 'openapi.json') return json(openApi(orders, tenants.origin))
     const tenant = decodeURIComponent(name)

@@ -1,14 +1,26 @@
 import { type Bytes, toArray, utf8 } from '../../kernel/bytes.js'
+import { hostPause } from '../../kernel/host.js'
 import type { Entry } from '../../kernel/traffic.js'
-import { dataFrame, ReaderTooSlow } from '../../protocol/event-stream.js'
+import { dataLine, ReaderTooSlow } from '../../protocol/event-stream.js'
+import type { EntryWriter } from '../../report/trace.js'
+import type { TrafficView } from '../../report/traffic-view.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
-/** Entries that may wait for a slow reader before it is dropped. */
+/** Entries that may have changed after they were sent, and wait to be sent again, before a slow reader is dropped. */
 export const mostWaiting = 100_000
 
-/** Bytes of entries that came since and may wait: the log may have dropped them in the meantime. */
+/** Bytes of the entries that may come while a reader takes nothing. */
 export const mostBytesWaiting = 16_777_216
+
+/** Bytes from which what was gathered is handed on, so that others have their turn. */
+const slice = 65_536
+
+/** Entries that are looked at in a row. */
+const lookedAtInARow = 5_000
+
+/** Worlds whose logs are kept for a reader who is behind; of those before, it gets no more entries. */
+export const mostWorlds = 4
 
 /** Silence after which a comment keeps the connection open, in host milliseconds. */
 const keepAlive = 15_000
@@ -17,40 +29,57 @@ const keepAlive = 15_000
 export type Wanted = (entry: Entry, isRenewed: boolean) => boolean
 
 /**
- * Entries as server-sent events, the ones that are there and the ones that come. They are written when the reader
- * takes them: one that waits and changes meanwhile is sent once, as it is then, and a slow reader costs no copies.
+ * Entries as server-sent events, the ones that are there and the ones that come. They are read from the log when the reader
+ * takes them: one that waits and changes meanwhile is sent once, as it is then, and a slow reader costs no copies. Where
+ * the log has dropped what a reader did not take, its own entry says so.
+ * @param after `seq` of the last entry that is not wanted
  */
-export function entryStream(sandbox: Sandbox, first: Iterable<Entry>, wanted: Wanted): ReadableStream<Uint8Array> {
-  /** With the bytes that they add to what is kept: those of the log are there anyway. */
-  const waiting = new Map<Entry | Renewal, number>()
+export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): ReadableStream<Uint8Array> {
+  const worlds = [new Reading(sandbox.traffic, after)]
+  /** Bytes of what has come since the reader took something. */
   let bytes = 0
-  for (const entry of first) if (wanted(entry, false)) waiting.set(entry, 0)
-  let isRenewed = false
+  let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
+  const isBehind = (): boolean => bytes > mostBytesWaiting || worlds.at(-1)!.again.size > mostWaiting
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const add = (what: Entry | Renewal): void => {
-          if ('type' in what && !wanted(what, isRenewed)) return
-          const weight = 'type' in what ? bytesOf(what) : 0
-          bytes += weight - (waiting.get(what) ?? 0)
-          waiting.set(what, weight)
-          if (waiting.size > mostWaiting || (waiting.size > 1 && bytes > mostBytesWaiting)) {
-            end()
-            controller.error(new ReaderTooSlow('The reader of this stream was too slow and was dropped.'))
-          } else wake?.()
+        const drop = (): void => {
+          if (!isBehind()) return
+          end()
+          controller.error(new ReaderTooSlow('The reader of this stream was too slow and was dropped.'))
+        }
+        const add = (entry: Entry): void => {
+          forget(entry)
+          const world = worlds.at(-1)!
+          const isNew = world.note(entry)
+          if (!wanted(entry, world.renewed !== undefined)) return
+          if (wake !== undefined) {
+            wake()
+            return
+          }
+          bytes += isNew ? bytesOf(entry) : endBytesOf(entry)
+          if (isSuspected || !isBehind()) return
+          // What one turn of the event loop brings is no reason: it has had no time to take it.
+          isSuspected = true
+          void hostPause()
+            .then(hostPause)
+            .then(() => {
+              isSuspected = false
+              drop()
+            })
         }
         let unsubscribe = sandbox.traffic.subscribe(add)
         const stay = sandbox.onRenewal((by) => {
           unsubscribe()
           unsubscribe = sandbox.traffic.subscribe(add)
-          isRenewed = true
-          add({ by })
           // What a world was filled with is in its log before it takes the place of the one before.
-          for (const entry of sandbox.traffic.entries) add(entry)
+          worlds.push(new Reading(sandbox.traffic, 0, by))
+          worlds.at(-mostWorlds - 1)?.skip()
+          wake?.()
         })
-        const forget = sandbox.onDispose(() => {
+        const forgetDispose = sandbox.onDispose(() => {
           end()
           controller.close()
         })
@@ -62,43 +91,150 @@ export function entryStream(sandbox: Sandbox, first: Iterable<Entry>, wanted: Wa
           clearInterval(timer)
           unsubscribe()
           stay()
-          forget()
-          waiting.clear()
+          forgetDispose()
+          worlds.splice(0, worlds.length, new Reading(undefined, 0))
+          bytes = 0
           wake?.()
         }
       },
       async pull(controller) {
-        if (waiting.size === 0) {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-          wake = undefined
+        bytes = 0
+        let [text, isOver] = gathered(sandbox, worlds, wanted, slice)
+        while (text === '') {
+          if (isOver) {
+            await new Promise<void>((resolve) => {
+              wake = resolve
+            })
+            wake = undefined
+          } else await hostPause()
+          bytes = 0
+          // Many readers are woken at once: the first entry is for all of them, the rest waits for their turns.
+          ;[text, isOver] = gathered(sandbox, worlds, wanted, 1)
+          if (worlds[0]!.isEnded) return
         }
-        const [what] = waiting.keys()
-        if (what === undefined) return
-        bytes -= waiting.get(what)!
-        waiting.delete(what)
-        const plain = 'type' in what ? writerOf(sandbox).entry(what) : what
-        const frame = dataFrame(utf8(JSON.stringify(plain)))
-        if (!('type' in what)) controller.enqueue(toArray('event: renewed\n' as Bytes))
-        controller.enqueue(frame)
+        controller.enqueue(toArray(text))
       },
       cancel() {
         end()
       },
     },
-    { highWaterMark: 1 },
+    { highWaterMark: 0 },
   )
 }
 
-/** Another world has taken the place of the one before. */
-interface Renewal {
-  readonly by: 'reset' | 'load'
+/** What of the log of one world a reader has taken. */
+class Reading {
+  #traffic: TrafficView | undefined
+  /** `seq` of the last entry that was taken, or passed over. */
+  #last: number
+  /** Entries that have changed since they were taken, each with the newest entry there was then. */
+  readonly again = new Map<Entry, number>()
+  /** Another world has taken the place of the one before, which the reader is still to be told. */
+  isTold = false
+
+  constructor(
+    traffic: TrafficView | undefined,
+    last: number,
+    readonly renewed?: 'reset' | 'load',
+  ) {
+    this.#traffic = traffic
+    this.#last = last
+  }
+
+  get isEnded(): boolean {
+    return this.#traffic === undefined && this.renewed === undefined
+  }
+
+  /** Hears of an entry. @returns whether it is new */
+  note(entry: Entry): boolean {
+    const newest = this.#traffic?.entries.at(-1)?.seq ?? 0
+    if (entry.seq <= this.#last && !this.again.has(entry)) this.again.set(entry, newest)
+    return entry.seq >= newest && !('endedAfter' in entry)
+  }
+
+  /** The next entry; `undefined` when all were taken. */
+  next(): Entry | undefined {
+    const entry = this.#traffic?.entries[this.#place()]
+    const [changed] = this.again
+    if (changed !== undefined && (entry === undefined || changed[1] <= this.#last)) {
+      this.again.delete(changed[0])
+      return changed[0]
+    }
+    if (entry !== undefined) this.#last = entry.seq
+    return entry
+  }
+
+  /** Of a world that is over long since nothing more is sent. */
+  skip(): void {
+    this.#traffic = undefined
+    this.again.clear()
+  }
+
+  /** Where the first entry stands that was not taken. */
+  #place(): number {
+    const { entries } = this.#traffic!
+    const guess = this.#last + 1 - (entries[0]?.seq ?? 0)
+    if (entries[guess]?.seq === this.#last + 1) return guess
+    let [low, high] = [0, entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (entries[middle]!.seq > this.#last) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+/** Events of so many bytes, or a little more, and whether that is all there is. */
+function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): [text: Bytes, isOver: boolean] {
+  let text = ''
+  for (let looked = 0; looked < lookedAtInARow && text.length < most; looked++) {
+    const world = worlds[0]!
+    if (world.renewed !== undefined && !world.isTold) {
+      world.isTold = true
+      text += `event: renewed\n${dataLine(utf8(JSON.stringify({ by: world.renewed })))}`
+      continue
+    }
+    const entry = world.next()
+    if (entry !== undefined) {
+      if (wanted(entry, world.renewed !== undefined)) text += eventOf(entry, writerOf(sandbox))
+    } else if (worlds.length > 1) worlds.shift()
+    else return [text as Bytes, true]
+  }
+  return [text as Bytes, false]
+}
+
+/** Events that were made in this turn of the event loop: many readers may want the same ones. */
+let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Bytes> } | undefined
+
+function eventOf(entry: Entry, writer: EntryWriter): Bytes {
+  if (events?.writer !== writer) {
+    if (events === undefined) {
+      void hostPause().then(() => {
+        events = undefined
+      })
+    }
+    events = { writer, of: new Map() }
+  }
+  const known = events.of.get(entry)
+  if (known !== undefined) return known
+  const event = dataLine(utf8(JSON.stringify(writer.entry(entry))))
+  events.of.set(entry, event)
+  return event
+}
+
+/** It has changed. */
+function forget(entry: Entry): void {
+  events?.of.delete(entry)
 }
 
 /** Bytes of the bodies of an entry. */
 export function bytesOf(entry: Entry): number {
-  if (entry.type === 'attempt') return entry.body.length + (entry.outcome?.body.length ?? 0)
-  const own = 'body' in entry ? entry.body.length : 0
-  return own + (entry.type === 'request' || entry.type === 'call' ? (entry.answer?.body?.length ?? 0) : 0)
+  return ('body' in entry ? entry.body.length : 0) + endBytesOf(entry)
+}
+
+/** Bytes of what came at its end. */
+function endBytesOf(entry: Entry): number {
+  if (entry.type === 'attempt') return entry.outcome?.body.length ?? 0
+  return entry.type === 'request' || entry.type === 'call' ? (entry.answer?.body?.length ?? 0) : 0
 }

@@ -223,10 +223,18 @@ function streamed(sandbox: Sandbox, { query }: Asked): Answer {
   const anew = new URLSearchParams(query)
   anew.delete('after')
   const wantedAnew = wantedBy(anew)
-  const body = entryStream(sandbox, source(sandbox, query), (entry, isRenewed) =>
+  const body = entryStream(sandbox, firstOf(sandbox, query), (entry, isRenewed) =>
     isRenewed ? wantedAnew(entry) : wanted(entry),
   )
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
+}
+
+/** After which entry there is something to read: those of a message begin with it. */
+function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
+  const after = wholeNumber(query, 'after') ?? 0
+  const message = query.get('message')
+  const [first] = message === null ? [] : traffic.about(message)
+  return Math.max(after, first === undefined ? 0 : first.seq - 1)
 }
 
 function oneOf<const T extends string>(query: URLSearchParams, name: string, values: readonly [T, ...T[]]): T {

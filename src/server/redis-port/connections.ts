@@ -8,6 +8,7 @@ import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
 import { bulky, inBulk } from '../bulk.js'
+import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
 
 // Streams of the host as connections of the native protocol.
@@ -90,7 +91,7 @@ export function serveStream(
     // Whatever is written in the meantime stays behind it.
     if (isBulky) stream.cork()
     stream.write(bytes, 'latin1', done)
-    if (isBulky) inBulk(() => stream.uncork())
+    if (isBulky) inBulk(bytes.length, () => stream.uncork())
   }
   const socket = {
     write: (bytes: Bytes) => put(bytes, settle),
@@ -104,6 +105,9 @@ export function serveStream(
     destroy: () => void stream.destroy(),
     get backlog() {
       return stream.writableLength
+    },
+    get taken() {
+      return takenFrom(stream)
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),

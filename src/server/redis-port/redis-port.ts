@@ -1,6 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import type { Account } from '../../kernel/account.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../kernel/host.js'
 import { Crowd } from '../../store/native/crowd.js'
 import type { Porter, Wire } from '../../store/native/wire.js'
@@ -22,8 +21,8 @@ export interface RedisPortOptions {
   readonly most: number
   /** Host milliseconds that somebody may take to sign in. */
   readonly patience: number
-  /** Bytes of all clients that are on their way. */
-  readonly buffered?: Account
+  /** All clients, which share one limit of bytes on their way. */
+  readonly crowd?: Crowd
   /** With whom its connections share the event loop. */
   readonly turns: Turns
   /** Gets what went wrong inside. */
@@ -46,11 +45,10 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
-  { address, port, tls, most, patience, buffered, turns, report, tell }: RedisPortOptions,
+  { address, port, tls, most, patience, crowd = new Crowd(), turns, report, tell }: RedisPortOptions,
   porter: Porter,
 ): Promise<RedisPort> {
   const open = new Map<Socket, Wire>()
-  const crowd = new Crowd(buffered)
   /** All that were accepted, also those that are not served. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {

@@ -1,47 +1,136 @@
 import { Account } from '../../kernel/account.js'
 import type { Bytes } from '../../kernel/bytes.js'
+import { hostClearTimeout, hostSetTimeout, hostTime, unref } from '../../kernel/host.js'
 
-/** A connection, as far as it holds memory. */
+/** Whoever makes the process hold memory: a connection, a body that arrives, an answer that was not taken. */
 export interface Holder {
   /** Bytes that are held for it: commands that are not whole, rows that wait, names, output that was not taken. */
   readonly held: number
-  /** Breaks the connection off; what was held for it is given back at once. */
+  /** Changes whenever the other end takes something of what waits for it, or sends something of what is awaited. */
+  readonly progress: number
+  /** Breaks it off; what was held for it is given back at once. */
   sendAway(): void
 }
 
-/** Bytes that a connection may hold whatever the others do: a command and its reply, so that it is heard at all. */
+/** Bytes that a holder may hold whatever the others do: a command and its reply, so that it is heard at all. */
 const always = 16_384
 
+/** Host milliseconds after which a holder without progress has none any more. */
+export const stalledAfter = 5_000
+
+/** Host milliseconds in which progress tells nothing: the buffers of the system take and send some megabytes by themselves. */
+const beginning = 1_000
+
+/** Host milliseconds between two looks. */
+const lookEvery = 250
+
+interface Watched {
+  progress: number
+  /** When it began to hold more than everybody may. */
+  since: number
+  /** When its progress was last seen. */
+  moved: number
+}
+
 /**
- * The connections that share one limit of memory. When it is reached, those that hold most are closed until there is room,
- * as redis-server does it with `maxmemory-clients`: who reads its replies stays.
+ * All that share one limit of memory. When it is reached, those are sent away first that have made no progress for
+ * longest, or none since their beginning; then those that hold most, if it is more than is asked for. So who reads, or
+ * sends, stays as long as others do not.
  */
 export class Crowd {
-  readonly #holders = new Set<Holder>()
+  readonly #now: () => number
+  readonly #watched = new Map<Holder, Watched>()
+  /** Of those who took everything, when they did: they are no newcomers. */
+  readonly #before = new WeakMap<Holder, Watched>()
+  #timer: unknown
 
-  constructor(readonly buffered: Account = new Account(Number.POSITIVE_INFINITY)) {}
+  /** @param now host milliseconds */
+  constructor(
+    readonly buffered: Account = new Account(Number.POSITIVE_INFINITY),
+    now: () => number = hostTime,
+  ) {
+    this.#now = now
+  }
 
-  join(holder: Holder): void {
-    this.#holders.add(holder)
+  /** To be called when a holder holds more, or less. */
+  note(holder: Holder): void {
+    if (this.buffered.limit === Number.POSITIVE_INFINITY) return
+    if (Crowd.spares(holder.held)) this.leave(holder)
+    else if (!this.#watched.has(holder)) this.#watch(holder)
   }
 
   leave(holder: Holder): void {
-    this.#holders.delete(holder)
+    const watched = this.#watched.get(holder)
+    if (watched === undefined) return
+    this.#watched.delete(holder)
+    watched.moved = this.#now()
+    this.#before.set(holder, watched)
+    if (this.#watched.size > 0) return
+    hostClearTimeout(this.#timer as ReturnType<typeof hostSetTimeout>)
+    this.#timer = undefined
   }
 
-  /** Whether there is room for so many bytes more for a connection, after others were closed that hold more than it will. */
-  makesRoom(bytes: number, asking: Holder): boolean {
-    const wanted = asking.held + bytes
+  #watch(holder: Holder): void {
+    const now = this.#now()
+    const before = this.#before.get(holder)
+    const since = before !== undefined && now - before.moved < stalledAfter ? before.since : now
+    this.#watched.set(holder, { progress: holder.progress, since, moved: now })
+    if (this.#timer === undefined) this.#lookLater()
+  }
+
+  #lookLater(): void {
+    this.#timer = hostSetTimeout(() => {
+      this.look()
+      this.#lookLater()
+    }, lookEvery)
+    unref(this.#timer)
+  }
+
+  /** Sees who has made progress. */
+  look(): void {
+    const now = this.#now()
+    for (const [holder, watched] of this.#watched) {
+      const { progress } = holder
+      if (progress === watched.progress) continue
+      watched.progress = progress
+      watched.moved = now
+    }
+  }
+
+  /** Whether there is room for so many bytes more, after others were sent away; for a holder, if it is one already. */
+  makesRoom(bytes: number, asking?: Holder): boolean {
     if (bytes <= this.buffered.left) return true
-    const larger = [...this.#holders].filter((holder) => holder !== asking && holder.held > wanted)
-    for (const holder of larger.sort((a, b) => b.held - a.held)) {
+    const wanted = bytes + (asking?.held ?? 0)
+    const leaving = this.#leaving(wanted, asking)
+    let free = this.buffered.left
+    for (const { held } of leaving) free += held
+    // Nobody is sent away for what finds no room all the same.
+    if (free < bytes) return false
+    for (const holder of leaving) {
       holder.sendAway()
       if (bytes <= this.buffered.left) return true
     }
     return false
   }
 
-  /** Whether a connection that holds so much stays although there is no room. */
+  /** Who may be sent away for somebody who will hold so much, the first one first. */
+  #leaving(wanted: number, asking: Holder | undefined): Holder[] {
+    this.look()
+    const now = this.#now()
+    const still: [Holder, Watched][] = []
+    const larger: Holder[] = []
+    for (const [holder, watched] of this.#watched) {
+      if (holder === asking) continue
+      const { since, moved } = watched
+      if (now - moved >= stalledAfter || moved - since < beginning) still.push([holder, watched])
+      else if (holder.held > wanted) larger.push(holder)
+    }
+    still.sort(([one, a], [other, b]) => a.moved - b.moved || other.held - one.held)
+    larger.sort((one, other) => other.held - one.held)
+    return [...still.map(([holder]) => holder), ...larger]
+  }
+
+  /** Whether somebody who holds so much stays although there is no room. */
   static spares(held: number): boolean {
     return held <= always
   }

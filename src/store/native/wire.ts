@@ -1,5 +1,6 @@
 import { Account } from '../../kernel/account.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { hostTurnNumber } from '../../kernel/host.js'
 import { unitsPerRow } from '../../kernel/work.js'
 import type { User } from '../access/access.js'
 import { wrongArity } from '../command/errors.js'
@@ -48,6 +49,8 @@ export interface Socket {
   destroy(): void
   /** Bytes that were written and have not been taken yet. */
   readonly backlog: number
+  /** Bytes that were taken so far. */
+  readonly taken: number
   /** Nothing more is to be read for now, or again. */
   pause(): void
   resume(): void
@@ -82,8 +85,13 @@ export const turn: number = 256 * unitsPerRow
 /** Bytes above which a message is sent as it is, not copied into what else is sent. */
 const worthSharing = 4_096
 
-/** Bytes of one message that a reader who has taken everything before may always be sent, as redis-server has it. [redis 7.0] */
-export const longestMessage = 33_554_432
+/**
+ * Bytes of messages that may wait for a reader, and those that may for a minute of the host, as redis-server has it:
+ * `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
+ */
+export const mostMessages = 33_554_432
+export const manyMessages = 8_388_608
+export const longBehind = 60_000
 
 /** Wrong passwords of one connection, after which each further one has to wait, in host milliseconds. */
 export const freeFailures = 10
@@ -122,6 +130,10 @@ export class Wire implements Holder {
   #isPaused = false
   /** It has not taken what it was told. */
   #isTooSlow = false
+  /** In which turn of the event loop it had taken everything. */
+  #upToDate = 0
+  /** Since when many messages have waited for it without an end. */
+  #farBehind: object | undefined
   /** It lets others go first. */
   #isResting = false
   /** The reply to the command that runs or waits. */
@@ -131,6 +143,8 @@ export class Wire implements Holder {
   #out = ''
   /** Bytes of messages that others are sent, too, and that the other end has not taken. */
   #shared = 0
+  /** Bytes that the other end has sent so far. */
+  #received = 0
   readonly #crowd: Crowd
   /** What is held for it. */
   readonly #account: Account
@@ -158,11 +172,15 @@ export class Wire implements Holder {
     this.#reader = new CommandReader(textOf)
     this.#crowd = crowd
     this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
-    crowd.join(this)
   }
 
   get held(): number {
-    return this.#account.held
+    return this.#account.held + this.#shared
+  }
+
+  /** Of who has not taken everything, only what it takes is progress. */
+  get progress(): number {
+    return this.#socket.backlog > 0 ? this.#socket.taken : this.#received
   }
 
   /** Its world hears of it when the socket is closed: how slow the host is does not belong in the middle of a command. */
@@ -178,6 +196,7 @@ export class Wire implements Holder {
   settle(): void {
     if (this.#isGone) return
     const { backlog } = this.#socket
+    if (backlog <= manyMessages) this.#farBehind = undefined
     const session = this.#session
     this.#hold(this.#reader.held + this.#out.length + Math.max(0, backlog - this.#shared) + (session?.kept ?? 0))
   }
@@ -189,11 +208,13 @@ export class Wire implements Holder {
       if (this.#crowd.makesRoom(more, this)) this.#account.take(more)
       else if (!Crowd.spares(bytes)) this.sendAway()
     }
+    if (!this.#isGone) this.#crowd.note(this)
   }
 
   receive(chunk: Uint8Array): void {
     if (this.#isClosed || this.#isEnding) return
     this.#reader.push(chunk)
+    this.#received += chunk.length
     if (!this.#isResting) {
       this.#isResting = true
       this.#socket.turn(this.#group, () => this.#goOn())
@@ -507,18 +528,29 @@ export class Wire implements Holder {
   }
 
   /**
-   * What nobody asked for. Whoever has taken everything before is sent one message however large it is, up to what
-   * redis-server sends; whoever is behind is sent away before a message is added that is more than may wait.
+   * What nobody asked for. Whoever had taken everything when this turn of the event loop began is sent what it brings, as
+   * long as there is room among all; whoever is behind is sent away before a message is added that is more than may wait.
    */
   #tell(size: number, send: () => void): void {
     if (this.#isTooSlow || this.#isClosed) return
-    const limit = this.#home?.sessions.front.store.options.policy.maxStreamBuffer
     const behind = this.#socket.backlog + this.#out.length
-    const most = limit === undefined || behind > 0 ? limit : Math.max(limit, longestMessage)
-    if (most === undefined || behind + size <= most) {
-      send()
+    if (behind === 0) this.#upToDate = hostTurnNumber()
+    const most = Math.max(mostMessages, this.#home?.sessions.front.store.options.policy.maxStreamBuffer ?? 0)
+    if (behind + size > most && (size > most || this.#upToDate !== hostTurnNumber())) {
+      this.#tooSlow()
       return
     }
+    if (behind + size > manyMessages && this.#farBehind === undefined) {
+      const since = {}
+      this.#farBehind = since
+      this.#socket.after(longBehind, () => {
+        if (this.#farBehind === since) this.#tooSlow()
+      })
+    }
+    send()
+  }
+
+  #tooSlow(): void {
     this.#isTooSlow = true
     // How slow the host is does not belong in the middle of the command that tells it.
     this.#socket.soon(() => this.#break())
@@ -535,12 +567,12 @@ export class Wire implements Holder {
     if (this.#isClosed) return
     if (!shared.hold(this.#crowd.buffered)) {
       if (!this.#crowd.makesRoom(bytes.length, this) || !shared.hold(this.#crowd.buffered)) {
-        this.#isTooSlow = true
-        this.#socket.soon(() => this.#break())
+        this.#tooSlow()
         return
       }
     }
     this.#shared += bytes.length
+    this.#crowd.note(this)
     this.#socket.share(shared, () => {
       this.#shared -= bytes.length
       shared.letGo()

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/index.js'
 import { Account } from '../../../src/kernel/account.js'
 import { type Bytes, fromArray, latin1, toArray } from '../../../src/kernel/bytes.js'
+import { hostPause } from '../../../src/kernel/host.js'
 import { homeOf, porterOf } from '../../../src/server/redis-port/connections.js'
 import { Crowd, type Shared } from '../../../src/store/native/crowd.js'
 import type { Outlet, Session } from '../../../src/store/native/session.js'
@@ -170,6 +171,7 @@ class Deaf implements Socket {
   written: Bytes[] = []
   readonly shared: Shared[] = []
   backlog = 0
+  taken = 0
   isDestroyed = false
   isPaused = false
   readonly due: (() => void)[] = []
@@ -200,6 +202,7 @@ class Deaf implements Socket {
 
   /** The other end takes everything. */
   take(): this {
+    this.taken += this.backlog
     this.backlog = 0
     for (const done of this.#taken.splice(0)) done()
     this.wire.settle()
@@ -294,16 +297,43 @@ describe('output that nobody takes', () => {
     expect(buffered.held).toBe(before)
   })
 
-  test('who is behind is sent away before a message is added, who is not gets one that is larger than may wait', () => {
-    const sandbox = sandboxOfTest({ policy: { maxStreamBuffer: 10_000 } })
+  test('who is behind is sent away before more than redis-server keeps is added', async () => {
+    const sandbox = sandboxOfTest()
     const reader = new Deaf(sandbox).say('SUBSCRIBE c\r\n').take()
-    sandbox.store.run('PUBLISH', 'c', 'x'.repeat(50_000))
-    expect(reader.shared).toHaveLength(1)
-    sandbox.store.run('PUBLISH', 'c', 'x'.repeat(5_000))
-    expect(reader.shared).toHaveLength(1)
+    for (let count = 0; count < 3; count++) {
+      sandbox.store.run('PUBLISH', 'c', megabytes(9))
+      await hostPause()
+    }
+    expect(reader.shared).toHaveLength(3)
+    sandbox.store.run('PUBLISH', 'c', megabytes(9))
+    expect(reader.shared).toHaveLength(3)
     reader.goOn()
     expect(reader.isDestroyed).toBe(true)
     expect(sandbox.store.run('PUBLISH', 'c', 'x')).toBe(0)
+  })
+
+  test('who had taken everything is sent what one turn of the loop brings, as long as there is room', () => {
+    const sandbox = sandboxOfTest()
+    const crowd = new Crowd(new Account(100_000_000))
+    const reader = new Deaf(sandbox, crowd).say('SUBSCRIBE c\r\n').take()
+    for (let count = 0; count < 10; count++) sandbox.store.run('PUBLISH', 'c', megabytes(9))
+    expect(reader.shared).toHaveLength(10)
+    sandbox.store.run('PUBLISH', 'c', megabytes(9))
+    reader.goOn()
+    expect(reader.isDestroyed).toBe(true)
+  })
+
+  test('who has 8 MiB to take for a minute of the host is sent away, who had less in between is not', () => {
+    const sandbox = sandboxOfTest()
+    const [slow, slower] = [0, 1].map(() => new Deaf(sandbox).say('SUBSCRIBE c\r\n').take()) as [Deaf, Deaf]
+    sandbox.store.run('PUBLISH', 'c', megabytes(9))
+    slow.take()
+    sandbox.store.run('PUBLISH', 'c', 'x'.repeat(5_000))
+    for (const reader of [slow, slower]) {
+      reader.goOn()
+      reader.goOn()
+    }
+    expect([slow.isDestroyed, slower.isDestroyed]).toEqual([false, true])
   })
 
   test('no message is longer than redis-server sends', () => {
