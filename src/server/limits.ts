@@ -2,6 +2,7 @@ import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
+import { longestName, mostKept } from '../store/command/kept.js'
 import { freeFailures } from '../store/native/wire.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
@@ -154,10 +155,16 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed('entries that a slow reader of a traffic stream has not taken', 16_777_216, 'bytes of bodies', 'it is dropped'),
   fixed(
-    'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
-    67_108_864,
+    'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
+    mostKept,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; a transaction is discarded by its `EXEC`",
+  ),
+  fixed(
+    'the name of a connection of the native protocol, or of its library',
+    longestName,
+    'bytes',
+    "`OOM command not allowed when used memory > 'maxmemory'.`; redis-server takes longer ones",
   ),
   fixed(
     'rows between `MULTI` and `EXEC`',

@@ -3,7 +3,8 @@ import { endOfTime, iso } from '../../kernel/instant.js'
 import type { Timer } from '../../kernel/time.js'
 import type { User } from '../access/access.js'
 import type { Command } from '../command/command.js'
-import { groupGone, streamGone } from '../command/errors.js'
+import { groupGone, outOfMemory, streamGone } from '../command/errors.js'
+import { costOfNames, mostKept } from '../command/kept.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Want } from '../command/want.js'
 import type { EventClass } from '../keyspace/database.js'
@@ -86,7 +87,10 @@ export class Waiting {
 
   /** For the body of a command: takes what is there, key by key, and else waits where it may. */
   takeOrWait(want: Want, user: User): Reply {
+    const { db, work } = this.#store
+    work.charge(unitsPerKey * want.keys.length)
     for (const key of want.keys) {
+      if (!db.has(key)) continue
       const reply = this.#take(want, key, user)
       if (reply === undefined) continue
       this.#took = want.take(key)
@@ -97,7 +101,10 @@ export class Waiting {
 
   /** For the body of a command that found nothing. */
   waitFor(want: Want): Reply {
-    if (this.#mayWait) this.#want = want
+    if (this.#mayWait) {
+      this.#store.work.charge(unitsPerWait * want.keys.length)
+      this.#want = want
+    }
     return want.atOnce === undefined ? want.nothing : want.atOnce
   }
 
@@ -141,6 +148,7 @@ export class Waiting {
 
   /** Everything was removed at once. */
   cleared(): void {
+    if (this.#inGroups === 0) return
     for (const [key, waiters] of this.#byKey) {
       for (const { want } of waiters) if (want.group !== undefined) this.#ready.add(key)
     }
@@ -215,7 +223,9 @@ export class Waiting {
   }
 
   #enqueue(argv: readonly Bytes[], user: User, want: Want, client: Client): Blocked {
-    const blocked = new Blocked(argv, user, want, client, this)
+    const size = costOfNames(want.keys)
+    if ((client.kept ?? 0) + size > mostKept) throw outOfMemory()
+    const blocked = new Blocked(argv, user, want, client, size, this)
     for (const key of want.keys) {
       const waiters = this.#byKey.get(key) ?? new Set()
       this.#byKey.set(key, waiters.add(blocked))
@@ -273,6 +283,10 @@ export class Waiting {
 const anybody = '0.0.0.0:0'
 
 const longestKey = 40
+
+/** To look at a key, and to begin and to end waiting for it. [measured] */
+const unitsPerKey = 4
+const unitsPerWait = 28
 
 /** `BLPOP jobs, mails`: for the eyes of people. */
 function nameOf({ argv, want }: Blocked): string {

@@ -1,6 +1,7 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { VirtualClock } from '../../kernel/clock.js'
+import { bytesPerUnit } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
@@ -10,7 +11,7 @@ import { asksToWait } from '../commands/stream-arguments.js'
 import type { CommandTable } from '../commands/table.js'
 import type { Journal, Sender } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
-import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
+import { sizeOfReply, sizeOfWords, transactionOverhead, unitsOfReply } from '../meter.js'
 import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
 import {
@@ -107,12 +108,14 @@ export class StoreFront {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    if (argv.length > freeWords) store.work.charge(unitsPerWord * argv.length)
+    // Nothing more is begun where replies have taken what there was.
+    if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 
-  /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
+  /** Counts what went through, and the work of sending it. Throws `ReplyError` for a reply that is too large. */
   settle(received: number, reply: Reply): void {
     const sent = sizeOfReply(reply)
+    if (sent >= bytesPerUnit || Array.isArray(reply)) this.store.work.spend(unitsOfReply(reply, sent))
     this.store.meter.countBytes(received, sent)
     if (sent > this.#longest) throw this.#oversized(sent, 200)
   }
