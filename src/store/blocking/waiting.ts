@@ -26,8 +26,8 @@ export class Waiting {
   /** How many commands wait; a field, because every command looks at it. */
   size = 0
   readonly #store: Store
-  /** In the order in which they began to wait. */
-  readonly #byKey = new Map<Bytes, Set<Blocked>>()
+  /** In the order in which they began to wait. One alone has no set around it: there may be very many keys. */
+  readonly #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   readonly #all = new Map<Blocked, Companions>()
   /** How many of them wait in a consumer group: they are told when its stream expires. */
   #inGroups = 0
@@ -134,12 +134,11 @@ export class Waiting {
 
   /** Something happened at a key. */
   hear(eventClass: EventClass, event: string, key: Bytes): void {
-    const waiters = this.#byKey.get(key)
-    if (waiters === undefined || this.#ready.has(key)) return
+    if (!this.#byKey.has(key) || this.#ready.has(key)) return
     // Nothing else that happens to a stream brings entries, or takes a group away.
     if (eventClass === 't' && event !== 'xadd' && event !== 'xgroup-destroy') return
     const type = this.#store.db.typeNow(key)
-    for (const { want } of waiters) {
+    for (const { want } of this.#waitersAt(key)) {
       if (want.type !== type && want.group === undefined) continue
       this.#ready.add(key)
       return
@@ -149,8 +148,8 @@ export class Waiting {
   /** Everything was removed at once. */
   cleared(): void {
     if (this.#inGroups === 0) return
-    for (const [key, waiters] of this.#byKey) {
-      for (const { want } of waiters) if (want.group !== undefined) this.#ready.add(key)
+    for (const key of this.#byKey.keys()) {
+      for (const { want } of this.#waitersAt(key)) if (want.group !== undefined) this.#ready.add(key)
     }
   }
 
@@ -181,8 +180,14 @@ export class Waiting {
     for (const blocked of this.blocked) if (blocked.client === client) blocked.cancel()
   }
 
+  #waitersAt(key: Bytes): Iterable<Blocked> {
+    const waiters = this.#byKey.get(key)
+    if (waiters === undefined) return []
+    return waiters instanceof Set ? waiters : [waiters]
+  }
+
   #serveKey(key: Bytes): void {
-    for (const blocked of this.#byKey.get(key) ?? []) {
+    for (const blocked of this.#waitersAt(key)) {
       const type = this.#store.db.typeNow(key)
       const { want } = blocked
       if (want.type !== type) {
@@ -227,8 +232,10 @@ export class Waiting {
     if ((client.kept ?? 0) + size > mostKept) throw outOfMemory()
     const blocked = new Blocked(argv, user, want, client, size, this)
     for (const key of want.keys) {
-      const waiters = this.#byKey.get(key) ?? new Set()
-      this.#byKey.set(key, waiters.add(blocked))
+      const waiters = this.#byKey.get(key)
+      if (waiters === undefined) this.#byKey.set(key, blocked)
+      else if (waiters instanceof Set) waiters.add(blocked)
+      else if (waiters !== blocked) this.#byKey.set(key, new Set([waiters, blocked]))
     }
     this.#all.set(blocked, { alarm: this.#alarmOf(blocked), rouse: client.task?.fallAsleep?.() })
     this.size = this.#all.size
@@ -258,7 +265,8 @@ export class Waiting {
     this.size = this.#all.size
     for (const key of blocked.want.keys) {
       const waiters = this.#byKey.get(key)
-      if (waiters?.delete(blocked) && waiters.size === 0) this.#byKey.delete(key)
+      const isLast = waiters === blocked || (waiters instanceof Set && waiters.delete(blocked) && waiters.size === 0)
+      if (isLast) this.#byKey.delete(key)
     }
     if (blocked.want.group !== undefined && --this.#inGroups === 0) this.#store.awaitExpiry(false)
     companions?.alarm?.cancel()
