@@ -4,6 +4,9 @@ export const unitsPerRow = 40
 /** An item of a list that is told of what the store itself is, not of what it holds: made, measured and encoded. [measured] */
 export const unitsPerItem = 8
 
+/** Bytes of a reply up to which sending it costs no more than its row. */
+export const smallReply = 1_024
+
 /** Bytes that are copied for one unit. */
 export const bytesPerUnit = 32
 

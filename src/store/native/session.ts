@@ -1,7 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { letOutsideContinue } from '../../kernel/clock.js'
 import type { CommandEntry } from '../../kernel/traffic.js'
-import { bytesPerUnit } from '../../kernel/work.js'
+import { bytesPerUnit, smallReply } from '../../kernel/work.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
@@ -163,7 +163,10 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #wire(reply: TypedReply): Bytes {
-    const isTooLarge = typeof reply === 'object' && mostBytes(reply) > longestText
+    const bytes = mostBytes(reply)
+    const isTooLarge = bytes > longestText
+    // Sending it is a part of the work of its request, and of the turn of its connection.
+    if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
     return wireOf(isTooLarge ? answerTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
 

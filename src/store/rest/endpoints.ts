@@ -1,7 +1,6 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { VirtualClock } from '../../kernel/clock.js'
-import { bytesPerUnit } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
@@ -11,7 +10,7 @@ import { asksToWait } from '../commands/stream-arguments.js'
 import type { CommandTable } from '../commands/table.js'
 import type { Journal, Sender } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
-import { sizeOfReply, sizeOfWords, transactionOverhead, unitsOfReply } from '../meter.js'
+import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
 import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
 import {
@@ -112,10 +111,9 @@ export class StoreFront {
     if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 
-  /** Counts what went through, and the work of sending it. Throws `ReplyError` for a reply that is too large. */
+  /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
   settle(received: number, reply: Reply): void {
     const sent = sizeOfReply(reply)
-    if (sent >= bytesPerUnit || Array.isArray(reply)) this.store.work.spend(unitsOfReply(reply, sent))
     this.store.meter.countBytes(received, sent)
     if (sent > this.#longest) throw this.#oversized(sent, 200)
   }
@@ -275,7 +273,7 @@ export function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
 function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
   const rows = rowsOf(call, store)
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
@@ -300,7 +298,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
   const items = store.waiting.transaction(() =>
     rows.map((argv, at) =>
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
