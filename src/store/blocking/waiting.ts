@@ -27,7 +27,12 @@ export class Waiting {
   size = 0
   readonly #store: Store
   /** In the order in which they began to wait. One alone has no set around it: there may be very many keys. */
-  readonly #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
+  #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
+  /**
+   * Those that have ended and still stand at their keys: they are taken away little by little, so that many who waited for
+   * very many keys can leave at once.
+   */
+  #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
   /** How many of them wait in a consumer group: they are told when its stream expires. */
   #inGroups = 0
@@ -117,6 +122,7 @@ export class Waiting {
     } finally {
       this.#isHeld = false
       this.serve()
+      if (this.#leaving.length > 0) this.#tidy(tidied)
       this.#tellAll()
     }
   }
@@ -190,6 +196,7 @@ export class Waiting {
     for (const blocked of this.#waitersAt(key)) {
       const type = this.#store.db.typeNow(key)
       const { want } = blocked
+      if (blocked.end !== undefined) continue
       if (want.type !== type) {
         if (want.group !== undefined) blocked.finish({ error: streamGone() })
         continue
@@ -231,6 +238,8 @@ export class Waiting {
     const size = costOfNames(want.keys)
     if ((client.kept ?? 0) + size > mostKept) throw outOfMemory()
     const blocked = new Blocked(argv, user, want, client, size, this)
+    // What has ended goes faster than new ones come.
+    this.#tidy(2 * want.keys.length)
     for (const key of want.keys) {
       const waiters = this.#byKey.get(key)
       if (waiters === undefined) this.#byKey.set(key, blocked)
@@ -263,14 +272,31 @@ export class Waiting {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
     this.size = this.#all.size
-    for (const key of blocked.want.keys) {
-      const waiters = this.#byKey.get(key)
-      const isLast = waiters === blocked || (waiters instanceof Set && waiters.delete(blocked) && waiters.size === 0)
-      if (isLast) this.#byKey.delete(key)
+    this.#leaving.push({ blocked, at: 0 })
+    if (this.size > 0) this.#tidy(tidied)
+    else {
+      this.#byKey = new Map()
+      this.#leaving = []
     }
     if (blocked.want.group !== undefined && --this.#inGroups === 0) this.#store.awaitExpiry(false)
     companions?.alarm?.cancel()
     companions?.rouse?.()
+  }
+
+  /** Takes those that have ended away from so many keys. */
+  #tidy(keys: number): void {
+    let left = keys
+    for (let last = this.#leaving.at(-1); last !== undefined && left > 0; last = this.#leaving.at(-1)) {
+      const { blocked } = last
+      const { keys: all } = blocked.want
+      for (; last.at < all.length && left > 0; left--) {
+        const key = all[last.at++]!
+        const waiters = this.#byKey.get(key)
+        const isLast = waiters === blocked || (waiters instanceof Set && waiters.delete(blocked) && waiters.size === 0)
+        if (isLast) this.#byKey.delete(key)
+      }
+      if (last.at === all.length) this.#leaving.pop()
+    }
   }
 
   /** @internal What it leads to comes when everybody has been served. */
@@ -291,6 +317,9 @@ export class Waiting {
 const anybody = '0.0.0.0:0'
 
 const longestKey = 40
+
+/** Keys from which those that have ended are taken away at a time. */
+const tidied = 1_000
 
 /** To look at a key, and to begin and to end waiting for it. [measured] */
 const unitsPerKey = 4

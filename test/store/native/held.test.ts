@@ -246,6 +246,27 @@ describe('keys that are waited for', () => {
     expect(talk.session.kept).toBe(0)
   })
 
+  test('who has left is served at none of very many keys, and who comes after it at each', () => {
+    const sandbox = sandboxOfTest()
+    const [other, gone, next] = Array.from({ length: 3 }, () => new Talk(sandbox))
+    other!.say('BLPOP', 'else', '0')
+    const keys = names(5_000)
+    gone!.say('BLPOP', ...keys, '0')
+    gone!.sessions.leave(gone!.session)
+    sandbox.store.run('RPUSH', keys[4_500]!, 'x')
+    expect(sandbox.store.run('LLEN', keys[4_500]!)).toBe(1)
+    next!.say('BLPOP', keys[4_700]!, keys[4_800]!, '0')
+    expect(next!.session.isWaiting).toBe(true)
+    sandbox.store.run('RPUSH', keys[4_800]!, 'y')
+    expect(next!.session.isWaiting).toBe(false)
+    expect(sandbox.store.run('EXISTS', keys[4_800]!)).toBe(0)
+    for (const key of keys.slice(0, 50)) sandbox.store.run('RPUSH', key, 'z')
+    expect(sandbox.store.run('DBSIZE')).toBe(51)
+    expect(other!.session.isWaiting).toBe(true)
+    sandbox.store.run('RPUSH', 'else', 'x')
+    expect(other!.session.isWaiting).toBe(false)
+  })
+
   test('a connection of the sandbox has the same limit', async () => {
     const connection = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } }).store.connection()
     await expect(connection.run('BLPOP', ...long, 0)).rejects.toThrow(/^OOM/)
