@@ -462,8 +462,8 @@ export const attacks: readonly Attack[] = [
       return [!got.includes('still-there') && 'nobody else is served']
     },
     over: {
-      loops: 250,
-      because: 'those who are closed for what they hold give back a hundred thousand keys each, at once',
+      loops: 150,
+      because: 'two million keys are held before those who hold most are closed, and the heap is collected',
     },
   },
   {
