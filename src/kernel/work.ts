@@ -1,6 +1,15 @@
 /** A command in a row of commands costs so many units, whatever it does: it is read, logged and answered. [choice] */
 export const unitsPerRow = 40
 
+/** An item of a list that is told of what the store itself is, not of what it holds: made, measured and encoded. [measured] */
+export const unitsPerItem = 8
+
+/** Bytes of a reply up to which sending it costs no more than its row. */
+export const smallReply = 1_024
+
+/** Bytes that are copied for one unit. */
+export const bytesPerUnit = 32
+
 /**
  * A budget of work that is counted, never timed, so that the same work ends at the same place on every machine.
  *
@@ -38,6 +47,11 @@ export class Work {
   /** Charges work that is about to be done; throws, and charges nothing, when it is more than is left. */
   charge(units: number): void {
     if (!(units <= this.left)) throw this.#exceeded(units)
+    this.left -= units
+  }
+
+  /** Counts work that is done already, also where it is more than is left: then nothing else may begin. */
+  spend(units: number): void {
     this.left -= units
   }
 }

@@ -31,6 +31,7 @@ import { longestWait as longestStepWait, mostTimers } from '../scenarios/actions
 import { mostAttempts } from '../scenarios/import/records.js'
 import { deepest as deepestScenario } from '../scenarios/scenario.js'
 import { deepest as deepestSecret } from '../secrets/texts.js'
+import { longestName, mostKept } from '../store/command/kept.js'
 import { deepestReply } from '../store/command/reply.js'
 import { mostRepeats } from '../store/commands/collection-arguments.js'
 import { furthest, mostFields, mostRows as mostFound, mostPrefixes } from '../store/commands/search-arguments.js'
@@ -41,7 +42,7 @@ import { longestShown } from '../store/keyspace/pubsub.js'
 import { mostRowsOf } from '../store/limits.js'
 import { longestLine, longestWord, mostWords, strangersLimits } from '../store/native/command-reader.js'
 import { stalledAfter } from '../store/native/crowd.js'
-import { longestAnswer, longestText, mostKept } from '../store/native/session.js'
+import { longestAnswer, longestText } from '../store/native/session.js'
 import { failurePause, freeFailures, longBehind, manyMessages, mostMessages, turn } from '../store/native/wire.js'
 import { longestString as longestJson } from '../store/rest/answers.js'
 import { mostVersions } from '../store/rest/stale-reads.js'
@@ -232,10 +233,16 @@ export const limitRows: readonly LimitRow[] = [
     'it gets no more of those before',
   ),
   fixed(
-    'rows between `MULTI` and `EXEC`, subscriptions, watched keys and names of a connection',
+    'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
     mostKept,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; a transaction is discarded by its `EXEC`",
+  ),
+  fixed(
+    'the name of a connection of the native protocol, or of its library',
+    longestName,
+    'bytes',
+    "`OOM command not allowed when used memory > 'maxmemory'.`; redis-server takes longer ones",
   ),
   fixed(
     'rows between `MULTI` and `EXEC`',

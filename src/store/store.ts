@@ -236,6 +236,8 @@ export class Store {
 
   /** Runs commands that have the work of one request between them. @param docs the documentation in its words */
   asOneRequest<T>(docs: string, run: () => T): T {
+    // What runs within it is a part of it.
+    if (this.#isRequest) return this.inWordsOf(docs, run)
     this.#beginWork()
     this.#isRequest = true
     try {

@@ -190,7 +190,11 @@ function costly(name: string): Pick<Attack, 'over'> {
 }
 
 function encoded(...words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`
+  return `*${words.length}\r\n${words.map(bulk).join('')}`
+}
+
+function bulk(word: string): string {
+  return `$${word.length}\r\n${word}\r\n`
 }
 
 const halfSent = (path: string, head: string): string =>
@@ -479,6 +483,91 @@ export const attacks: readonly Attack[] = [
       return [!got.includes('the-end') && 'not answered']
     },
     over: { loops: 20, because: coldUnits },
+  },
+  {
+    name: 'native: CLIENT LIST a thousand times in a transaction, with names of 9 MB',
+    limit: 'the name of a connection of the native protocol, or of its library',
+    strike: async ({ native }) => {
+      const named = await Promise.all(
+        repeat(2, encoded('CLIENT', 'SETNAME', 'n'.repeat(9_000_000))).map((name) => native([name], 'OOM')),
+      )
+      const rows = ['MULTI\r\n', 'CLIENT LIST\r\n'.repeat(1_000), 'EXEC\r\n', 'ECHO the-end\r\n']
+      const got = await native(rows, 'the-end')
+      return [
+        !named.every((answer) => answer.includes('OOM')) && 'a name of 9 MB is taken',
+        !got.includes('the-end') && 'not answered',
+      ]
+    },
+  },
+  {
+    name: 'native: CLIENT LIST a thousand times in a transaction, with many long names',
+    limit: 'policy.maxWork',
+    strike: async ({ native }) => {
+      const name = encoded('CLIENT', 'SETNAME', 'n'.repeat(65_536))
+      await Promise.all(repeat(100, name).map((one) => native([one, 'ECHO named\r\n'], 'named')))
+      const rows = ['MULTI\r\n', 'CLIENT LIST\r\n'.repeat(1_000), 'EXEC\r\n', 'ECHO the-end\r\n']
+      const got = await native(rows, 'the-end')
+      return [!/max (?:work|answer size) exceeded/.test(got) && `nothing is refused: ${got.slice(-200)}`]
+    },
+    over: { loops: 40, because: 'an answer of 100 MB is written' },
+  },
+  ...['INFO', 'DOCS', 'LIST'].flatMap((which): Attack[] => [
+    {
+      name: `native: COMMAND ${which} two thousand times in one write`,
+      limit: 'commands of a connection of the native protocol in a row',
+      strike: async ({ native }) => {
+        const got = await native([`COMMAND ${which}\r\n`.repeat(2_000), 'ECHO the-end\r\n'], 'the-end')
+        return [!got.includes('the-end') && 'not answered']
+      },
+    },
+    {
+      name: `native: COMMAND ${which} a thousand times in a transaction`,
+      limit: 'policy.maxWork',
+      strike: async ({ native }) => {
+        const rows = ['MULTI\r\n', `COMMAND ${which}\r\n`.repeat(1_000), 'EXEC\r\n', 'ECHO the-end\r\n']
+        const got = await native(rows, 'the-end')
+        return [!got.includes('the-end') && 'not answered']
+      },
+      over: { loops: 40, because: coldUnits },
+    },
+    {
+      name: `/multi-exec: COMMAND ${which} a thousand times`,
+      limit: 'policy.maxWork',
+      strike: async ({ store }) => {
+        const got = await store('/multi-exec', repeat(1_000, ['COMMAND', which]))
+        return [unless(got.status === 200, 'failed', got), unless(got.size < 15 * megabyte, 'not bounded', got)]
+      },
+      over: { loops: 40, because: coldUnits },
+    },
+  ]),
+  {
+    name: 'native: BLPOP of 500,000 keys',
+    limit: 'policy.maxWork',
+    strike: async ({ native }) => {
+      const keys = Array.from({ length: 500_000 }, (_, at) => `q${at}`)
+      const got = await native(
+        [`*${keys.length + 2}\r\n$5\r\nBLPOP\r\n`, keys.map(bulk).join(''), bulk('0')],
+        'max work exceeded',
+      )
+      return [!got.includes('max work exceeded') && `not refused: ${got.slice(-200)}`]
+    },
+    over: { loops: 25, because: 'a command of 500,000 words is read' },
+  },
+  {
+    name: 'native: sixty who wait for 100,000 keys each, and leave',
+    limit: '--max-buffered',
+    strike: async ({ native }) => {
+      for (let number = 0; number < 60; number++) {
+        const keys = Array.from({ length: 100_000 }, (_, at) => `k${number}.${at}`)
+        await native([`*${keys.length + 2}\r\n$5\r\nBLPOP\r\n`, keys.map(bulk).join(''), bulk('0')])
+      }
+      const got = await native(['ECHO still-there\r\n'], 'still-there')
+      return [!got.includes('still-there') && 'nobody else is served']
+    },
+    over: {
+      loops: 150,
+      because: 'two million keys are held before those who hold most are closed, and the heap is collected',
+    },
   },
   {
     name: 'the slots of a schedule to the end of time',

@@ -14,6 +14,8 @@ export interface Client {
   readonly address?: string
   /** The work of this process that awaits its replies, if any: it counts as asleep while it waits. */
   readonly task?: Task
+  /** Bytes that are kept for it beside what it waits for. */
+  readonly kept?: number
 }
 
 /** Is there when a wait goes on: the log, which writes down what comes of it. */
@@ -46,6 +48,8 @@ export class Blocked {
     readonly user: User,
     readonly want: Want,
     readonly client: Client,
+    /** Bytes that the keys are kept with for which it waits. */
+    readonly size: number,
     room: Room,
   ) {
     this.#room = room

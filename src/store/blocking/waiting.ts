@@ -3,7 +3,8 @@ import { endOfTime, iso } from '../../kernel/instant.js'
 import type { Timer } from '../../kernel/time.js'
 import type { User } from '../access/access.js'
 import type { Command } from '../command/command.js'
-import { groupGone, streamGone } from '../command/errors.js'
+import { groupGone, outOfMemory, streamGone } from '../command/errors.js'
+import { costOfNames, mostKept } from '../command/kept.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Want } from '../command/want.js'
 import type { EventClass } from '../keyspace/database.js'
@@ -25,8 +26,13 @@ export class Waiting {
   /** How many commands wait; a field, because every command looks at it. */
   size = 0
   readonly #store: Store
-  /** In the order in which they began to wait. */
-  readonly #byKey = new Map<Bytes, Set<Blocked>>()
+  /** In the order in which they began to wait. One alone has no set around it: there may be very many keys. */
+  #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
+  /**
+   * Those that have ended and still stand at their keys: they are taken away little by little, so that many who waited for
+   * very many keys can leave at once.
+   */
+  #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
   /** How many of them wait in a consumer group: they are told when its stream expires. */
   #inGroups = 0
@@ -86,7 +92,10 @@ export class Waiting {
 
   /** For the body of a command: takes what is there, key by key, and else waits where it may. */
   takeOrWait(want: Want, user: User): Reply {
+    const { db, work } = this.#store
+    work.charge(unitsPerKey * want.keys.length)
     for (const key of want.keys) {
+      if (!db.has(key)) continue
       const reply = this.#take(want, key, user)
       if (reply === undefined) continue
       this.#took = want.take(key)
@@ -97,7 +106,10 @@ export class Waiting {
 
   /** For the body of a command that found nothing. */
   waitFor(want: Want): Reply {
-    if (this.#mayWait) this.#want = want
+    if (this.#mayWait) {
+      this.#store.work.charge(unitsPerWait * want.keys.length)
+      this.#want = want
+    }
     return want.atOnce === undefined ? want.nothing : want.atOnce
   }
 
@@ -110,6 +122,7 @@ export class Waiting {
     } finally {
       this.#isHeld = false
       this.serve()
+      if (this.#leaving.length > 0) this.#tidy(tidied)
       this.#tellAll()
     }
   }
@@ -127,12 +140,11 @@ export class Waiting {
 
   /** Something happened at a key. */
   hear(eventClass: EventClass, event: string, key: Bytes): void {
-    const waiters = this.#byKey.get(key)
-    if (waiters === undefined || this.#ready.has(key)) return
+    if (!this.#byKey.has(key) || this.#ready.has(key)) return
     // Nothing else that happens to a stream brings entries, or takes a group away.
     if (eventClass === 't' && event !== 'xadd' && event !== 'xgroup-destroy') return
     const type = this.#store.db.typeNow(key)
-    for (const { want } of waiters) {
+    for (const { want } of this.#waitersAt(key)) {
       if (want.type !== type && want.group === undefined) continue
       this.#ready.add(key)
       return
@@ -141,8 +153,9 @@ export class Waiting {
 
   /** Everything was removed at once. */
   cleared(): void {
-    for (const [key, waiters] of this.#byKey) {
-      for (const { want } of waiters) if (want.group !== undefined) this.#ready.add(key)
+    if (this.#inGroups === 0) return
+    for (const key of this.#byKey.keys()) {
+      for (const { want } of this.#waitersAt(key)) if (want.group !== undefined) this.#ready.add(key)
     }
   }
 
@@ -173,10 +186,17 @@ export class Waiting {
     for (const blocked of this.blocked) if (blocked.client === client) blocked.cancel()
   }
 
+  #waitersAt(key: Bytes): Iterable<Blocked> {
+    const waiters = this.#byKey.get(key)
+    if (waiters === undefined) return []
+    return waiters instanceof Set ? waiters : [waiters]
+  }
+
   #serveKey(key: Bytes): void {
-    for (const blocked of this.#byKey.get(key) ?? []) {
+    for (const blocked of this.#waitersAt(key)) {
       const type = this.#store.db.typeNow(key)
       const { want } = blocked
+      if (blocked.end !== undefined) continue
       if (want.type !== type) {
         if (want.group !== undefined) blocked.finish({ error: streamGone() })
         continue
@@ -215,10 +235,16 @@ export class Waiting {
   }
 
   #enqueue(argv: readonly Bytes[], user: User, want: Want, client: Client): Blocked {
-    const blocked = new Blocked(argv, user, want, client, this)
+    const size = costOfNames(want.keys)
+    if ((client.kept ?? 0) + size > mostKept) throw outOfMemory()
+    const blocked = new Blocked(argv, user, want, client, size, this)
+    // What has ended goes faster than new ones come.
+    this.#tidy(2 * want.keys.length)
     for (const key of want.keys) {
-      const waiters = this.#byKey.get(key) ?? new Set()
-      this.#byKey.set(key, waiters.add(blocked))
+      const waiters = this.#byKey.get(key)
+      if (waiters === undefined) this.#byKey.set(key, blocked)
+      else if (waiters instanceof Set) waiters.add(blocked)
+      else if (waiters !== blocked) this.#byKey.set(key, new Set([waiters, blocked]))
     }
     this.#all.set(blocked, { alarm: this.#alarmOf(blocked), rouse: client.task?.fallAsleep?.() })
     this.size = this.#all.size
@@ -246,13 +272,31 @@ export class Waiting {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
     this.size = this.#all.size
-    for (const key of blocked.want.keys) {
-      const waiters = this.#byKey.get(key)
-      if (waiters?.delete(blocked) && waiters.size === 0) this.#byKey.delete(key)
+    this.#leaving.push({ blocked, at: 0 })
+    if (this.size > 0) this.#tidy(tidied)
+    else {
+      this.#byKey = new Map()
+      this.#leaving = []
     }
     if (blocked.want.group !== undefined && --this.#inGroups === 0) this.#store.awaitExpiry(false)
     companions?.alarm?.cancel()
     companions?.rouse?.()
+  }
+
+  /** Takes those that have ended away from so many keys. */
+  #tidy(keys: number): void {
+    let left = keys
+    for (let last = this.#leaving.at(-1); last !== undefined && left > 0; last = this.#leaving.at(-1)) {
+      const { blocked } = last
+      const { keys: all } = blocked.want
+      for (; last.at < all.length && left > 0; left--) {
+        const key = all[last.at++]!
+        const waiters = this.#byKey.get(key)
+        const isLast = waiters === blocked || (waiters instanceof Set && waiters.delete(blocked) && waiters.size === 0)
+        if (isLast) this.#byKey.delete(key)
+      }
+      if (last.at === all.length) this.#leaving.pop()
+    }
   }
 
   /** @internal What it leads to comes when everybody has been served. */
@@ -273,6 +317,13 @@ export class Waiting {
 const anybody = '0.0.0.0:0'
 
 const longestKey = 40
+
+/** Keys from which those that have ended are taken away at a time. */
+const tidied = 1_000
+
+/** To look at a key, and to begin and to end waiting for it. [measured] */
+const unitsPerKey = 4
+const unitsPerWait = 28
 
 /** `BLPOP jobs, mails`: for the eyes of people. */
 function nameOf({ argv, want }: Blocked): string {

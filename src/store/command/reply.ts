@@ -40,3 +40,11 @@ export const deepestReply = 1000
 export function tooDeep(): ReplyError {
   return new ReplyError('ERR reached lua stack limit')
 }
+
+/** Items of a reply, those of lists within it, too. */
+export function itemsOf(reply: Reply): number {
+  if (!Array.isArray(reply)) return 0
+  let items = reply.length
+  for (const item of reply as readonly Reply[]) if (Array.isArray(item)) items += itemsOf(item)
+  return items
+}

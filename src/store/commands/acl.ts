@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { unitsPerItem } from '../../kernel/work.js'
 import type { Description, User } from '../access/access.js'
 import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
@@ -59,14 +60,14 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     args: [],
-    run: ({ store }) => store.access.describe().map(line),
+    run: ({ store }) => described(store).map(line),
   }),
 
   command('ACL USERS', {
     flags: managing,
     since: '6.0.0',
     args: [],
-    run: ({ store }) => store.access.describe().map(({ name }) => latin1(name)),
+    run: ({ store }) => described(store).map(({ name }) => latin1(name)),
   }),
 
   command('ACL WHOAMI', {
@@ -194,10 +195,21 @@ function boundDenial(bound: Permissible, words: readonly Bytes[], user: User, { 
 }
 
 /** Commands of a category, lower case, subcommands behind a bar. */
-function membersOf(category: Bytes, { commands, blockingCommands }: Store): Reply {
+/** Who describes a user puts several texts together. */
+const unitsPerUser = 80
+
+function described({ access, work }: Store): ReturnType<Store['access']['describe']> {
+  const users = access.describe()
+  work.charge(unitsPerUser * users.length)
+  return users
+}
+
+function membersOf(category: Bytes, { commands, blockingCommands, work }: Store): Reply {
   const name = category.toLowerCase()
   if (!isCategory(name)) throw unknownCategory(category)
-  return [...commands.commands, ...blockingCommands.commands, ...connectionBound.values()]
+  const all = [...commands.commands, ...blockingCommands.commands, ...connectionBound.values()]
+  work.charge(unitsPerItem * all.length)
+  return all
     .filter((command) => categoriesOf(command).has(name))
     .map((command) => latin1(command.name.toLowerCase().replace(' ', '|')))
 }

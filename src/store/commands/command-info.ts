@@ -1,12 +1,14 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
+import { unitsPerItem, type Work } from '../../kernel/work.js'
 import { categoriesOf, isCategory } from '../access/categories.js'
 import { bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, type CommandFlag, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
-import { type Reply, Status } from '../command/reply.js'
+import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { Store } from '../store.js'
 import { helpCommand } from './help.js'
+import type { CommandTable } from './table.js'
 
 // COMMAND and its subcommands: what the command table says of itself.
 
@@ -39,9 +41,77 @@ const needsNoMemory: ReadonlySet<string> = new Set(
     .map((name) => name.replace('_', ' ')),
 )
 
-/** Every name, with its command and its subcommands. */
-function namesOf({ commands, blockingCommands }: Store): ReadonlyMap<string, readonly Command[]> {
-  return new Map([...commands.names, ...blockingCommands.names])
+/** What is told of a table of commands: made once, as it never changes. */
+class Told {
+  /** Every name, with its command and its subcommands. */
+  readonly names: ReadonlyMap<string, readonly Command[]>
+  readonly list: readonly Bytes[]
+  /** Names as COMMAND LIST has them when it filters, with their categories. */
+  readonly categories: readonly (readonly [name: Bytes, categories: ReadonlySet<string>])[]
+  readonly #rows = new Map<string, Known>()
+  readonly #docs = new Map<string, Known>()
+  readonly #commands: CommandTable
+
+  constructor({ commands, blockingCommands }: Store) {
+    this.#commands = commands
+    this.names = new Map([...commands.names, ...blockingCommands.names])
+    this.list = [...this.names.keys()].map(shown)
+    this.categories = [...this.names].flatMap(([name, under]) => {
+      const rows = under.map((one) => [shown(one.name), categoriesOf(one)] as const)
+      // A name of subcommands only belongs to no more than the slow ones.
+      return under.some((one) => one.name === name) ? rows : [[shown(name), new Set(['slow'])] as const, ...rows]
+    })
+  }
+
+  /** What COMMAND INFO tells of a name, for its price; nothing where there is no such command. Throws `ReplyError`. */
+  rowOf(name: string, work: Work): readonly Reply[] {
+    return this.#told(this.#rows, name, work, (one, commands) => [
+      commands === undefined ? rowOf(one) : infoOf(name, commands),
+    ])
+  }
+
+  /** The same of COMMAND DOCS. */
+  docOf(name: string, work: Work): readonly Reply[] {
+    return this.#told(this.#docs, name, work, (one, commands) => {
+      if (commands === undefined) return namedDoc(one)
+      const own = commands.find((command) => !isSubcommand(command))
+      return [shown(name), docOf(own, commands[0]!.group, commands.filter(isSubcommand))]
+    })
+  }
+
+  #told(
+    all: Map<string, Known>,
+    name: string,
+    work: Work,
+    make: (one: Command, commands: readonly Command[] | undefined) => readonly Reply[],
+  ): readonly Reply[] {
+    let known = all.get(name)
+    if (known === undefined) {
+      const commands = this.names.get(name)
+      const one = commands?.[0] ?? this.#commands.named(name)
+      // Names that nobody has are not kept.
+      if (one === undefined) return []
+      const reply = make(one, commands)
+      known = { reply, units: unitsPerItem * itemsOf(reply) }
+      all.set(name, known)
+    }
+    work.charge(known.units)
+    return known.reply
+  }
+}
+
+/** What is told of one name, and what telling it costs. */
+interface Known {
+  readonly reply: readonly Reply[]
+  readonly units: number
+}
+
+const told = new WeakMap<CommandTable, Told>()
+
+function toldOf(store: Store): Told {
+  const known = told.get(store.commands) ?? new Told(store)
+  told.set(store.commands, known)
+  return known
 }
 
 function findIn({ commands, blockingCommands }: Store, argv: readonly Bytes[]): Command | undefined {
@@ -83,7 +153,7 @@ function keysAt(command: Command, more: number): readonly number[] {
   return names.map((name) => argv.indexOf(name))
 }
 
-function rowOf(command: Command, store: Store, subcommands: readonly Command[] = []): Reply {
+function rowOf(command: Command, subcommands: readonly Command[] = []): Reply {
   // A name that has subcommands, too, takes their words.
   const exact = command.minWords === command.maxWords && subcommands.length === 0
   const flags = command.flags.flatMap((flag) => shownFlags[flag] ?? [])
@@ -97,31 +167,25 @@ function rowOf(command: Command, store: Store, subcommands: readonly Command[] =
     [...categoriesOf(command)].map((category) => new Status(`@${category}`)),
     [],
     [],
-    subcommands.map((one) => rowOf(one, store)),
+    subcommands.map((one) => rowOf(one)),
   ]
 }
 
 /** A name under which there are only subcommands. */
-function containerRow(name: string, subcommands: readonly Command[], store: Store): Reply {
-  return [shown(name), -2, [], 0, 0, 0, [new Status('@slow')], [], [], subcommands.map((one) => rowOf(one, store))]
+function containerRow(name: string, subcommands: readonly Command[]): Reply {
+  return [shown(name), -2, [], 0, 0, 0, [new Status('@slow')], [], [], subcommands.map((one) => rowOf(one))]
 }
 
-function infoOf(name: string, commands: readonly Command[], store: Store): Reply {
+function infoOf(name: string, commands: readonly Command[]): Reply {
   const own = commands.find((command) => !isSubcommand(command))
   const subcommands = commands.filter(isSubcommand)
-  return own === undefined ? containerRow(name, subcommands, store) : rowOf(own, store, subcommands)
+  return own === undefined ? containerRow(name, subcommands) : rowOf(own, subcommands)
 }
 
 function info(names: readonly Bytes[], store: Store): Reply {
-  const all = namesOf(store)
-  if (names.length === 0) return [...all].map(([name, commands]) => infoOf(name, commands, store))
-  return names.map((given) => {
-    const name = given.toUpperCase().replace('|', ' ')
-    const commands = all.get(name)
-    if (commands !== undefined) return infoOf(name, commands, store)
-    const one = store.commands.named(name)
-    return one === undefined ? null : rowOf(one, store)
-  })
+  const known = toldOf(store)
+  if (names.length === 0) return [...known.names.keys()].flatMap((name) => known.rowOf(name, store.work))
+  return names.map((name) => known.rowOf(name.toUpperCase().replace('|', ' '), store.work)[0] ?? null)
 }
 
 function docOf(command: Command | undefined, group: string, subcommands: readonly Command[]): Reply {
@@ -141,40 +205,29 @@ function namedDoc(command: Command): Reply[] {
 }
 
 function docs(names: readonly Bytes[], store: Store): Reply {
-  const all = namesOf(store)
-  const wanted = names.length === 0 ? [...all.keys()] : names.map((name) => name.toUpperCase().replace('|', ' '))
-  return wanted.flatMap((name) => {
-    const commands = all.get(name)
-    const one = store.commands.named(name)
-    if (commands === undefined) return one === undefined ? [] : namedDoc(one)
-    const own = commands.find((command) => !isSubcommand(command))
-    return [shown(name), docOf(own, commands[0]!.group, commands.filter(isSubcommand))]
-  })
+  const known = toldOf(store)
+  const wanted =
+    names.length === 0 ? [...known.names.keys()] : names.map((name) => name.toUpperCase().replace('|', ' '))
+  return wanted.flatMap((name) => known.docOf(name, store.work))
 }
 
 function list(words: readonly Bytes[], store: Store): Reply {
-  const all = namesOf(store)
-  if (words.length === 0) return [...all.keys()].map(shown)
+  const known = toldOf(store)
+  store.work.charge(unitsPerItem * known.list.length)
+  if (words.length === 0) return known.list
   const [filter, by, pattern, ...more] = words
   if (filter!.toUpperCase() !== 'FILTERBY' || pattern === undefined || more.length > 0) throw replyError('syntax')
   const kind = by!.toUpperCase()
-  const each = [...all].flatMap(([name, commands]) => {
-    const rows = commands.map((one) => [one.name, categoriesOf(one)] as const)
-    // A name of subcommands only belongs to no more than the slow ones.
-    return commands.some((one) => one.name === name) ? rows : [[name, new Set(['slow'])] as const, ...rows]
-  })
   // There are no modules: what other servers load is part of the store.
   if (kind === 'MODULE') return []
   if (kind === 'ACLCAT') {
     const category = pattern.toLowerCase()
     if (!isCategory(category)) return []
-    return each
-      .filter(([, categories]) => (categories as ReadonlySet<string>).has(category))
-      .map(([name]) => shown(name))
+    return known.categories.filter(([, categories]) => categories.has(category)).map(([name]) => name)
   }
   if (kind !== 'PATTERN') throw replyError('syntax')
   const matches = globMatcher(latin1(pattern.toLowerCase()), store.work)
-  return each.map(([name]) => shown(name)).filter(matches)
+  return known.categories.map(([name]) => name).filter(matches)
 }
 
 type KeyNames = ReturnType<Command['namesIn']>['keys']
@@ -216,7 +269,7 @@ export const commandInfoCommands: readonly Command[] = [
     status: 'redis',
     deviations: 'Counts the commands of the store.',
     args: [],
-    run: ({ store }) => namesOf(store).size,
+    run: ({ store }) => toldOf(store).names.size,
   }),
 
   command('COMMAND LIST', {

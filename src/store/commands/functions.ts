@@ -1,6 +1,7 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
+import { unitsPerItem } from '../../kernel/work.js'
 import { type Arg, bytes, type KeyUse, named, toInt64, zeroOrMore } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError, subcommandSyntax } from '../command/errors.js'
@@ -67,6 +68,10 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
   if (withCode) entry.push(latin1('library_code'), library.code)
   return entry
 }
+
+/** Of both lists, without what is in them. */
+const itemsOfLibrary = 8
+const itemsOfFunction = 8
 
 function listedFunction({ name, description, flags }: StoredFunction): Reply {
   return [
@@ -162,6 +167,9 @@ export const functionCommands: readonly Command[] = [
     run({ store }, { pattern, withCode }) {
       const matches = pattern === undefined ? () => true : globMatcher(pattern, store.work)
       const libraries = store.scripts.libraries.all.filter(({ name }) => matches(latin1(name)))
+      let items = 0
+      for (const { functions } of libraries) items += itemsOfLibrary + itemsOfFunction * functions.length
+      store.work.charge(unitsPerItem * items)
       return libraries.map((library) => listed(library, withCode))
     },
   }),
@@ -173,7 +181,10 @@ export const functionCommands: readonly Command[] = [
     deviations: 'The payload has a format of its own, with a version and a checksum.',
     args: [],
     run({ store }) {
-      const codes = store.scripts.libraries.all.map(({ code }) => portableString(code))
+      const libraries = store.scripts.libraries.all
+      // Each byte is written as JSON, and goes into the checksum.
+      for (const { code } of libraries) store.work.charge(unitsPerItem + code.length)
+      const codes = libraries.map(({ code }) => portableString(code))
       return sealed(utf8(JSON.stringify(codes)), mark)
     },
   }),

@@ -2,6 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/commands.js'
+import { costOfName } from '../command/kept.js'
 
 /** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
 export const longestShown = 33_554_432
@@ -34,19 +35,6 @@ export interface Subscriber {
   isWelcome(): boolean
   /** Ends its stream from this side. */
   dismiss(): void
-}
-
-/** Bytes that a name is kept with, beside its own: places in two sets and a map. */
-const aroundName = 192
-
-export function costOfName(name: Bytes): number {
-  return aroundName + name.length
-}
-
-export function costOfNames(names: readonly Bytes[]): number {
-  let bytes = 0
-  for (const name of names) bytes += costOfName(name)
-  return bytes
 }
 
 /** What one subscriber hears, so that it can leave without a search. */

@@ -1,6 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { replyError, wrongArity } from '../command/errors.js'
-import { ok, ReplyError, Status } from '../command/reply.js'
+import { outOfMemory, replyError, wrongArity } from '../command/errors.js'
+import { longestName } from '../command/kept.js'
+import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
 import { MapReply, TextReply, type TypedReply } from '../command/typed-reply.js'
 import type { Session } from './session.js'
@@ -8,7 +9,13 @@ import type { Session } from './session.js'
 // Commands that concern the connection itself. [search.md, part 2]
 
 /** What a command answers; `undefined` where it has sent everything itself. */
-export type SessionReply = TypedReply | undefined
+export type SessionReply = TypedReply | SentReply | undefined
+
+/** A reply that was sent part by part. */
+export class SentReply {
+  /** @param plain as the log keeps it */
+  constructor(readonly plain: Reply) {}
+}
 
 export interface SessionCommand {
   /** Upper case; a subcommand follows after a space. */
@@ -131,8 +138,7 @@ const commands: readonly SessionCommand[] = [
     usage: 'name',
     words: [3, 3],
     run(session, argv) {
-      session.demandRoom(argv[2]!.length)
-      session.name = printable(argv[2]!, 'Client names')
+      session.name = nameOf(argv[2]!, 'Client names')
       return ok
     },
   },
@@ -146,19 +152,18 @@ const commands: readonly SessionCommand[] = [
       if (which !== 'LIB-NAME' && which !== 'LIB-VER') {
         throw new ReplyError(`ERR Unrecognized option '${option}'`)
       }
-      session.demandRoom(value!.length)
-      session.library[which === 'LIB-NAME' ? 'name' : 'version'] = printable(value!, which.toLowerCase())
+      session.library[which === 'LIB-NAME' ? 'name' : 'version'] = nameOf(value!, which.toLowerCase())
       return ok
     },
   },
-  { name: 'CLIENT INFO', words: [2, 2], run: (session) => new TextReply(latin1(`${session.describe()}\n`)) },
+  { name: 'CLIENT INFO', words: [2, 2], run: (session) => new TextReply(session.describe([session])) },
   {
     name: 'CLIENT LIST',
     isAdmin: true,
     words: [2, any],
     run(session, argv) {
       if (argv.length > 2) throw replyError('syntax')
-      return new TextReply(session.describeAll())
+      return new TextReply(session.describe(session.others))
     },
   },
   {
@@ -216,8 +221,7 @@ export function isContainer(name: string): boolean {
 
 function hello(session: Session, argv: readonly Bytes[]): SessionReply {
   const { protocol, name } = helloOf(argv)
-  if (name !== undefined) session.demandRoom(name.length)
-  if (name !== undefined) session.name = printable(name, 'Client names')
+  if (name !== undefined) session.name = nameOf(name, 'Client names')
   if (protocol !== undefined) session.protocol = protocol
   const told = {
     server: 'redis',
@@ -313,8 +317,9 @@ function idOf(word: Bytes): number {
   return Number(id)
 }
 
-/** It stands in lists that are divided by spaces. */
-function printable(text: Bytes, what: string): Bytes {
+/** It stands in lists that are divided by spaces, of all connections: redis-server takes a name of any length. [choice] */
+function nameOf(text: Bytes, what: string): Bytes {
+  if (text.length > longestName) throw outOfMemory()
   if (/^[!-~]*$/.test(text)) return text
   throw new ReplyError(`ERR ${what} cannot contain spaces, newlines or special characters.`)
 }

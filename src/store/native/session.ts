@@ -1,6 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { letOutsideContinue } from '../../kernel/clock.js'
 import type { CommandEntry } from '../../kernel/traffic.js'
+import { bytesPerUnit, smallReply } from '../../kernel/work.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { Blocked, type Client } from '../blocking/blocked.js'
@@ -15,10 +16,11 @@ import {
   unknownSubcommand,
   wrongArity,
 } from '../command/errors.js'
+import { costOfNames, mostKept } from '../command/kept.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
-import { costOfNames, type PubSubMessage, type Subscriber } from '../keyspace/pubsub.js'
+import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
 import { mostRows, refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import { notLoaded, type StoreFront } from '../rest/endpoints.js'
@@ -30,6 +32,7 @@ import { mostBytes, type Protocol, wireOf } from './reply-writer.js'
 import {
   checkLength,
   isContainer,
+  SentReply,
   type SessionCommand,
   type SessionReply,
   sessionCommands,
@@ -80,8 +83,12 @@ export class Session implements Subscriber, EventOutlet, Client {
   #gone: AbortController | undefined
   /** What the command that runs now has sent so far, before its reply. */
   #sent: string | undefined
+  /** Bytes of it that nobody asked for: what it hears of itself. */
+  #heardBytes = 0
   /** What it hears of the command that runs now is more than an answer may have: it is sent away. */
   #isFlooded = false
+  /** Bytes that the replies of the transaction that runs may still have. */
+  #room: number | undefined
 
   constructor(
     house: House,
@@ -108,8 +115,9 @@ export class Session implements Subscriber, EventOutlet, Client {
     this.#last = { at: this.#house.front.clock.now(), name: argv[0]!.slice(0, 40) }
     const outer = this.#sent
     this.#sent = ''
+    this.#heardBytes = 0
     const answer = (reply: SessionReply): void => {
-      const bytes = reply === undefined || this.#isSilent ? '' : this.#wire(reply)
+      const bytes = reply === undefined || reply instanceof SentReply || this.#isSilent ? '' : this.#wire(reply)
       this.#silence.now = this.#silence.next
       this.#silence.next = false
       const before = this.#sent ?? ''
@@ -123,7 +131,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     let reply: SessionReply | Blocked
     try {
       const { store } = this.#house.front
-      reply = store.inWordsOf(store.nativeDocs, () => this.#serve(argv))
+      reply = store.asOneRequest(store.nativeDocs, () => this.#serve(argv))
     } catch (error) {
       const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
       if (!(refused instanceof ReplyError)) {
@@ -155,7 +163,10 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #wire(reply: TypedReply): Bytes {
-    const isTooLarge = typeof reply === 'object' && mostBytes(reply) > longestText
+    const bytes = mostBytes(reply)
+    const isTooLarge = bytes > longestText
+    // Sending it is a part of the work of its request, and of the turn of its connection.
+    if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
     return wireOf(isTooLarge ? answerTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
 
@@ -173,15 +184,15 @@ export class Session implements Subscriber, EventOutlet, Client {
     const name = argv[0]!.toUpperCase()
     const own = this.#own(name, argv)
     if (own !== undefined) this.#check(own, argv)
-    const refusal = this.#unfit(name, own)
+    const refusal = this.#unfit(name, own, argv)
     if (refusal === undefined) return own
     // What is wrong with it anyway is told first.
     if (own === undefined) this.#checkStored(argv)
     throw refusal
   }
 
-  #unfit(name: string, own: SessionCommand | undefined): ReplyError | undefined {
-    if (this.isConfined && !whileSubscribed.has(name)) return confined(own?.name ?? name)
+  #unfit(name: string, own: SessionCommand | undefined, argv: readonly Bytes[]): ReplyError | undefined {
+    if (this.isConfined && !whileSubscribed.has(name)) return confined((own ?? this.#found(argv))?.name ?? name)
     if (this.#isMonitor && !whileMonitoring.has(name))
       return new ReplyError("ERR Replica can't interact with the keyspace")
     return undefined
@@ -199,7 +210,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     try {
       const reply = own.run(this, argv)
       if (own.status === 'redis') store.diagnostics.noticeUndocumented(own)
-      note({ reply: reply === undefined ? null : plainOf(reply) })
+      note({ reply: reply instanceof SentReply ? reply.plain : reply === undefined ? null : plainOf(reply) })
       return reply
     } catch (error) {
       if (error instanceof ReplyError) note({ error: error.message })
@@ -254,15 +265,13 @@ export class Session implements Subscriber, EventOutlet, Client {
       if (!(begun instanceof Blocked)) front.settle(received, begun)
       return begun
     }
-    // The rows of a transaction are one request, as nobody else has a turn between them.
-    const reply = via === 'transaction' ? run() : store.asOneRequest(store.nativeDocs, run)
+    const reply = run()
     return reply instanceof Blocked ? reply : this.#typed(argv, reply)
   }
 
   #typed(argv: readonly Bytes[], reply: Reply): TypedReply {
     if (this.protocol === 2) return reply
-    const { store } = this.#house.front
-    const command = store.blockingCommands.find(argv) ?? store.commands.find(argv)
+    const command = this.#found(argv)
     return command === undefined ? reply : typedReply(command.name, argv, reply)
   }
 
@@ -287,7 +296,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   /** Bytes that are kept because of it until it leaves, or says otherwise. */
   get kept(): number {
     const { name, version } = this.library
-    const names = this.name.length + name.length + version.length
+    const names = this.name.length + name.length + version.length + (this.#blocked?.size ?? 0)
     return names + this.transaction.kept + this.#house.front.store.pubsub.keptFor(this)
   }
 
@@ -316,8 +325,12 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #stored(argv: readonly Bytes[]): Command {
+    return this.#found(argv) ?? this.#house.front.store.lookup(argv)
+  }
+
+  #found(argv: readonly Bytes[]): Command | undefined {
     const { store } = this.#house.front
-    return store.blockingCommands.find(argv) ?? store.lookup(argv)
+    return store.blockingCommands.find(argv) ?? store.commands.find(argv)
   }
 
   /** EXEC. */
@@ -329,14 +342,33 @@ export class Session implements Subscriber, EventOutlet, Client {
       const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, stored, store)
       if (refusal !== undefined) throw refusal
       store.meter.countTransaction()
-      let room = this.#mostAnswered
-      const answered = (argv: readonly Bytes[]): TypedReply => {
-        const reply = this.#row(argv)
-        room -= mostBytes(reply)
-        return room < 0 ? answerTooLarge(this.#mostAnswered, true) : reply
+      this.#room = this.#mostAnswered
+      try {
+        return store.waiting.transaction(() => this.#executeRows(rows))
+      } finally {
+        this.#room = undefined
       }
-      return store.asOneRequest(store.nativeDocs, () => store.waiting.transaction(() => rows.map(answered)))
     })
+  }
+
+  /** Each row is answered when it has run: what is heard of it comes before its reply, in the midst of the others. [redis 7.0] */
+  #executeRows(rows: readonly (readonly Bytes[])[]): SentReply {
+    this.#say(`*${rows.length}\r\n`)
+    return new SentReply(
+      rows.map((argv) => {
+        const reply = this.#row(argv)
+        if (reply === undefined) return null
+        this.#room! -= mostBytes(reply)
+        const told = this.#room! < 0 ? answerTooLarge(this.#mostAnswered, true) : reply
+        this.#say(this.#wire(told))
+        return plainOf(told)
+      }),
+    )
+  }
+
+  /** Sends a part of the answer of the command that runs. */
+  #say(text: string): void {
+    if (!this.#isSilent && !this.#isFlooded) this.#sent += text
   }
 
   /** Bytes of an answer. */
@@ -344,12 +376,14 @@ export class Session implements Subscriber, EventOutlet, Client {
     return Math.min(this.#house.front.store.options.policy.maxAnswerSize, longestAnswer)
   }
 
-  #row(argv: readonly Bytes[]): TypedReply {
+  /** @returns the reply; `undefined` where it has sent everything itself */
+  #row(argv: readonly Bytes[]): TypedReply | undefined {
     const own = this.#own(argv[0]!.toUpperCase(), argv)
     try {
       if (own === undefined) return this.#command(argv, 'transaction') as TypedReply
       this.#check(own, argv)
-      return this.#runOwn(own, argv) ?? null
+      // EXEC never waits in another one.
+      return this.#runOwn(own, argv) as TypedReply | undefined
     } catch (error) {
       if (error instanceof ReplyError) return error
       throw error
@@ -371,6 +405,8 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   subscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
     const { pubsub, work } = this.#house.front.store
+    if (kind === 'shards' && this.#room !== undefined)
+      throw new ReplyError("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client")
     const command = connectionBound.get(kind === 'patterns' ? 'PSUBSCRIBE' : 'SUBSCRIBE')!
     const denial = this.user.denial(
       command,
@@ -471,7 +507,8 @@ export class Session implements Subscriber, EventOutlet, Client {
   #put(bytes: Bytes): void {
     if (this.#sent !== undefined) {
       // It goes on to the end: others must not see half of a transaction because one reader hears too much.
-      this.#isFlooded ||= this.#sent.length + bytes.length > this.#mostAnswered
+      this.#heardBytes += bytes.length
+      this.#isFlooded ||= this.#heardBytes > this.#mostAnswered
       if (!this.#isFlooded) this.#sent += bytes
     } else {
       this.#outlet.send(bytes)
@@ -481,7 +518,10 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   // ---- among others -----------------------------------------------------------------------------------------------
 
+  /** All connections; looking at them is charged. Throws `ReplyError`. */
   get others(): Iterable<Session> {
+    const { work, connections } = this.#house.front.store
+    work.charge(connections)
     return this.#house.sessions
   }
 
@@ -561,23 +601,34 @@ export class Session implements Subscriber, EventOutlet, Client {
     this.#house.left(this)
   }
 
-  /** A line of each connection. Throws `ReplyError` for more than a reply may have. */
-  describeAll(): Bytes {
+  /** A line of each connection, as CLIENT LIST has it. Throws `ReplyError` for more than a reply may have, before any is made. */
+  describe(sessions: Iterable<Session>): Bytes {
     const { store } = this.#house.front
     const { maxRequestSize } = store.options.policy
-    let lines = ''
-    store.asOneRequest(store.nativeDocs, () => {
-      for (const session of this.#house.sessions) {
-        store.work.charge(unitsPerLine)
-        lines += `${session.describe()}\n`
-        if (lines.length > maxRequestSize) throw requestTooLarge(maxRequestSize, lines.length, store.nativeDocs)
-      }
-    })
-    return latin1(lines)
+    const described = [...sessions]
+    let size = 0
+    for (const session of described) size += session.#mostDescribed
+    if (size > maxRequestSize) throw requestTooLarge(maxRequestSize, size, store.nativeDocs)
+    if (this.#room !== undefined && size > this.#room) throw answerTooLarge(this.#mostAnswered, false)
+    store.work.charge(unitsPerLine * described.length + Math.floor(size / bytesPerUnit))
+    return latin1(described.map((session) => `${session.#line}\n`).join(''))
   }
 
-  /** As CLIENT LIST has it. */
-  describe(): string {
+  /** Bytes of its line, at most. */
+  get #mostDescribed(): number {
+    const { name, version } = this.library
+    return (
+      aroundLine +
+      this.name.length +
+      name.length +
+      version.length +
+      this.user.name.length +
+      this.address.length +
+      this.#last.name.length
+    )
+  }
+
+  get #line(): string {
     const now = this.#house.front.clock.now()
     const seconds = (since: number): number => Math.max(0, Math.floor((now - since) / 1000))
     const flags = `${this.#isMonitor ? 'O' : ''}${this.subscriptions > 0 ? 'P' : ''}${this.transaction.isOpen ? 'x' : ''}${this.#blocked ? 'b' : ''}`
@@ -611,11 +662,10 @@ export const longestAnswer = 268_435_456
 /** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
 export const longestText = 500_000_000
 
-/** Bytes that one connection may have kept for it: rows that wait for EXEC, names, what it listens to and watches. */
-export const mostKept = 67_108_864
-
 /** One of CLIENT LIST. */
 const unitsPerLine = 80
+/** Its words and numbers. */
+const aroundLine = 200
 
 type Heard = 'channels' | 'patterns' | 'shards'
 const endings: Readonly<Record<Heard, string>> = {

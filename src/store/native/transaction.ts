@@ -1,7 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
-import type { TypedReply } from '../command/typed-reply.js'
 import { Watch } from '../keyspace/watches.js'
 import { sizeOfWords } from '../meter.js'
 import type { Store } from '../store.js'
@@ -87,8 +86,8 @@ export class TransactionState {
     return queued
   }
 
-  /** @param run gives the replies to the rows; nothing is run where a watched key has changed */
-  execute(run: (rows: readonly Row[]) => TypedReply): TypedReply {
+  /** @param run runs the rows; nothing is run where a watched key has changed */
+  execute<T>(run: (rows: readonly Row[]) => T): T | Reply {
     const rows = this.#end('EXEC')
     const { keys } = this.#watch
     // What has expired unseen has changed, too.

@@ -1,8 +1,10 @@
 import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import { smallReply, type Work } from '../../kernel/work.js'
 import { binary, jsonText } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { answerTooLarge, replyError } from '../command/errors.js'
 import { NilArray, type Reply, type ReplyError, Status } from '../command/reply.js'
+import { unitsOfReply } from '../meter.js'
 import type { Store } from '../store.js'
 
 // What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
@@ -103,10 +105,13 @@ export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
 /** The bytes that are left for the replies to one request; once one has no room, no other one has. */
 export class AnswerRoom {
   readonly #limit: number
+  readonly #work: Work | undefined
   #left: number
 
-  constructor(limit: number) {
+  /** @param work of which sending them is a part */
+  constructor(limit: number, work?: Work) {
     this.#limit = limit
+    this.#work = work
     this.#left = limit
   }
 
@@ -121,6 +126,7 @@ export class AnswerRoom {
       const item =
         form === 'resp2' ? resp2(reply, this.#left) : latin1(`{"result":${json(reply, strings, this.#left)}}`)
       this.#left -= item.length
+      if (item.length > smallReply) this.#work?.spend(unitsOfReply(reply, item.length))
       return item
     } catch (error) {
       if (!(error instanceof NoRoom)) throw error

@@ -107,7 +107,8 @@ export class StoreFront {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    if (argv.length > freeWords) store.work.charge(unitsPerWord * argv.length)
+    // Nothing more is begun where replies have taken what there was.
+    if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 
   /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
@@ -272,7 +273,7 @@ export function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
 function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
   const rows = rowsOf(call, store)
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
@@ -297,7 +298,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
   const items = store.waiting.transaction(() =>
     rows.map((argv, at) =>
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),

@@ -77,13 +77,6 @@ describe('what is kept for a connection', () => {
     ['channels', ['SUBSCRIBE', 'a'], ['SUBSCRIBE', megabytes(40)], ['UNSUBSCRIBE']],
     ['patterns', ['PSUBSCRIBE', 'a*'], ['PSUBSCRIBE', megabytes(40)], ['PUNSUBSCRIBE']],
     ['keys', ['WATCH', 'a'], ['WATCH', megabytes(40)], ['UNWATCH']],
-    ['names', ['CLIENT', 'SETNAME', 'a'], ['CLIENT', 'SETNAME', megabytes(40)], ['CLIENT', 'SETNAME', '']],
-    [
-      'libraries',
-      ['CLIENT', 'SETINFO', 'LIB-NAME', 'a'],
-      ['CLIENT', 'SETINFO', 'LIB-NAME', megabytes(40)],
-      ['CLIENT', 'SETINFO', 'LIB-NAME', ''],
-    ],
   ])('%s count until they are given up', (_, first, large, end) => {
     const talk = new Talk(sandboxOfTest(), 3)
     talk.say(...first)
@@ -98,6 +91,189 @@ describe('what is kept for a connection', () => {
     expect(talk.say(...another)).toBe(outOfMemory)
     talk.say(...end)
     expect(talk.session.kept).toBe(0)
+  })
+})
+
+describe('names of a connection', () => {
+  test.each([
+    ['CLIENT', 'SETNAME'],
+    ['HELLO', '2', 'SETNAME'],
+    ['CLIENT', 'SETINFO', 'LIB-NAME'],
+    ['CLIENT', 'SETINFO', 'LIB-VER'],
+  ])('%s %s has 65,536 bytes at most', (...words) => {
+    const talk = new Talk(sandboxOfTest())
+    expect(talk.say(...words, 'n'.repeat(65_536))).not.toContain('OOM')
+    expect(talk.session.kept).toBe(65_536)
+    expect(talk.say(...words, 'n'.repeat(65_537))).toBe(outOfMemory)
+    expect(talk.session.kept).toBe(65_536)
+  })
+
+  test.each(['LIST', 'INFO'])('a transaction of CLIENT %s ends with its work, before a line is made', (which) => {
+    const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
+    const talks = Array.from({ length: 10 }, () => new Talk(sandbox))
+    for (const talk of talks) talk.say('CLIENT', 'SETNAME', 'n'.repeat(65_536))
+    const talk = talks[0]!
+    talk.say('MULTI')
+    for (let count = 0; count < 100; count++) talk.say('CLIENT', which)
+    const answer = talk.say('EXEC')
+    expect(answer.match(/-ERR max work exceeded/g)!.length).toBeGreaterThan(40)
+    expect(answer.length).toBeLessThan(100_000 * 32)
+  })
+
+  test('CLIENT LIST that has no room in the answer of EXEC is not made', () => {
+    const sandbox = sandboxOfTest({ policy: { maxAnswerSize: 2_000 } })
+    const talk = new Talk(sandbox)
+    talk.say('CLIENT', 'SETNAME', 'n'.repeat(2_000))
+    talk.say('MULTI')
+    talk.say('CLIENT', 'LIST')
+    talk.say('SET', 'k', 'v')
+    expect(talk.say('EXEC')).toMatch(/^\*2\r\n-ERR max answer size exceeded.*\r\n\+OK\r\n$/)
+  })
+})
+
+describe('replies that cost more than their commands', () => {
+  test.each([
+    ['COMMAND', 'INFO'],
+    ['COMMAND', 'DOCS'],
+    ['COMMAND', 'LIST'],
+    ['COMMAND', 'LIST', 'FILTERBY', 'PATTERN', '*'],
+    ['ACL', 'CAT', 'read'],
+    ['ACL', 'LIST'],
+    ['FUNCTION', 'LIST'],
+    ['FUNCTION', 'DUMP'],
+    ['GET', 'large'],
+  ])('%s %s: a transaction of many ends with its work', (...words) => {
+    const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
+    sandbox.store.run('SET', 'large', 'x'.repeat(100_000))
+    const library = `#!lua name=l\n${Array.from({ length: 200 }, (_, at) => `redis.register_function('f${at}',function() end)`).join('\n')}`
+    sandbox.store.run('FUNCTION', 'LOAD', library)
+    const talk = new Talk(sandbox)
+    talk.say('MULTI')
+    for (let count = 0; count < 1_300; count++) talk.say(...words)
+    const answer = talk.say('EXEC')
+    expect(answer.startsWith('*1300\r\n')).toBe(true)
+    expect(answer).toContain('-ERR max work exceeded')
+    expect(answer).not.toMatch(/^\*1300\r\n-ERR/)
+  })
+
+  test('COMMAND INFO pays for each name', () => {
+    const talk = new Talk(sandboxOfTest({ policy: { maxWork: 100_000 } }))
+    expect(talk.say('COMMAND', 'INFO', ...Array.from({ length: 200 }, () => 'get'))).toMatch(/^\*200\r\n/)
+    expect(talk.say('COMMAND', 'INFO', ...Array.from({ length: 2_000 }, () => 'get'))).toMatch(
+      /^-ERR max work exceeded/,
+    )
+    expect(talk.say('COMMAND', 'DOCS', ...Array.from({ length: 9_000 }, () => 'get'))).toMatch(
+      /^-ERR max work exceeded/,
+    )
+  })
+
+  test('what is told of commands is the same for the next one who asks', () => {
+    const talk = new Talk(sandboxOfTest())
+    for (const which of ['INFO', 'DOCS', 'LIST']) {
+      expect(talk.say('COMMAND', which)).toBe(talk.say('COMMAND', which))
+    }
+  })
+
+  test('a reply that costs more than is left is given, and nothing is begun behind it', () => {
+    const sandbox = sandboxOfTest({ policy: { maxWork: 1_000 } })
+    sandbox.store.run('MSET', 'large', 'x'.repeat(100_000), 'n', '1')
+    const talk = new Talk(sandbox)
+    talk.say('MULTI')
+    talk.say('GETDEL', 'large')
+    talk.say('INCR', 'n')
+    const answer = talk.say('EXEC')
+    expect(answer).toContain('$100000\r\n')
+    expect(answer).toMatch(/-ERR max work exceeded[^\r]*\r\n$/)
+    expect(sandbox.store.run('GET', 'n')).toBe('1')
+    expect(talk.say('INCR', 'n')).toBe(':2\r\n')
+  })
+})
+
+describe('keys that are waited for', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at).padStart(8, 'k'))
+  const long = [megabytes(40, 'a'), megabytes(40, 'b')]
+  const policy = { maxRequestSize: 200_000_000, maxKeySize: 200_000_000 }
+
+  test.each([
+    ['BLPOP', (keys: string[]) => ['BLPOP', ...keys, '0']],
+    ['BRPOP', (keys: string[]) => ['BRPOP', ...keys, '0']],
+    ['BZPOPMIN', (keys: string[]) => ['BZPOPMIN', ...keys, '0']],
+    ['BZPOPMAX', (keys: string[]) => ['BZPOPMAX', ...keys, '0']],
+    ['BLMPOP', (keys: string[]) => ['BLMPOP', '0', String(keys.length), ...keys, 'LEFT']],
+    ['BZMPOP', (keys: string[]) => ['BZMPOP', '0', String(keys.length), ...keys, 'MIN']],
+    ['XREAD', (keys: string[]) => ['XREAD', 'BLOCK', '0', 'STREAMS', ...keys, ...keys.map(() => '$')]],
+  ])('%s: they count until the wait is over, and cost work', (_, words) => {
+    const sandbox = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } })
+    const talk = new Talk(sandbox)
+    expect(talk.say(...words(names(1_000)))).toBe('')
+    expect(talk.session.kept).toBe(1_000 * 200)
+    talk.session.unblock('TIMEOUT')
+    expect(talk.session.kept).toBe(0)
+    expect(talk.say(...words(names(20_000)))).toMatch(/^-ERR max work exceeded/)
+    expect(talk.session.isWaiting).toBe(false)
+    // Two long names are no work.
+    expect(talk.say(...words(long))).toBe(outOfMemory)
+    expect(talk.session.isWaiting).toBe(false)
+    expect(talk.session.kept).toBe(0)
+  })
+
+  test('XREADGROUP: the same', () => {
+    const sandbox = sandboxOfTest({ policy })
+    for (const key of ['x', ...long]) sandbox.store.run('XGROUP', 'CREATE', key, 'g', '$', 'MKSTREAM')
+    const talk = new Talk(sandbox)
+    const words = (some: string[]) => [
+      ...['XREADGROUP', 'GROUP', 'g', 'me', 'BLOCK', '0', 'STREAMS'],
+      ...[...some, ...some.map(() => '>')],
+    ]
+    expect(talk.say(...words(['x']))).toBe('')
+    expect(talk.session.kept).toBe(193)
+    talk.session.unblock('TIMEOUT')
+    expect(talk.say(...words(long))).toBe(outOfMemory)
+  })
+
+  test('they count with what else is kept', () => {
+    const talk = new Talk(sandboxOfTest({ policy }), 3)
+    talk.say('SUBSCRIBE', long[0]!)
+    expect(talk.say('BLPOP', long[0]!, '0')).toBe(outOfMemory)
+    talk.say('UNSUBSCRIBE')
+    expect(talk.say('BLPOP', long[0]!, '0')).toBe('')
+  })
+
+  test('who finds something takes it, however long the names are', () => {
+    const sandbox = sandboxOfTest({ policy })
+    sandbox.store.run('RPUSH', long[1]!, 'x')
+    const talk = new Talk(sandbox)
+    expect(talk.say('BLPOP', ...long, '0')).toMatch(/x\r\n$/)
+    expect(talk.session.kept).toBe(0)
+  })
+
+  test('who has left is served at none of very many keys, and who comes after it at each', () => {
+    const sandbox = sandboxOfTest()
+    const [other, gone, next] = Array.from({ length: 3 }, () => new Talk(sandbox))
+    other!.say('BLPOP', 'else', '0')
+    const keys = names(5_000)
+    gone!.say('BLPOP', ...keys, '0')
+    gone!.sessions.leave(gone!.session)
+    sandbox.store.run('RPUSH', keys[4_500]!, 'x')
+    expect(sandbox.store.run('LLEN', keys[4_500]!)).toBe(1)
+    next!.say('BLPOP', keys[4_700]!, keys[4_800]!, '0')
+    expect(next!.session.isWaiting).toBe(true)
+    sandbox.store.run('RPUSH', keys[4_800]!, 'y')
+    expect(next!.session.isWaiting).toBe(false)
+    expect(sandbox.store.run('EXISTS', keys[4_800]!)).toBe(0)
+    for (const key of keys.slice(0, 50)) sandbox.store.run('RPUSH', key, 'z')
+    expect(sandbox.store.run('DBSIZE')).toBe(51)
+    expect(other!.session.isWaiting).toBe(true)
+    sandbox.store.run('RPUSH', 'else', 'x')
+    expect(other!.session.isWaiting).toBe(false)
+  })
+
+  test('a connection of the sandbox has the same limit', async () => {
+    const connection = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } }).store.connection()
+    await expect(connection.run('BLPOP', ...long, 0)).rejects.toThrow(/^OOM/)
+    await expect(connection.run('BLPOP', ...names(20_000), 0)).rejects.toThrow(/max work exceeded/)
+    expect(connection.isWaiting).toBe(false)
+    connection.close()
   })
 })
 
