@@ -1,5 +1,5 @@
 /** A command in a row of commands costs so many units, whatever it does: it is read, logged and answered. [choice] */
-export const unitsPerRow = 40
+export const unitsPerRow = 60
 
 /**
  * A budget of work that is counted, never timed, so that the same work ends at the same place on every machine.
