@@ -169,7 +169,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed(
     'commands of a connection of the native protocol in a row',
     256 * unitsPerRow,
-    'units of about 25 ns, at least 40 for a command',
+    `units of about 25 ns, at least ${unitsPerRow} for a command`,
     'the other connections have their turn',
   ),
   fixed('the head of a request', longestHead, 'bytes', '431'),

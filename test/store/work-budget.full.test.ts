@@ -63,6 +63,10 @@ describe('the work of one command', () => {
     'ZPOPMIN zset 5000',
     'HRANDFIELD hash -1000000',
     'SRANDMEMBER set -1000000',
+    // 2,000 units are enough for 142 names, or for 52 with their values.
+    'SRANDMEMBER set -143',
+    'HRANDFIELD hash -53 WITHVALUES',
+    'ZRANDMEMBER zset -53 WITHSCORES',
     'ZRANDMEMBER zset -1000000',
     'SPOP set 4000',
     'SSCAN set 0 COUNT 100000',
@@ -102,6 +106,16 @@ describe('the work of one command', () => {
       expect(before.failure('LRANGE', 'list', 0, 2000)).toEqual(tooMuch)
     }
   })
+})
+
+it('answers fewer members with their positions and distances than without', () => {
+  const { run, store } = createScriptStore()
+  run('GEOADD', 'geo', ...many(1000).flatMap((member, at) => [(at % 90) / 10, (at % 80) / 10, member]))
+  Object.assign(store.options.policy, { maxWork: 40_000 })
+  const near = ['GEOSEARCH', 'geo', 'FROMLONLAT', 0, 0, 'BYRADIUS', 20_000, 'km', 'ASC']
+  expect(run(...near)).toHaveLength(1000)
+  expect(run(...near, 'WITHDIST')).toHaveLength(1000)
+  expect(() => run(...near, 'WITHCOORD', 'WITHDIST')).toThrow(/max work exceeded/)
 })
 
 describe('the work of one request', () => {

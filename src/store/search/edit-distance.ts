@@ -4,6 +4,7 @@ import type { Fuzzy } from './filter.js'
 /**
  * Whether a term is so few edits away from the one that was asked for: letters that come, go or change, and two
  * neighbours that are swapped. For a beginning it is enough that the term begins with something that near.
+ * @param work what each comparison is charged to, beside the term that is looked at
  */
 export function distanceTo(asked: Asked, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)
@@ -23,11 +24,10 @@ function oneEditFrom({ term, swapCost, isPrefix }: Asked, work: Work): (other: s
     return other.startsWith(term.slice(from), at)
   }
   return (other) => {
-    work.charge(1)
     if (!isPrefix && Math.abs(other.length - length) > 1) return false
     let at = 0
     while (at < length && at < other.length && term.charCodeAt(at) === other.charCodeAt(at)) at++
-    work.charge(1 + (at >>> 3))
+    work.charge(at >>> 4)
     // A last letter may be missing, and another one may follow.
     if (at >= length - 1 && (isPrefix || other.length <= at + 1)) return true
     if (isSame(other, at + 1, at + 1) || isSame(other, at + 1, at) || isSame(other, at, at + 1)) return true
@@ -47,7 +47,6 @@ function editsFrom({ term, distance, swapCost, isPrefix }: Asked, work: Work): (
   const { length } = term
   let [older, old, row] = [new Uint32Array(length + 1), new Uint32Array(length + 1), new Uint32Array(length + 1)]
   return (other) => {
-    work.charge(1)
     if (!isPrefix && Math.abs(other.length - length) > distance) return false
     if (isPrefix && length <= distance) return true
     // Longer beginnings are further away.

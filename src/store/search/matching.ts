@@ -94,13 +94,13 @@ function conditionMatches(condition: Condition, search: Search): Matches {
           search,
         )
       const last = condition.terms.at(-1)!
-      const beginnings = termsWhere(field, work, 1, (term) => term.startsWith(last))
+      const beginnings = termsWhere(field, work, unitsPerTerm, (term) => term.startsWith(last))
       if (condition.terms.length === 1) return termsMatches(beginnings, search)
       const options = [...condition.terms.slice(0, -1).map((term) => [term]), beginnings.map(([term]) => term)]
       return new PhraseMatches(field, options, 0, search)
     }
     case 'fuzzy': {
-      return termsMatches(termsWhere(content.text(path), work, 0, distanceTo(condition, work)), search)
+      return termsMatches(termsWhere(content.text(path), work, unitsPerTerm, distanceTo(condition, work)), search)
     }
     case 'pattern': {
       const field = content.text(path)
@@ -114,9 +114,12 @@ function conditionMatches(condition: Condition, search: Search): Matches {
   }
 }
 
+/** Units of work of a term that is told apart by a look at its length or its first letters. */
+const unitsPerTerm = 0.5
+
 /** The terms of a field for which something holds. */
 function termsWhere(field: TextField, work: Work, cost: number, holds: (term: string) => boolean): FoundTerm[] {
-  work.charge(cost * field.termCount)
+  work.charge(Math.ceil(cost * field.termCount))
   const found: FoundTerm[] = []
   for (const entry of field.terms) if (holds(entry[0])) found.push(entry)
   return found
