@@ -218,6 +218,10 @@ describe('the work of one request', () => {
     expect(await rest.run('GET', 'n')).toBe('1')
     expect((await rest.get('/get/controls')).json).toEqual(withheld)
     expect((await rest.get('/lrange/list/0/-1')).json).toEqual(withheld)
+    await rest.post('/set/binary', new Uint8Array(90_000).fill(0xff))
+    expect((await rest.get('/get/binary')).json).toEqual(withheld)
+    const asBase64 = await rest.get('/get/binary', { headers: { 'service-encoding': 'base64' } })
+    expect(asBase64.json).toEqual({ result: expect.stringMatching(/^\/{100}/) })
   })
 })
 

@@ -38,7 +38,9 @@ export const plain: StringForm = (bytes, work) => {
   if (bytes.length > longestString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
   // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
-  const literal = JSON.stringify(isUtf8(bytes) ? bytes : utf8(text(bytes)))
+  const isText = isUtf8(bytes)
+  if (!isText) work?.charge(bytes.length)
+  const literal = JSON.stringify(isText ? bytes : utf8(text(bytes)))
   work?.charge(Math.floor((literal.length - bytes.length) / bytesPerUnit))
   return literal
 }
