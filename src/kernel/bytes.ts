@@ -117,22 +117,19 @@ export function toHex(bytes: Bytes): string {
  * replaces every invalid byte. [store.md 3.1]
  */
 function replaceInvalid(bytes: Bytes): string {
-  let out = ''
-  let validFrom = 0
-  let index = 0
-  while (index < bytes.length) {
+  const valid = new Uint8Array(3 * bytes.length)
+  let end = 0
+  for (let index = 0; index < bytes.length; ) {
     const length = sequenceLength(bytes, index)
     if (length === 0) {
-      out += `${decodeValid(bytes.slice(validFrom, index) as Bytes)}\ufffd`
-      validFrom = index + 1
+      valid[end++] = 0xef
+      valid[end++] = 0xbf
+      valid[end++] = 0xbd
+      index++
     }
-    index += length || 1
+    for (const next = index + length; index < next; index++) valid[end++] = bytes.charCodeAt(index)
   }
-  return out + decodeValid(bytes.slice(validFrom) as Bytes)
-}
-
-function decodeValid(bytes: Bytes): string {
-  return beyondAscii.test(bytes) ? strictDecoder.decode(toArray(bytes)) : bytes
+  return strictDecoder.decode(valid.subarray(0, end))
 }
 
 /** Length of the valid UTF-8 sequence that starts here, 0 when there is none. */

@@ -1,5 +1,5 @@
 /** A command in a row of commands costs so many units, whatever it does: it is read, logged and answered. [choice] */
-export const unitsPerRow = 40
+export const unitsPerRow = 60
 
 /** An item of a list that is told of what the store itself is, not of what it holds: made, measured and encoded. [measured] */
 export const unitsPerItem = 8
@@ -55,6 +55,3 @@ export class Work {
     this.left -= units
   }
 }
-
-/** Bytes that are copied, or made, for one unit. */
-export const bytesPerUnit = 32

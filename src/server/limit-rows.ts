@@ -7,7 +7,7 @@ import { longestSpan } from '../faults/fields.js'
 import { mostWaits } from '../faults/step-schema.js'
 import { mostResponses } from '../kernel/clock.js'
 import { deepest as deepestCopy } from '../kernel/copied.js'
-import { bytesPerUnit } from '../kernel/work.js'
+import { bytesPerUnit, unitsPerRow } from '../kernel/work.js'
 import { deepest as deepestNode } from '../lua/compiler/compile.js'
 import { deepest as deepestDecoded } from '../lua/libraries/json-decode.js'
 import { deepest as deepestEncoded } from '../lua/libraries/json-encode.js'
@@ -314,7 +314,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed(
     'commands of a connection of the native protocol in a row',
     turn,
-    'units of about 25 ns, at least 40 for a command',
+    `units of about 25 ns, at least ${unitsPerRow} for a command`,
     'the other connections have their turn',
   ),
   fixed('the head of a request', longestHead, 'bytes', '431'),

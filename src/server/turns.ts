@@ -22,8 +22,8 @@ export interface TurnHost {
 export class Turns {
   readonly #host: TurnHost
   readonly #slice: number
-  /** Waiting requests, by group and connection. Whoever comes first in a map is next. */
-  readonly #waiting = new Map<unknown, Map<object, (() => void)[]>>()
+  /** Waiting requests, by group and connection. */
+  readonly #waiting = new Round<unknown, Round<object, (() => void)[]>>()
   /** When the slice of the present turn is used up; `undefined` while nothing has run in it. */
   #until: number | undefined
 
@@ -43,11 +43,10 @@ export class Turns {
       run()
       return
     }
-    const connections = this.#waiting.get(group) ?? new Map<object, (() => void)[]>()
-    this.#waiting.set(group, connections)
-    const requests = connections.get(connection)
-    if (requests === undefined) connections.set(connection, [run])
-    else requests.push(run)
+    this.#waiting
+      .of(group, () => new Round())
+      .of(connection, () => [])
+      .push(run)
   }
 
   /** How many requests of a connection wait. */
@@ -70,18 +69,51 @@ export class Turns {
 
   /** Takes the next request out, and puts its connection and its group last. */
   #first(): () => void {
-    const [group, connections] = firstOf(this.#waiting)
-    const [connection, requests] = firstOf(connections)
-    const run = requests.shift()!
-    connections.delete(connection)
-    if (requests.length > 0) connections.set(connection, requests)
-    this.#waiting.delete(group)
-    if (connections.size > 0) this.#waiting.set(group, connections)
-    return run
+    return this.#waiting.turn((connections) => {
+      const run = connections.turn((requests) => [requests.shift()!, requests.length > 0])
+      return [run, connections.size > 0]
+    })
   }
 }
 
-/** The first entry of a map that has one. */
-function firstOf<K, V>(map: ReadonlyMap<K, V>): readonly [K, V] {
-  return map.entries().next().value!
+/** Who waits, in the order of turns. */
+class Round<K, V> {
+  readonly #waiting = new Map<K, V>()
+  /** Who had the last turn. */
+  #last: K | undefined
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  get(key: K): V | undefined {
+    return this.#waiting.get(key)
+  }
+
+  /** What waits for a key. Who comes anew is before the one that had the last turn: else it would wait for two of its requests. */
+  of(key: K, make: () => V): V {
+    const known = this.#waiting.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    this.#waiting.set(key, made)
+    const last = this.#last
+    const before = last === undefined ? undefined : this.#waiting.get(last)
+    if (before !== undefined) this.#putLast(last!, before)
+    return made
+  }
+
+  /** Takes from the first what `take` does, which tells whether more of it waits. */
+  turn<T>(take: (first: V) => readonly [T, boolean]): T {
+    const [key, first] = this.#waiting.entries().next().value!
+    const [taken, hasMore] = take(first)
+    this.#last = key
+    if (hasMore) this.#putLast(key, first)
+    else this.#waiting.delete(key)
+    return taken
+  }
+
+  #putLast(key: K, value: V): void {
+    this.#waiting.delete(key)
+    this.#waiting.set(key, value)
+  }
 }

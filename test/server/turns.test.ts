@@ -80,6 +80,44 @@ test('many connections of one tenant keep another tenant waiting for one request
   expect(order).toHaveLength(51)
 })
 
+test.each([
+  ['tenant', 'other'],
+  ['connection', 'crowd'],
+])('who comes while a heavy request runs waits for no other one: another %s', async (_what, group) => {
+  const one = host()
+  const turns = new Turns(one, 20)
+  const ran: string[] = []
+  const heavy = {}
+  for (let count = 0; count < 10; count++) {
+    turns.take('crowd', heavy, () => {
+      ran.push('heavy')
+      one.work(100)
+    })
+  }
+  await one.turn()
+  const before = ran.length
+  turns.take(group, {}, () => void ran.push('light'))
+  await one.turn()
+  expect(ran.indexOf('light')).toBe(before)
+})
+
+test('whoever had the last turn has the next one after those that came meanwhile', async () => {
+  const one = host()
+  const turns = new Turns(one, 20)
+  const ran: string[] = []
+  const take = (group: string) =>
+    turns.take(group, {}, () => {
+      ran.push(group)
+      one.work(100)
+    })
+  for (let count = 0; count < 3; count++) take('heavy')
+  for (let turn = 0; turn < 8; turn++) {
+    take(`other${turn}`)
+    await one.turn()
+  }
+  expect(ran.lastIndexOf('heavy')).toBeLessThanOrEqual(4)
+})
+
 test('every request runs once, those of a connection in their order', async () => {
   const arrival = fc.record({ tenant: fc.nat(2), connection: fc.nat(2), ms: fc.nat(30), turns: fc.boolean() })
   await fc.assert(

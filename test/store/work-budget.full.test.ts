@@ -63,6 +63,10 @@ describe('the work of one command', () => {
     'ZPOPMIN zset 5000',
     'HRANDFIELD hash -1000000',
     'SRANDMEMBER set -1000000',
+    // 2,000 units are enough for 142 names, or for 52 with their values.
+    'SRANDMEMBER set -143',
+    'HRANDFIELD hash -53 WITHVALUES',
+    'ZRANDMEMBER zset -53 WITHSCORES',
     'ZRANDMEMBER zset -1000000',
     'SPOP set 4000',
     'SSCAN set 0 COUNT 100000',
@@ -104,15 +108,26 @@ describe('the work of one command', () => {
   })
 })
 
+it('answers fewer members with their positions and distances than without', () => {
+  const { run, store } = createScriptStore()
+  run('GEOADD', 'geo', ...many(1000).flatMap((member, at) => [(at % 90) / 10, (at % 80) / 10, member]))
+  Object.assign(store.options.policy, { maxWork: 40_000 })
+  const near = ['GEOSEARCH', 'geo', 'FROMLONLAT', 0, 0, 'BYRADIUS', 20_000, 'km', 'ASC']
+  expect(run(...near)).toHaveLength(1000)
+  expect(run(...near, 'WITHDIST')).toHaveLength(1000)
+  expect(() => run(...near, 'WITHCOORD', 'WITHDIST')).toThrow(/max work exceeded/)
+})
+
 describe('the work of one request', () => {
-  const open = async () => {
-    const rest = Rest.open({ policy: { maxWork: 20_000 } })
-    await rest.run('RPUSH', 'list', ...many(4000))
+  const open = () => {
+    // Five times a list that is read and answered, and what the rows cost.
+    const rest = Rest.open({ policy: { maxWork: 62_000 } })
+    rest.sandbox.store.run('RPUSH', 'list', ...many(4000))
     return rest
   }
 
   it('is shared by the commands of a pipeline', async () => {
-    const rest = await open()
+    const rest = open()
     const { json } = await rest.post(
       '/pipeline',
       Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1']),
@@ -130,22 +145,84 @@ describe('the work of one request', () => {
   })
 
   it('refuses a transaction before its first command, when the sum can be known', async () => {
-    const rest = await open()
-    const rows = [['INCR', 'n'], ...Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1'])]
+    const rest = open()
+    const rows = [['INCR', 'n'], ...Array.from({ length: 16 }, () => ['LRANGE', 'list', '0', '-1'])]
     expect(await rest.post('/multi-exec', rows)).toMatchObject({ status: 400, json: { error: tooMuch } })
     expect(await rest.run('EXISTS', 'n')).toBe(0)
-    const freed = [['DEL', 'list'], ...Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1'])]
+    const freed = [['DEL', 'list'], ...Array.from({ length: 16 }, () => ['LRANGE', 'list', '0', '-1'])]
     expect((await rest.post('/multi-exec', freed)).status).toBe(200)
   })
 
   it('bounds the rows of a pipeline', async () => {
-    const rest = await open()
-    const rows = Array.from({ length: 501 }, () => ['INCR', 'n'])
+    const rest = open()
+    const rows = Array.from({ length: 1034 }, () => ['INCR', 'n'])
     for (const path of ['/pipeline', '/multi-exec']) {
       expect(await rest.post(path, rows)).toMatchObject({ status: 400, json: { error: tooMuch } })
     }
     expect(await rest.run('EXISTS', 'n')).toBe(0)
-    expect((await rest.post('/pipeline', rows.slice(1))).status).toBe(200)
+    expect((await rest.post('/pipeline', rows.slice(100))).status).toBe(200)
+  })
+
+  it('covers the reading of its body: its bytes, words and rows', async () => {
+    const rest = open()
+    const long = 'x'.repeat(1_100_000)
+    const words = ['DEL', ...many(31_000)]
+    const bodies: [string, unknown][] = [
+      ['/', ['SET', 'long', long]],
+      ['/', words],
+      ['/pipeline', [words]],
+      [
+        '/pipeline',
+        [
+          ['GET', 'n'],
+          ['SET', 'long', long],
+        ],
+      ],
+      ['/', `["SET","long","${'\\u0001'.repeat(90_000)}"]`],
+      ['/multi-exec', `[["INCR","n"],["SET","long","${'\\u0001'.repeat(90_000)}"]]`],
+    ]
+    for (const [path, body] of bodies) {
+      expect(await rest.post(path, body)).toMatchObject({ status: 400, json: { error: tooMuch } })
+    }
+    expect(await rest.run('EXISTS', 'long', 'n')).toBe(0)
+  })
+
+  it('refuses a command by the length of its body where no command is so long', async () => {
+    const rest = Rest.open({ policy: { maxRequestSize: 1000 } })
+    const { status, json } = await rest.post('/', `["SET","k","${'x'.repeat(1_100_000)}"`)
+    expect(status).toBe(413)
+    expect(json).toEqual({ error: expect.stringContaining('ERR max request size exceeded. Limit: 1000 bytes') })
+  })
+
+  it('covers the encoding of its answer: a reply that is too much is withheld, and no more commands are run', async () => {
+    const rest = Rest.open({ policy: { maxWork: 100_000 } })
+    rest.sandbox.store.run('SET', 'long', 'x'.repeat(1_000_000))
+    rest.sandbox.store.run('SET', 'controls', '\x01'.repeat(300_000))
+    rest.sandbox.store.run('RPUSH', 'list', ...Array.from({ length: 40_000 }, () => ''))
+    const withheld = { error: expect.stringMatching(/^ERR max work exceeded.*The command ran, its reply is withheld/) }
+    const notRun = { error: expect.stringMatching(/^ERR max work exceeded.*The command was not run/) }
+    const rows = [
+      ['GET', 'long'],
+      ['GETEX', 'long'],
+      ['INCR', 'n'],
+    ]
+    expect((await rest.post('/pipeline', rows)).json).toEqual([{ result: 'x'.repeat(1_000_000) }, withheld, notRun])
+    const counts = [
+      ['GET', 'long'],
+      ['GET', 'long'],
+      ['INCR', 'n'],
+    ]
+    const headers = { 'service-response-format': 'resp2' }
+    expect((await rest.post('/pipeline', counts, { headers })).body).toMatch(/-ERR max work exceeded.*not run/)
+    expect(await rest.run('EXISTS', 'n')).toBe(0)
+    expect((await rest.post('/multi-exec', counts)).json).toEqual([expect.anything(), withheld, withheld])
+    expect(await rest.run('GET', 'n')).toBe('1')
+    expect((await rest.get('/get/controls')).json).toEqual(withheld)
+    expect((await rest.get('/lrange/list/0/-1')).json).toEqual(withheld)
+    await rest.post('/set/binary', new Uint8Array(90_000).fill(0xff))
+    expect((await rest.get('/get/binary')).json).toEqual(withheld)
+    const asBase64 = await rest.get('/get/binary', { headers: { 'service-encoding': 'base64' } })
+    expect(asBase64.json).toEqual({ result: expect.stringMatching(/^\/{100}/) })
   })
 })
 

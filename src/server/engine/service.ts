@@ -55,8 +55,9 @@ async function answered(call: StoreCall, door: EngineDoor): Promise<Answer> {
 
 const single: Form = async (call, door, encoding) => {
   try {
+    door.front.checkBody(call)
     const reply = await door.execute(argvOf(call), call.user, 'request', call)
-    return answerTo(reply, door.front.store, encoding)
+    return answerTo(reply, new AnswerRoom(door.front.store.options.policy), encoding)
   } catch (error) {
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
@@ -64,7 +65,7 @@ const single: Form = async (call, door, encoding) => {
 }
 
 const pipeline: Form = async (call, door, encoding) => {
-  const room = new AnswerRoom(door.front.store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(door.front.store.options.policy)
   const items: Bytes[] = []
   for (const argv of rowsOf(call, door.front.store)) {
     if (room.isFull) items.push(errorIn(room.refusal(false), encoding))
@@ -74,7 +75,7 @@ const pipeline: Form = async (call, door, encoding) => {
 }
 
 const transaction: Form = async (call, door, encoding) => {
-  const room = new AnswerRoom(door.front.store.options.policy.maxAnswerSize)
+  const room = new AnswerRoom(door.front.store.options.policy)
   const ends = await door.transact(rowsOf(call, door.front.store), call.user, call)
   return answerOf(
     ends.map((end) => itemOf(end, room, encoding)),

@@ -225,10 +225,20 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
 
 /** A guard of this package: the answer to one request has no room for a reply, or for any more. */
 export function answerTooLarge(limit: number, hasRun: boolean): ReplyError {
-  const end = hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
   return new ReplyError(
-    `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}: ask for less at once, or raise policy.maxAnswerSize`,
+    `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxAnswerSize`,
   )
+}
+
+/** A guard of this package: what is left of the work of the request doesn't suffice to encode a reply, or any more. */
+export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
+  return new WorkExceeded(
+    `ERR max work exceeded. Limit: ${limit} units for one request, its answer included. ${fate(hasRun)}: ask for less at once, or raise policy.maxWork`,
+  )
+}
+
+function fate(hasRun: boolean): string {
+  return hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
 }
 
 /** As redis-server refuses to keep more of a connection: a row of a transaction that would go beyond `maxmemory`. */

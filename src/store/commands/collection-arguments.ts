@@ -153,9 +153,13 @@ export const emptyScan: Reply = ['0' as Bytes, []]
 /** No reply can hold more names than this; redis-server would run out of memory trying. */
 export const mostRepeats: number = 2 ** 24
 
+/** Units of a name that is picked at random and answered. */
+const unitsPerPick = 14
+
 /**
  * `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER pick them: different ones for a positive count, as many
  * as there are at most; possibly the same again for a negative one.
+ * @param unitsMore what each costs in addition, with what is answered beside it
  */
 export function pickNames(
   count: number,
@@ -163,10 +167,14 @@ export function pickNames(
   pick: (random: Random) => Bytes,
   names: () => Iterable<Bytes>,
   { random, db }: Pick<CommandContext, 'random' | 'db'>,
+  unitsMore = 0,
 ): Bytes[] {
   if (size === 0) return []
   if (count < -mostRepeats) throw replyError('valueRange')
-  if (count !== 1) db.work.charge(count < 0 || count * 3 < size ? 6 * Math.abs(count) : 4 * size)
+  if (count !== 1) {
+    const picked = count < 0 ? -count : Math.min(count, size)
+    db.work.charge((unitsPerPick + unitsMore) * picked + (count > 0 && count * 3 >= size ? 4 * size : 0))
+  }
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
   // Few of many: draw until there are enough different ones. Otherwise shuffle as far as needed.

@@ -342,9 +342,11 @@ function checkConflicts(search: Search): void {
 
 // ---- searching --------------------------------------------------------------------------------------------------
 
-/** Units for a member whose distance is computed, and perhaps sorted and written, and for one that is stored. */
-const unitsPerPosition = 32
+/** Units for a member whose distance is computed, and perhaps sorted and answered, and for one that is stored. */
+const unitsPerPosition = 24
 const unitsPerInsertion = 24
+/** Units of what a member is answered with. */
+const unitsOf = { row: 4, distance: 12, hash: 8, coordinates: 48 } as const
 
 interface Found {
   readonly member: Bytes
@@ -358,7 +360,10 @@ function answer(search: Search, set: SortedSet | undefined, { db }: CommandConte
   const { destination } = search
   const found = set === undefined ? [] : selected(search, set, db.work)
   if (destination !== undefined) db.work.charge(unitsPerInsertion * found.length)
-  if (destination === undefined) return found.map((item) => foundReply(search, item))
+  if (destination === undefined) {
+    db.work.charge(unitsPerReply(search) * found.length)
+    return found.map((item) => foundReply(search, item))
+  }
   const result = new SortedSet()
   for (const { member, score, distance } of found) result.set(member, search.storeDist ? distance : score)
   return storeSortedSet(db, destination, result, search.older ? 'georadiusstore' : 'geosearchstore')
@@ -396,6 +401,12 @@ function inMetres(center: Position, outline: NonNullable<Search['outline']>, met
   return outline.kind === 'circle'
     ? { kind: 'circle', center, radius: outline.radius * metres }
     : { kind: 'box', center, width: outline.width * metres, height: outline.height * metres }
+}
+
+function unitsPerReply({ withDist, withHash, withCoord }: Search): number {
+  if (!withDist && !withHash && !withCoord) return 0
+  const parts = [withDist && unitsOf.distance, withHash && unitsOf.hash, withCoord && unitsOf.coordinates]
+  return parts.reduce<number>((sum, units) => sum + Number(units), unitsOf.row)
 }
 
 /** The bare member, or member, distance, hash and position as far as asked for. [store.md 3.4] */

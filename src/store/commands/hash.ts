@@ -151,6 +151,7 @@ export const hashCommands: readonly Command[] = [
         (chance) => fields.random(chance),
         () => fields.keys(),
         { random, db },
+        withValues ? 24 : 0,
       )
       return withValues ? picked.flatMap((field) => [field, fields.get(field)!]) : picked
     },

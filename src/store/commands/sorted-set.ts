@@ -389,6 +389,7 @@ function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: Co
     (chance) => set.random(chance),
     () => set.members(),
     { random, db },
+    withValues ? 24 : 0,
   )
   return withValues ? picked.flatMap((member) => [member, formatScore(set.score(member)!)]) : picked
 }

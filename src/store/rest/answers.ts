@@ -1,10 +1,10 @@
 import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
-import { smallReply, type Work } from '../../kernel/work.js'
+import type { Work } from '../../kernel/work.js'
+import type { Policy } from '../../policy/policy.js'
 import { binary, jsonText } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
-import { answerTooLarge, replyError } from '../command/errors.js'
-import { NilArray, type Reply, type ReplyError, Status } from '../command/reply.js'
-import { unitsOfReply } from '../meter.js'
+import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
+import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { Store } from '../store.js'
 
 // What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
@@ -19,49 +19,75 @@ function noRoom(): never {
   throw new NoRoom('a reply has no room in its answer')
 }
 
+/** Bytes of a reply that are encoded for one unit: each is looked at, put together with others and written. */
+const bytesPerUnit = 16
+/** What an element of a reply costs beside its bytes. */
+const unitsPerElement = 2
+/** Bytes of a string for one unit, in addition, where chars have to be decoded or escaped. */
+const specialBytesPerUnit = 5
+
 /** How a bulk string becomes a JSON string literal. */
-type StringForm = (bytes: Bytes) => string
+type StringForm = (bytes: Bytes, work?: Work) => string
+
+const special = /["\\\x00-\x1f\x80-\xff]/
 
 /** Invalid UTF-8 becomes U+FFFD, one for each byte. */
-export const plain: StringForm = (bytes) => {
+export const plain: StringForm = (bytes, work) => {
+  if (!special.test(bytes)) return `"${bytes}"`
   // Escapes make six bytes of one, U+FFFD three: no string holds more.
   if (bytes.length > longestString / 6) noRoom()
+  work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
   // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
-  return JSON.stringify(isUtf8(bytes) ? bytes : utf8(text(bytes)))
+  const isText = isUtf8(bytes)
+  if (!isText) work?.charge(bytes.length)
+  const literal = JSON.stringify(isText ? bytes : utf8(text(bytes)))
+  work?.charge(Math.floor((literal.length - bytes.length) / bytesPerUnit))
+  return literal
 }
 
-export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
+export const base64: StringForm = (bytes, work) => {
+  work?.charge(Math.floor(bytes.length / bytesPerUnit))
+  return `"${toBase64(bytes)}"`
+}
 
 /**
  * A reply as JSON text, of so many bytes at most: throws `NoRoom`. Only a top-level `OK` status escapes base64.
  * [store.md 3.2]
+ * @param work what the encoding is charged to
  */
-export function json(reply: Reply, form: StringForm, room: number = Number.POSITIVE_INFINITY): Bytes {
-  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room)
+export function json(
+  reply: Reply,
+  form: StringForm,
+  room: number = Number.POSITIVE_INFINITY,
+  work?: Work | undefined,
+): Bytes {
+  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room, work)
   if (text.length > room) noRoom()
   return latin1(text)
 }
 
-function jsonOf(reply: Reply, form: StringForm, room: number): string {
+function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
   if (typeof reply === 'string') {
     // What is sent is never shorter; what escapes make of it is seen once it is made.
     if (reply.length > room) noRoom()
-    return form(reply)
+    work?.charge(Math.floor(reply.length / bytesPerUnit))
+    return form(reply, work)
   }
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
   if (reply === null || reply instanceof NilArray) return 'null'
   if (reply instanceof Status) return form(reply.text)
+  work?.charge(unitsPerElement * reply.length)
   let out = '['
   for (let index = 0; index < reply.length; index++) {
-    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length)
+    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length, work)
     if (out.length > room) noRoom()
   }
   return `${out}]`
 }
 
 /** A reply exactly as a TCP client would get it, of so many bytes at most: throws `NoRoom`. [store.md 3.3] */
-export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY): Bytes {
-  const text = resp2Of(reply, room)
+export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
+  const text = resp2Of(reply, room, work)
   if (text.length > room) noRoom()
   return latin1(text)
 }
@@ -70,19 +96,26 @@ export function resp2Error(error: Pick<ReplyError, 'message'>): Bytes {
   return utf8(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
 }
 
-function resp2Of(reply: Reply, room: number): string {
-  if (typeof reply === 'string') return reply.length > room ? noRoom() : `$${reply.length}\r\n${reply}\r\n`
+function resp2Of(reply: Reply, room: number, work: Work | undefined): string {
+  if (typeof reply === 'string') {
+    if (reply.length > room) noRoom()
+    work?.charge(Math.floor(reply.length / bytesPerUnit))
+    return `$${reply.length}\r\n${reply}\r\n`
+  }
   if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
   if (reply === null) return '$-1\r\n'
   if (reply instanceof NilArray) return '*-1\r\n'
   if (reply instanceof Status) return `+${reply.text}\r\n`
+  work?.charge(unitsPerElement * reply.length)
   let out = `*${reply.length}\r\n`
   for (const item of reply) {
-    out += resp2Of(item, room - out.length)
+    out += resp2Of(item, room - out.length, work)
     if (out.length > room) noRoom()
   }
   return out
 }
+
+type Limits = Pick<Policy, 'maxAnswerSize' | 'maxWork'>
 
 export interface Encoding {
   readonly form: 'json' | 'resp2'
@@ -104,15 +137,16 @@ export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
 
 /** The bytes that are left for the replies to one request; once one has no room, no other one has. */
 export class AnswerRoom {
-  readonly #limit: number
+  readonly #limits: Limits
   readonly #work: Work | undefined
   #left: number
+  #isTooMuchWork = false
 
-  /** @param work of which sending them is a part */
-  constructor(limit: number, work?: Work) {
-    this.#limit = limit
+  /** @param work what the encoding is charged to: a reply that costs more than is left has no room either */
+  constructor(limits: Limits, work?: Work) {
+    this.#limits = limits
     this.#work = work
-    this.#left = limit
+    this.#left = limits.maxAnswerSize
   }
 
   get isFull(): boolean {
@@ -124,19 +158,22 @@ export class AnswerRoom {
     if (this.isFull) return latin1('')
     try {
       const item =
-        form === 'resp2' ? resp2(reply, this.#left) : latin1(`{"result":${json(reply, strings, this.#left)}}`)
+        form === 'resp2'
+          ? resp2(reply, this.#left, this.#work)
+          : latin1(`{"result":${json(reply, strings, this.#left, this.#work)}}`)
       this.#left -= item.length
-      if (item.length > smallReply) this.#work?.spend(unitsOfReply(reply, item.length))
       return item
     } catch (error) {
-      if (!(error instanceof NoRoom)) throw error
+      this.#isTooMuchWork = error instanceof WorkExceeded
+      if (!(error instanceof NoRoom || this.#isTooMuchWork)) throw error
       this.#left = -1
       return latin1('')
     }
   }
 
   refusal(hasRun: boolean): ReplyError {
-    return answerTooLarge(this.#limit, hasRun)
+    const { maxAnswerSize, maxWork } = this.#limits
+    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : answerTooLarge(maxAnswerSize, hasRun)
   }
 }
 

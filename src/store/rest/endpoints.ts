@@ -1,6 +1,7 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { VirtualClock } from '../../kernel/clock.js'
+import type { Work } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
@@ -29,6 +30,11 @@ import { StaleReads } from './stale-reads.js'
 import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
+/** Chars that JSON may have for one byte: `\u0001`. */
+const longestEscape = 6
+/** Bytes of quotes, commas and space that are read for nothing. */
+const roomForSyntax = 1_048_576
+
 export type Via = 'request' | 'pipeline' | 'transaction'
 
 /** The store behind its REST interface. */
@@ -54,6 +60,11 @@ export class StoreFront {
     const staleReads = new StaleReads(journal.store)
     this.staleReads = staleReads
     faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
+  }
+
+  /** Refuses the body of a command before it is read where no command that may be sent is so long. */
+  checkBody({ body }: ServiceCall): void {
+    if (body.length > longestEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
   }
 
   /** The size of a row, which may be sent. */
@@ -242,38 +253,40 @@ export function notLoaded({ language }: SearchNotLoaded): ReplyError {
 function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   let reply: Reply
   try {
-    reply = front.execute(argvOf(call), call.user, 'request', call)
+    front.checkBody(call)
+    reply = front.execute(argvOf(call, front.store.work), call.user, 'request', call)
   } catch (error) {
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
   }
-  return answerTo(reply, front.store, encoding)
+  return answerTo(reply, new AnswerRoom(front.store.options.policy, front.store.work), encoding)
 }
 
 /** The answer to a request of one command. */
-export function answerTo(reply: Reply, { options }: Store, encoding: Encoding): Answer {
-  const room = new AnswerRoom(options.policy.maxAnswerSize)
+export function answerTo(reply: Reply, room: AnswerRoom, encoding: Encoding): Answer {
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
-export function argvOf(call: ServiceCall): Argv {
+/** @param work what the reading is charged to, where the store runs what is read */
+export function argvOf(call: ServiceCall, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
   // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
   if (call.body === '' && !mayHaveBody) throw replyError('emptyCommand')
-  return argvOfJson(call.body)
+  return argvOfJson(call.body, work)
 }
 
-export function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
-  return rowsOfJson(call.body, mostRows(store))
+/** @param work what the reading is charged to, where the store runs what is read */
+export function rowsOf(call: ServiceCall, store: Store, work?: Work): readonly Argv[] {
+  return rowsOfJson(call.body, mostRows(store), work)
 }
 
 function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const rows = rowsOf(call, store)
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
+  const rows = rowsOf(call, store, store.work)
+  const room = new AnswerRoom(store.options.policy, store.work)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
@@ -289,7 +302,7 @@ export function answerOf(items: readonly Bytes[], { form }: Encoding): Answer {
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
 function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const rows = rowsOf(call, store)
+  const rows = rowsOf(call, store, store.work)
   const sizes: number[] = []
   const commands = rows.map((argv) => {
     sizes.push(front.measured(argv))
@@ -298,7 +311,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
-  const room = new AnswerRoom(store.options.policy.maxAnswerSize, store.work)
+  const room = new AnswerRoom(store.options.policy, store.work)
   const items = store.waiting.transaction(() =>
     rows.map((argv, at) =>
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),

@@ -1,4 +1,5 @@
-import { type Bytes, latin1, partOf, utf8 } from '../../kernel/bytes.js'
+import { type Bytes, isUtf8, latin1, partOf, text, utf8 } from '../../kernel/bytes.js'
+import { unitsPerRow, type Work } from '../../kernel/work.js'
 import { replyError, tooManyRows } from '../command/errors.js'
 
 // From the forms of a request to rows of words. [store.md 1.2, 1.4]
@@ -55,21 +56,25 @@ export function decodePercent(text: string): Bytes {
   )
 }
 
-/** The JSON array of one command. */
-export function argvOfJson(body: Bytes): Argv {
-  const scanner = new JsonScanner(body)
+/** The JSON array of one command. @param work what the reading is charged to */
+export function argvOfJson(body: Bytes, work?: Work): Argv {
+  const scanner = new JsonScanner(body, work)
   const row = scanner.row()
   scanner.end()
   return row
 }
 
-/** The JSON array of rows of `/pipeline` and `/multi-exec`; more than `most` are refused before they are read. */
-export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY): Argv[] {
-  const scanner = new JsonScanner(body)
+/**
+ * The JSON array of rows of `/pipeline` and `/multi-exec`; more than `most` are refused before they are read.
+ * @param work what the reading, running and answering of rows is charged to, but for what commands touch
+ */
+export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY, work?: Work): Argv[] {
+  const scanner = new JsonScanner(body, work)
   const rows: Argv[] = []
   scanner.open()
   while (scanner.more(rows.length)) {
     if (rows.length >= most) throw tooManyRows(most)
+    work?.charge(unitsPerRow)
     rows.push(scanner.row())
   }
   if (rows.length === 0) throw replyError('emptyCommand')
@@ -82,8 +87,12 @@ const stringPiece = /(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,102
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
 
-const backslash = 0x5c
-const firstPrintable = 0x20
+/** What no string without escapes has. */
+const special = /[\x00-\x1f\\]/g
+
+/** Bytes of a body that are read for one unit: each is looked at some times, and copied. */
+const bytesPerUnit = 16
+const unitsPerWord = 2
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
@@ -95,8 +104,14 @@ function isSpace(code: number): boolean {
  */
 class JsonScanner {
   #at = 0
+  /** Where the next special char is, seen from the last string that was looked at. */
+  #special = -1
 
-  constructor(private readonly body: Bytes) {
+  constructor(
+    private readonly body: Bytes,
+    private readonly work: Work | undefined,
+  ) {
+    work?.charge(Math.floor(body.length / bytesPerUnit))
     this.#skipSpace()
     if (this.#at === body.length) throw replyError(body === '' ? 'emptyBody' : 'invalidJson')
   }
@@ -125,7 +140,10 @@ class JsonScanner {
   row(): Argv {
     this.open()
     const words: Bytes[] = []
-    while (this.more(words.length)) words.push(this.#word())
+    while (this.more(words.length)) {
+      this.work?.charge(unitsPerWord)
+      words.push(this.#word())
+    }
     if (words.length === 0) throw replyError('emptyCommand')
     // An array that grew word by word has room for many more, and the traffic log keeps it.
     return words.slice()
@@ -149,7 +167,7 @@ class JsonScanner {
     if (char === '"') {
       const simple = this.#plainString()
       if (simple !== undefined) return simple
-      return withoutEscapes(this.#escapedString())
+      return withoutEscapes(this.#escapedString(), this.work)
     }
     const number = this.#match(numberToken)
     if (number !== undefined) return latin1(number)
@@ -177,17 +195,22 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** A string without escapes. Looked for by hand: a match of a regular expression is an object, one for each word. */
+  /** A string without escapes. */
   #plainString(): Bytes | undefined {
     const start = this.#at + 1
     const end = this.body.indexOf('"', start)
-    if (end === -1) return undefined
-    for (let at = start; at < end; at++) {
-      const code = this.body.charCodeAt(at)
-      if (code === backslash || code < firstPrintable) return undefined
-    }
+    if (end === -1 || this.#nextSpecial(start) < end) return undefined
     this.#at = end + 1
     return partOf(this.body, start, end)
+  }
+
+  /** Most bodies have none, and are looked through once. */
+  #nextSpecial(from: number): number {
+    if (this.#special < from) {
+      special.lastIndex = from
+      this.#special = special.test(this.body) ? special.lastIndex - 1 : this.body.length
+    }
+    return this.#special
   }
 
   #skipSpace(): void {
@@ -203,21 +226,16 @@ class JsonScanner {
   }
 }
 
-const shortEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-const escapes = /\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|\\(.)/gi
-
 /** Undoes JSON escapes within a byte string; `\u` sequences become UTF-8, surrogates in pairs. */
-function withoutEscapes(literal: string): Bytes {
+function withoutEscapes(literal: string, work: Work | undefined): Bytes {
+  work?.charge(Math.floor(literal.length / bytesPerUnit))
   // Without `\u` each escape is one byte, so that the built-in parser, far faster, may take bytes for chars.
   if (!literal.includes('\\u')) return latin1(JSON.parse(`"${literal}"`))
-  return latin1(
-    literal.replace(escapes, (_, high?: string, low?: string, unit?: string, short = '') => {
-      if (high !== undefined) return utf8(codeUnit(high) + codeUnit(low!))
-      return unit === undefined ? (shortEscapes[short] ?? short) : utf8(codeUnit(unit))
-    }),
-  )
+  const bytes = latin1(literal)
+  if (isUtf8(bytes)) return utf8(JSON.parse(`"${text(bytes)}"`))
+  // What is no text keeps its bytes: each run of ASCII is read on its own.
+  work?.charge(literal.length)
+  return latin1(literal.replace(asciiRun, (run) => utf8(JSON.parse(`"${run}"`))))
 }
 
-function codeUnit(digits: string): string {
-  return String.fromCharCode(Number.parseInt(digits, 16))
-}
+const asciiRun = /[\x00-\x7f]+/g

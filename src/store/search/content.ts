@@ -82,6 +82,11 @@ export class Content {
     return [...this.#keys.keys()]
   }
 
+  /** One more than the largest number that a document had. */
+  get end(): number {
+    return this.#next
+  }
+
   has(id: number): boolean {
     return this.#keys.has(id)
   }

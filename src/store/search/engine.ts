@@ -161,6 +161,7 @@ function found(index: SearchIndex, source: Bytes, context: CommandContext): Foun
     fields: new Map(index.definition.fields.map((field) => [field.path, field])),
     analyse: ({ path }) => content.text(path).analyse,
     policy,
+    work,
   }
   work.charge(unitsPerByte * source.length)
   const filter = readFilter(source, reading)

@@ -5,7 +5,7 @@ import type { FieldDefinition } from '../values/search-definition.js'
 import { termsIn } from './analysis.js'
 import { scalarOf } from './field-values.js'
 import { allOf, anyOf, boosted, type Filter, type Fuzzy, nothing } from './filter.js'
-import type { Reading } from './filter-syntax.js'
+import { type Reading, unitsPerPart } from './filter-syntax.js'
 import { refusal, shown, unknownFieldOperator, wrongOperator, wrongValue } from './search-errors.js'
 import { type Bound, compareScalars } from './sorted-values.js'
 
@@ -127,6 +127,7 @@ function equal(asked: Asked): Filter {
 
 function among(asked: Asked): Filter {
   if (!Array.isArray(asked.value)) throw wrongValue(asked.operator, asked.field.path, 'an array')
+  asked.reading.work.charge(unitsPerPart * asked.value.length)
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
 }
 
@@ -225,11 +226,15 @@ function fuzzy(asked: Asked): Filter {
   return allOf(terms.map((term) => ({ kind: 'fuzzy', field, term, distance, swapCost, isPrefix })))
 }
 
+/** Units of work of a char of a pattern, which is compiled some times. */
+const unitsPerPatternChar = 24
+
 /** Terms of tokenised fields are in lower case, so the case of the pattern does not matter there. [search.md 12] */
 function pattern(asked: Asked): Filter {
   ofText(asked)
   const { field } = asked
   const given = textOf(asked)
+  asked.reading.work.charge(unitsPerPatternChar * given.length)
   const refused = refusal(`Invalid regular expression: ${shown(utf8(given))}`)
   // Alone first: a bracket too many must not close the one that is put around it.
   if (compileRegex(given) === undefined) throw refused

@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import type { Policy } from '../../policy/policy.js'
 import { depthOf, Float, type Json, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
@@ -13,7 +14,11 @@ export interface Reading {
   readonly fields: ReadonlyMap<Bytes, FieldDefinition>
   readonly analyse: (field: FieldDefinition) => Analyse
   readonly policy: Pick<Policy, 'searchSingleWord' | 'searchLoneMustNot'>
+  readonly work: Work
 }
+
+/** Units of work of a condition in a list, before it is read. */
+export const unitsPerPart = 32
 
 /** Levels of objects and lists in one filter. [a guard of ours] */
 export const deepest = 64
@@ -89,6 +94,7 @@ function readParts(
   reading: Reading,
 ): { readonly parts: readonly Filter[]; readonly boost: number } {
   if (Array.isArray(value)) {
+    reading.work.charge(unitsPerPart * value.length)
     const parts = value.map((element) => {
       if (!(element instanceof Map)) throw refusal(`Operator '${operator}' takes objects`)
       return readClause(element, reading)

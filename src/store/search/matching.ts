@@ -16,7 +16,7 @@ export interface Matches {
   /** Each once, in any order. */
   ids(): Iterable<number>
   has(id: number): boolean
-  /** Of a document that it has. */
+  /** What a document is worth: nothing where it is none of them. */
   score(id: number): number
 }
 
@@ -29,7 +29,7 @@ export interface Search {
 }
 
 /** Units of work of one condition of a filter, before a document is looked at. */
-const unitsPerCondition = 64
+const unitsPerCondition = 32
 
 export function matchesOf(filter: Filter, search: Search): Matches {
   search.work.charge(unitsPerCondition)
@@ -42,7 +42,7 @@ export function matchesOf(filter: Filter, search: Search): Matches {
       return new Any(
         filter.of.map((part) => matchesOf(part, search)),
         filter.boost,
-        search.work,
+        search,
       )
     case 'group':
       return groupOf(filter, search)
@@ -55,7 +55,7 @@ function groupOf({ required, optional, excluded, boost }: Group, search: Search)
   const found = (parts: readonly Filter[]) => parts.map((part) => matchesOf(part, search))
   const wanted = found(required)
   const wished = found(optional)
-  if (wanted.length === 0) return new Both([new Any(wished, 1, search.work)], [], found(excluded), boost, search.work)
+  if (wanted.length === 0) return new Both([new Any(wished, 1, search)], [], found(excluded), boost, search.work)
   return new Both(wanted, wished, found(excluded), boost, search.work)
 }
 
@@ -79,7 +79,7 @@ function conditionMatches(condition: Condition, search: Search): Matches {
           return values.idsWithin(low, high)
         },
         has: (id) => values.hasWithin(id, low, high),
-        score: () => 1,
+        score: (id) => (values.hasWithin(id, low, high) ? 1 : 0),
       }
     }
     case 'term':
@@ -94,35 +94,38 @@ function conditionMatches(condition: Condition, search: Search): Matches {
           search,
         )
       const last = condition.terms.at(-1)!
-      const beginnings = termsWhere(field, work, 1, (term) => term.startsWith(last))
-      const options = [...condition.terms.slice(0, -1).map((term) => [term]), beginnings]
-      return options.length === 1 ? termsMatches(field, beginnings, work) : new PhraseMatches(field, options, 0, search)
+      const beginnings = termsWhere(field, work, unitsPerTerm, (term) => term.startsWith(last))
+      if (condition.terms.length === 1) return termsMatches(beginnings, search)
+      const options = [...condition.terms.slice(0, -1).map((term) => [term]), beginnings.map(([term]) => term)]
+      return new PhraseMatches(field, options, 0, search)
     }
     case 'fuzzy': {
-      const field = content.text(path)
-      const isNear = distanceTo(condition)
-      return termsMatches(field, termsWhere(field, work, 2 + condition.term.length, isNear), work)
+      return termsMatches(termsWhere(content.text(path), work, unitsPerTerm, distanceTo(condition, work)), search)
     }
     case 'pattern': {
       const field = content.text(path)
       const regex = compileRegex(condition.pattern)!
       const spend = (steps: number): void => work.charge(steps)
       return termsMatches(
-        field,
         termsWhere(field, work, 8, (term) => regex.test(term, spend)),
-        work,
+        search,
       )
     }
   }
 }
 
+/** Units of work of a term that is told apart by a look at its length or its first letters. */
+const unitsPerTerm = 0.5
+
 /** The terms of a field for which something holds. */
-function termsWhere(field: TextField, work: Work, cost: number, holds: (term: string) => boolean): string[] {
-  work.charge(cost * field.termCount)
-  const found: string[] = []
-  for (const term of field.terms) if (holds(term)) found.push(term)
+function termsWhere(field: TextField, work: Work, cost: number, holds: (term: string) => boolean): FoundTerm[] {
+  work.charge(Math.ceil(cost * field.termCount))
+  const found: FoundTerm[] = []
+  for (const entry of field.terms) if (holds(entry[0])) found.push(entry)
   return found
 }
+
+type FoundTerm = readonly [term: string, postings: Postings]
 
 function termMatches(field: TextField, term: string, { isRanked }: Search): Matches {
   const postings = field.postings(term)
@@ -132,20 +135,65 @@ function termMatches(field: TextField, term: string, { isRanked }: Search): Matc
     cost: 1,
     ids: () => postings.keys(),
     has: (id) => postings.has(id),
-    score: (id) => score(id, countOf(postings.get(id)!)),
+    score: (id) => {
+      const positions = postings.get(id)
+      return positions === undefined ? 0 : score(id, countOf(positions))
+    },
   }
 }
 
 /** Who has any of some terms. How many of them makes no difference to the score. [choice: as for exact values] */
-function termsMatches(field: TextField, terms: readonly string[], work: Work): Matches {
-  if (terms.length === 1) return new Among(field.postings(terms[0]!))
-  const found = new Set<number>()
-  for (const term of terms) {
-    const postings = field.postings(term)
-    work.charge(2 * postings.size)
+function termsMatches(terms: readonly FoundTerm[], { content, work }: Search): Matches {
+  if (terms.length === 1) return new Among(terms[0]![1])
+  const found = idsFor(
+    sum(terms, ([, { size }]) => size),
+    content,
+  )
+  for (const [, postings] of terms) {
+    work.charge(2 + postings.size)
     for (const id of postings.keys()) found.add(id)
   }
   return new Among(found)
+}
+
+/** Documents, in the order in which they were added. */
+interface Ids {
+  readonly size: number
+  has(id: number): boolean
+  add(id: number): void
+  keys(): Iterable<number>
+}
+
+/** Room for so many documents at most: where these may be many of all, a table of all is far faster than a set. */
+function idsFor(atMost: number, { end }: Content): Ids {
+  return atMost * 16 < end ? new Set() : new IdTable(end)
+}
+
+class IdTable implements Ids {
+  readonly #isIn: Uint8Array
+  readonly #ids: number[] = []
+
+  constructor(end: number) {
+    this.#isIn = new Uint8Array(end)
+  }
+
+  get size(): number {
+    return this.#ids.length
+  }
+
+  has(id: number): boolean {
+    return this.#isIn[id] === 1
+  }
+
+  add(id: number): void {
+    if (this.#isIn[id] === 1) return
+    this.#isIn[id] = 1
+    this.#ids.push(id)
+  }
+
+  keys(): Iterable<number> {
+    return this.#ids
+  }
 }
 
 /** Who is in a set; each is worth the same. */
@@ -166,8 +214,8 @@ class Among implements Matches {
     return this.found.has(id)
   }
 
-  score(): number {
-    return 1
+  score(id: number): number {
+    return this.found.has(id) ? 1 : 0
   }
 }
 
@@ -195,52 +243,66 @@ class All implements Matches {
   }
 }
 
-/** From so many parts on it is found out for all documents at once who has any of them. */
+/** With more parts it is found out for all documents at once who has any of them, and what they are worth. */
 const manyParts = 8
 
 class Any implements Matches {
   readonly atMost: number
   readonly #cost: number
-  /** Everybody who has any of them, with what it is worth. */
-  #found: Map<number, number> | undefined
+  /** Everybody who has any of them. */
+  #ids: Ids | undefined
+  /** The same, with what it is worth. */
+  #scores: Map<number, number> | undefined
 
   constructor(
     private readonly parts: readonly Matches[],
     private readonly boost: number,
-    private readonly work: Work,
+    private readonly search: Search,
   ) {
-    this.atMost = sum(parts, ({ atMost }) => atMost)
+    this.atMost = Math.min(
+      sum(parts, ({ atMost }) => atMost),
+      search.content.documentCount,
+    )
     this.#cost = sum(parts, ({ cost }) => cost) + 1
   }
 
   get cost(): number {
-    return this.#found === undefined ? this.#cost : 1
+    return this.#scores === undefined ? this.#cost : 1
   }
 
   ids(): Iterable<number> {
-    return this.#all.keys()
+    if (this.parts.length > manyParts) return this.#all.keys()
+    if (this.#ids !== undefined) return this.#ids.keys()
+    const { content, work } = this.search
+    const found = idsFor(this.atMost, content)
+    for (const part of this.parts) {
+      work.charge(part.atMost)
+      for (const id of part.ids()) found.add(id)
+    }
+    this.#ids = found
+    return found.keys()
   }
 
   has(id: number): boolean {
-    if (this.#found !== undefined || this.parts.length > manyParts) return this.#all.has(id)
-    return hasAny(this.parts, id)
+    if (this.parts.length > manyParts) return this.#all.has(id)
+    return this.#ids?.has(id) ?? hasAny(this.parts, id)
   }
 
   score(id: number): number {
-    if (this.#found !== undefined) return this.boost * this.#found.get(id)!
-    return this.boost * sum(this.parts, (part) => (part.has(id) ? part.score(id) : 0))
+    if (this.parts.length > manyParts) return this.boost * (this.#all.get(id) ?? 0)
+    return this.boost * sum(this.parts, (part) => part.score(id))
   }
 
   get #all(): ReadonlyMap<number, number> {
-    if (this.#found !== undefined) return this.#found
+    if (this.#scores !== undefined) return this.#scores
     const found = new Map<number, number>()
     for (const part of this.parts) {
       for (const id of part.ids()) {
-        this.work.charge(2 + part.cost)
+        this.search.work.charge(2 + part.cost)
         found.set(id, (found.get(id) ?? 0) + part.score(id))
       }
     }
-    this.#found = found
+    this.#scores = found
     return found
   }
 }
@@ -260,11 +322,14 @@ class Both implements Matches {
   ) {
     this.#required = [...required].sort((a, b) => a.atMost - b.atMost)
     this.atMost = this.#required[0]!.atMost
-    this.cost = sum([...required, ...optional, ...excluded], ({ cost }) => cost) + 1
+    const parts = [...required, ...optional, ...excluded]
+    // One that is only worth more or less is as dear as without that.
+    this.cost = sum(parts, ({ cost }) => cost) + (parts.length === 1 ? 0 : 1)
   }
 
   ids(): Iterable<number> {
     const [first, ...rest] = this.#required
+    if (rest.length === 0 && this.excluded.length === 0) return first!.ids()
     const cost = sum([...rest, ...this.excluded], (part) => part.cost) + 1
     const found: number[] = []
     for (const id of first!.ids()) {
@@ -279,8 +344,12 @@ class Both implements Matches {
   }
 
   score(id: number): number {
+    const [first, ...rest] = this.#required
+    const isAlone = rest.length === 0 && this.excluded.length === 0
+    if (isAlone && this.optional.length === 0) return this.boost * first!.score(id)
+    if (!this.has(id)) return 0
     const required = sum(this.#required, (part) => part.score(id))
-    return this.boost * (required + sum(this.optional, (part) => (part.has(id) ? part.score(id) : 0)))
+    return this.boost * (required + sum(this.optional, (part) => part.score(id)))
   }
 }
 

@@ -13,26 +13,31 @@ import { phraseScore } from './word-score.js'
  */
 export class PhraseMatches implements Matches {
   readonly atMost: number
-  readonly cost: number
+  /** Each look charges for the places that it compares. */
+  readonly cost = 1
   /** For each place of the phrase where the term is, or one of those that may stand there. */
   readonly #places: readonly Postings[]
   /** How often each of them is in a document, as far as the score cares. */
   readonly #counts: readonly number[]
-  readonly #terms: readonly (readonly string[])[]
+  /** How often each term is in the phrase: one word cannot stand for two. */
+  readonly #wanted: readonly number[]
+  readonly #isRepeating: boolean
   readonly #slop: number
   readonly #search: Search
   readonly #score: (id: number, count: number) => number
 
   constructor(field: TextField, terms: readonly (readonly string[])[], slop: number, search: Search) {
     search.work.charge(8 * terms.length)
-    this.#terms = terms
+    const times = new Map<string, number>()
+    for (const [term] of terms) times.set(term!, (times.get(term!) ?? 0) + 1)
+    this.#wanted = terms.map(([term]) => times.get(term!)!)
+    this.#isRepeating = times.size < terms.length
     this.#slop = slop
     this.#search = search
     const all = terms.map((options) => options.map((term) => field.postings(term)))
     this.#counts = all.map((options) => options.reduce((sum, { size }) => sum + size, 0))
     this.#places = all.map((options) => (options.length === 1 ? options[0]! : merged(options, search.work)))
     this.atMost = this.#counts.reduce((one, other) => Math.min(one, other))
-    this.cost = 4 * terms.length
     this.#score = search.isRanked ? phraseScore(field, this.#counts) : () => 1
   }
 
@@ -46,26 +51,40 @@ export class PhraseMatches implements Matches {
   }
 
   score(id: number): number {
-    return this.#score(id, this.#occurrences(id))
+    const count = this.#occurrences(id)
+    return count === 0 ? 0 : this.#score(id, count)
   }
 
   #occurrences(id: number): number {
+    const { work } = this.#search
+    // How far the first and the last of the moved terms are apart, where each stands once.
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    let areSingle = true
+    for (let at = 0; at < this.#places.length; at++) {
+      work.charge(1)
+      const positions = this.#places[at]!.get(id)
+      if (positions === undefined) return 0
+      if (typeof positions !== 'number') {
+        areSingle = false
+        break
+      }
+      if (positions - at < least) least = positions - at
+      if (positions - at > most) most = positions - at
+    }
+    if (areSingle) return most - least <= this.#slop && !(this.#isRepeating && this.#slop > 0) ? 1 : 0
     const places: Places[] = []
     for (const postings of this.#places) {
-      this.#search.work.charge(4)
+      work.charge(4)
       const positions = listed(postings.get(id))
       if (positions.length === 0) return 0
       places.push(positions)
-      this.#search.work.charge(positions.length >>> 1)
+      work.charge(positions.length >>> 1)
     }
     return this.#slop === 0 ? countAdjacent(places) : this.#countNear(places)
   }
 
   #countNear(places: readonly Places[]): number {
-    // One word cannot stand for two.
-    const wanted = new Map<string, number>()
-    for (const [term] of this.#terms) wanted.set(term!, (wanted.get(term!) ?? 0) + 1)
-    for (const [at, [term]] of this.#terms.entries()) if (places[at]!.length < wanted.get(term!)!) return 0
+    for (let at = 0; at < places.length; at++) if (places[at]!.length < this.#wanted[at]!) return 0
     // How far each is from where the phrase would begin: the list that is behind moves on.
     const next = places.map(() => 0)
     let count = 0

@@ -189,9 +189,9 @@ export class TextField {
     return this.#terms.get(term) ?? none
   }
 
-  /** Every term that some document has. */
-  get terms(): Iterable<string> {
-    return this.#terms.keys()
+  /** Every term that some document has, with its documents. */
+  get terms(): Iterable<readonly [text: string, postings: Postings]> {
+    return this.#terms
   }
 
   get termCount(): number {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { Work } from '../../../src/kernel/work.js'
 import { distanceTo } from '../../../src/store/search/edit-distance.js'
 import { running, searchingSandbox } from './searching.js'
 
@@ -23,6 +24,8 @@ function editsBetween(one: string, other: string, swapCost: number): number {
   return rows[one.length]![other.length]!
 }
 
+const free = new Work(Number.POSITIVE_INFINITY, () => new Error())
+
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 9 })
 
 test('a word is as far away as the definition says, one after the other', () => {
@@ -33,8 +36,8 @@ test('a word is as far away as the definition says, one after the other', () => 
       fc.constantFrom(0, 1, 2),
       fc.constantFrom(1 as const, 2 as const),
       (term, others, distance, swapCost) => {
-        const isNear = distanceTo({ term, distance, swapCost, isPrefix: false })
-        const begins = distanceTo({ term, distance, swapCost, isPrefix: true })
+        const isNear = distanceTo({ term, distance, swapCost, isPrefix: false }, free)
+        const begins = distanceTo({ term, distance, swapCost, isPrefix: true }, free)
         for (const other of others.filter(({ length }) => length > 0)) {
           expect(isNear(other)).toBe(editsBetween(term, other, swapCost) <= distance)
           const beginnings = Array.from({ length: other.length + 1 }, (_, end) => other.slice(0, end))

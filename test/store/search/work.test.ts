@@ -181,6 +181,15 @@ describe('the work of a search', () => {
     expect(() => run('SEARCH.COUNT i', JSON.stringify(filter))).toThrow(/max work exceeded/)
   })
 
+  it('has room for plain words over many documents and terms: the default has it for twenty times as many', async () => {
+    const { run } = await open('t TEXT', { maxWork: 200_000 })
+    for (let at = 0; at < 5000; at++) run(`HSET d:${at} t`, `order o${at} of customer c${(at * 7919) % 5000}`)
+    const count = (t: unknown) => run('SEARCH.COUNT i', JSON.stringify({ t }))
+    expect(['order customer', 'ordre', 'c1234 o123', 'hello'].map(count)).toEqual([5000, 5000, expect.any(Number), 0])
+    expect(count({ $fuzzy: { value: 'ordre', distance: 2 } })).toBe(5000)
+    expect(count({ $phrase: { value: 'of cust', prefix: true } })).toBe(5000)
+  })
+
   it('has room for usual ones', async () => {
     const { run } = await open('t TEXT k KEYWORD n U64 FAST')
     for (let at = 0; at < 3000; at++) run(`HSET d:${at} k k${at} n ${at} t`, `some text number w${at}`)
