@@ -1,6 +1,7 @@
 import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
+import { leastParallel, mostBuffered } from '../queue/destinations/network.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
 import { freeFailures } from '../store/native/wire.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
@@ -25,7 +26,7 @@ export interface ServerLimits {
   readonly entries: number
   /**
    * Bytes of all clients together that are on their way: bodies that arrive, commands that wait for EXEC, output that was
-   * not taken. Default 512 MiB, or a quarter of the heap where that is less.
+   * not taken, answers of destinations that arrive. Default 512 MiB, or a quarter of the heap where that is less.
    */
   readonly buffered: number
 }
@@ -37,7 +38,7 @@ export const defaultLimits: ServerLimits = {
   connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
-  buffered: Math.min(536_870_912, Math.floor(heapLimit() / 4)),
+  buffered: Math.min(mostBuffered, Math.floor(heapLimit() / 4)),
 }
 
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
@@ -48,6 +49,9 @@ export const mostUnwanted = 65_536
 
 /** Bodies of more bytes share three quarters of what may be on its way, so that small ones always find room. */
 export const largeBody = 1_048_576
+
+/** Of what may be on its way, large answers of destinations have so many hundredths; one tenant half of that. */
+export const answersShare = 50
 
 /** One limit, as the tables of docs/server.md and SECURITY.md list it. */
 export interface LimitRow {
@@ -91,9 +95,9 @@ export const limitRows: readonly LimitRow[] = [
   option('body', 'the body of one request', 'bytes', '413; the connection is closed'),
   option(
     'buffered',
-    'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
+    'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together, and answers of destinations that arrive',
     'bytes',
-    '503 for a body; an event stream that is behind is dropped; of the native connections those that hold most are closed',
+    '503 for a body; a delivery fails, with a sentence in its attempt; an event stream that is behind is dropped; of the native connections those that hold most are closed',
     '512 MiB, or a quarter of the heap',
   ),
   option(
@@ -190,6 +194,18 @@ export const limitRows: readonly LimitRow[] = [
     50,
     '% of `--max-buffered`',
     'the oldest of these connections is closed',
+  ),
+  fixed(
+    'answers of destinations of more than 1 MiB together; of one tenant half of that',
+    answersShare,
+    '% of `--max-buffered`',
+    'the delivery fails as if the connection had ended; small ones are still read',
+  ),
+  fixed(
+    'deliveries of a tenant over the network that run at once',
+    `as \`globalParallelism\` of the plan, and ${leastParallel} at least`,
+    'deliveries',
+    'they wait for their turn, which takes nothing of their time-outs; so do all while the heap is full, which is told once',
   ),
   fixed('the time in which the head of a request has to arrive', 20_000, 'ms', '408'),
   fixed(

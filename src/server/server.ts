@@ -222,10 +222,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
   const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
   const tell = report ?? ((text: string) => console.error(text))
-  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell)
+  const buffered = new Account(most.buffered)
+  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell, buffered)
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
-  const buffered = new Account(most.buffered)
   const turns = new Turns()
   let clustered: ClusterNode | undefined
   const connections = new Connections(most)

@@ -31,6 +31,8 @@ export interface Attack {
   readonly limit?: string
   /** Megabytes of the heap of the server, instead of the default. */
   readonly heap?: number
+  /** The clock of the tenants. Default `manual`. */
+  readonly clock?: 'real'
   /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
   readonly over?: { readonly loops: number; readonly because: string }
 }
@@ -247,6 +249,33 @@ export const attacks: readonly Attack[] = [
       over: { loops: 30, because: 'a heap that is nearly full is collected, and that stops everything' },
     }),
   ),
+  {
+    name: 'three hundred deliveries whose answers are large',
+    limit: 'deliveries of a tenant over the network that run at once',
+    heap: 512,
+    clock: 'real',
+    strike: async ({ store, queue, order }) => {
+      const set = await store('/', ['SET', 'k', 'x'.repeat(9_000_000)])
+      const { addresses } = JSON.parse((await order('')).text) as { addresses: { store: string } }
+      const message = {
+        destination: `${addresses.store}/get/k`,
+        headers: { 'service-method': 'GET', 'service-forward-authorization': 'Bearer t', 'service-retries': '0' },
+      }
+      const sent = await queue('/v2/batch', repeat(300, message))
+      const pending = async (): Promise<Got> => order('/clock/pending')
+      let got = await pending()
+      for (let turn = 0; turn < 200 && !/^(\[\]|\{"pending":\[\])/.test(got.text); turn++) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        got = await pending()
+      }
+      return [
+        unless(set.status === 200, 'not stored', set),
+        unless(sent.status === 200, 'not sent', sent),
+        unless(got.status === 200 && got.size < 1_000, 'not delivered', got),
+      ]
+    },
+    over: { loops: 40, because: 'the first four answers of 9 MB are written and read in one go' },
+  },
   {
     name: 'a batch of 40 million empty messages',
     limit: 'values in the JSON of a request to the queue',
