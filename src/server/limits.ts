@@ -3,6 +3,7 @@ import type { Policy } from '../policy/policy.js'
 import { defaultPolicy } from '../policy/policy.js'
 import { leastParallel, mostBuffered } from '../queue/destinations/network.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
+import { mostMembers } from '../store/command/memory.js'
 import { freeFailures } from '../store/native/wire.js'
 import { deepest, mostControlValues, mostItems } from './control/parts.js'
 import { criticalAt, fullAt, heapLimit } from './heap.js'
@@ -136,6 +137,12 @@ export const limitRows: readonly LimitRow[] = [
   ),
   policy('maxWork', 'the work of one request to the store', 'units of about 25 ns', '`ERR max work exceeded`'),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
+  fixed(
+    'members of a set, hash, sorted set, list or stream, and keys of a data store',
+    mostMembers,
+    'members',
+    "`OOM command not allowed when used memory > 'maxmemory'.` for every command that could add one, and nothing is added",
+  ),
   policy(
     'maxSearchDocument',
     'what a search index reads of one document',
