@@ -24,8 +24,8 @@ export const mostBuffered = 536_870_912
 /** Bytes from which on an answer is a large one. */
 const largeAnswer = 1_048_576
 
-/** Deliveries in this process that begin in one turn of the event loop. */
-const mostAtOnce = 4
+/** Deliveries in this process that begin at once. */
+const mostAtOnce = 1
 
 /** The room of a sandbox that stands alone: memory is not its business. */
 export function ownRoom(): AnswerRoom {
@@ -95,7 +95,7 @@ export class Network {
   }
 
   /**
-   * For work that is done in this process: a few deliveries begin at once, each further one in a turn of the event loop of
+   * For work that is done in this process: one delivery begins at once, each further one in a turn of the event loop of
    * its own, so that others have theirs.
    */
   hostTurn(): Promise<void> | void {
