@@ -65,3 +65,26 @@ test('the bound is below the end of a Map, and in the table of limits', () => {
   expect(mostMembers).toBeLessThan(2 ** 24)
   expect(limitRows.filter((row) => row.default === mostMembers)).toHaveLength(1)
 })
+
+test.each([
+  ['SADD c', (at: number) => [at]],
+  ['HSET c', (at: number) => [at, at]],
+  ['HMSET c', (at: number) => [at, at]],
+  ['ZADD c', (at: number) => [at, at]],
+  ['GEOADD c', (at: number) => [1, 1, at]],
+  ['MSET', (at: number) => [at, at]],
+  ['MSETNX', (at: number) => [at, at]],
+] as const)(
+  '%s: each new member is paid for, so that one command adds no more than its budget has',
+  (begin, member) => {
+    const { store } = createSandbox({ policy: { commands: 'all', maxWork: 32 * 9 } })
+    const { engine } = inside.of(store)
+    const added = (count: number): unknown =>
+      engine.execute(
+        [...begin.split(' '), ...Array.from({ length: count }, (_, at) => member(at)).flat()].map(String) as never,
+      )
+    expect(() => added(11)).toThrow(/max work/)
+    expect(store.run('DBSIZE')).toBe(0)
+    expect(() => added(10)).not.toThrow()
+  },
+)
