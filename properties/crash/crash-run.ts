@@ -100,6 +100,7 @@ export class CrashRun {
       timeout: aDay,
       longestBody: 1e9,
       onTimeout() {},
+      waits: () => () => {},
       now: () => clock.now(),
       draw: () => 0,
       again() {},

@@ -3,6 +3,7 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { Answer } from '../protocol/service.js'
 import { checkAnswer, type PlainAnswer, wrongWithAnswer } from '../queue/destinations/answers.js'
+import type { HeldAnswer } from '../queue/destinations/network.js'
 import {
   isResponse,
   knownFailure,
@@ -34,11 +35,14 @@ export function requested(handler: CallHandler): PlainCallHandler {
   return (call, task) => handler(requestOf({ headers: call.sent, body: call.body }, call.url, call.method), task)
 }
 
+/** Room for one answer while its body is read. */
+export type MakesRoom = () => HeldAnswer
+
 /** Code: whatever it does, the call ends. @param failed hears of what it threw */
-export function answeredBy(handler: PlainCallHandler, failed: (error: unknown) => void): Answering {
+export function answeredBy(handler: PlainCallHandler, room: MakesRoom, failed: (error: unknown) => void): Answering {
   return async (call, task) => {
     try {
-      return await read(await handler(call, task), from(call.url))
+      return await read(await handler(call, task), from(call.url), room)
     } catch (error) {
       if (error instanceof ConnectionBroken) throw error
       failed(error)
@@ -50,14 +54,14 @@ export function answeredBy(handler: PlainCallHandler, failed: (error: unknown) =
 }
 
 /** Data: judged now. @throws TypeError for what no host can answer */
-export function answering(answer: PlainCallAnswer, called: string): Answering {
+export function answering(answer: PlainCallAnswer, room: MakesRoom, called: string): Answering {
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
     // A body can be read once, the host answers many times.
     let reply: Promise<WireReply> | undefined
     return async ({ url }) => {
-      reply ??= replyOfResponse(answer, from(url), longestBody)
+      reply ??= replyOfResponse(answer, from(url), longestBody, room())
       return answerOf(await reply)
     }
   }
@@ -70,13 +74,13 @@ export function answering(answer: PlainCallAnswer, called: string): Answering {
   return async () => answerOf(reply)
 }
 
-async function read(answer: PlainCallAnswer, from: string): Promise<Answer> {
+async function read(answer: PlainCallAnswer, from: string, room: MakesRoom): Promise<Answer> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason === undefined && isStream(answer)) {
       return { status: answer.status, headers: [...answer.headers], body: answer.body }
     }
-    return answerOf(await replyOfResponse(answer, from, longestBody))
+    return answerOf(await replyOfResponse(answer, from, longestBody, room()))
   }
   const sentence = wrongWithAnswer(answer)
   if (sentence !== undefined) throw new UnusableAnswer(`${from} ${sentence}`)

@@ -14,6 +14,7 @@ import type { CallAnswer, Traffic } from '../kernel/traffic.js'
 import { soon } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
+import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import {
@@ -22,6 +23,7 @@ import {
   answering,
   answerOf,
   type CallHandler,
+  type MakesRoom,
   type PlainCallAnswer,
   type PlainCallHandler,
   requested,
@@ -34,6 +36,8 @@ import { type Route, Routes } from './routes.js'
 import { type CallStep, checkedSteps, shownStep } from './steps.js'
 
 export interface CallsOptions {
+  /** Room for answers while they are read. */
+  readonly network?: Network | undefined
   readonly clock: VirtualClock
   readonly traffic: Traffic
   readonly faults: FaultSource
@@ -70,6 +74,7 @@ export class Calls {
 
   readonly #options: CallsOptions
   readonly #hints: Hints
+  readonly #room: MakesRoom
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
   /** The latest call to each host that went elsewhere. */
@@ -86,6 +91,8 @@ export class Calls {
   constructor(options: CallsOptions) {
     this.#options = options
     this.#hints = options.hints ?? inProcess
+    const { network = new Network(ownRoom()) } = options
+    this.#room = () => network.answer()
   }
 
   /**
@@ -113,12 +120,12 @@ export class Calls {
         `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
       )
     }
-    return this.#handle(pattern, typeof answer === 'function' ? this.#by(answer) : answering(answer, name))
+    return this.#handle(pattern, typeof answer === 'function' ? this.#by(answer) : answering(answer, this.#room, name))
   }
 
   /** Records what the app calls. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: PlainCallAnswer): Recorder<ForeignCall> {
-    const handler = answer === undefined ? undefined : answering(answer, called('record', pattern))
+    const handler = answer === undefined ? undefined : answering(answer, this.#room, called('record', pattern))
     const recorder = new RecorderList<ForeignCall>(String(pattern))
     const route = this.#route(pattern)
     route.recorders.push(recorder)
@@ -388,7 +395,7 @@ export class Calls {
     if (step === undefined) return asked()
     if (typeof step === 'function') return handled(this.#by(requested(step)))
     if ('kind' in step) return meetStep(step, scene, asked)
-    return handled(answering(step, called('script', call.url)))
+    return handled(answering(step, this.#room, called('script', call.url)))
   }
 
   /** A handler that never ends counts as asleep after a while, so that time can go on. */
@@ -404,7 +411,7 @@ export class Calls {
 
   #by(handler: PlainCallHandler): Answering {
     const { journal } = this.#options
-    const answering = answeredBy(handler, (error) => void this.errors.push(error))
+    const answering = answeredBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
     return async (call, task) => journal.outside(task, (own) => answering(call, own))
   }

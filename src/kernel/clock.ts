@@ -102,6 +102,8 @@ interface TimerOwner {
   forget(timer: ScheduledTimer): void
 }
 
+const nothing: TimerRun = () => {}
+
 class ScheduledTimer implements Timer, Ranked {
   cancelled = false
   constructor(
@@ -110,13 +112,15 @@ class ScheduledTimer implements Timer, Ranked {
     readonly label: string,
     public background: boolean,
     readonly awaited: boolean,
-    readonly run: TimerRun | TimerTarget,
+    public run: TimerRun | TimerTarget,
     readonly owner: TimerOwner,
   ) {}
 
   cancel(): void {
     if (this.cancelled) return
     this.cancelled = true
+    // It stays in line for a while, and what it would have worked on may be large.
+    this.run = nothing
     this.owner.forget(this)
   }
 }

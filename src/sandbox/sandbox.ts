@@ -14,6 +14,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, inherit, settleIn } from '../queue/destinations/destinations.js'
+import type { RoomForAnswers } from '../queue/destinations/network.js'
 import type { DirectQueue } from '../queue/direct.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
@@ -139,6 +140,7 @@ export class Sandbox {
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
+  readonly #room: RoomForAnswers | undefined
   readonly #gate = new Gate()
   readonly #elsewhere: Elsewhere | undefined
   readonly #locate: Locate
@@ -158,10 +160,12 @@ export class Sandbox {
   /**
    * @param hints what the sandbox tells people to do; a server speaks to its clients
    * @param elsewhere the data store, where it is not in this process
+   * @param room for answers of destinations; of a server
    * @internal
    */
-  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: Elsewhere) {
+  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: Elsewhere, room?: RoomForAnswers) {
     this.#hints = hints
+    this.#room = room
     this.#elsewhere = elsewhere
     checkOptions(options)
     this.options = options
@@ -449,6 +453,8 @@ export class Sandbox {
         ...(deliver !== undefined && { deliver }),
       },
       this.#hints,
+      undefined,
+      this.#room,
     )
     fork.#forks = this.#forks
     fork.#isFork = true
@@ -562,6 +568,7 @@ export class Sandbox {
         heard,
         gate,
         forks: this.#isFork ? this.#forks : undefined,
+        room: this.#room,
       },
       start,
     )

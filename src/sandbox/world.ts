@@ -23,10 +23,12 @@ import type { Addresses, Locate } from '../protocol/address.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabulary.js'
-import { Destinations } from '../queue/destinations/destinations.js'
+import { Destinations, endDeliveries, serveOwn } from '../queue/destinations/destinations.js'
+import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
+import { planOf } from '../queue/settings/plan.js'
 import { runText } from '../report/run-text.js'
 import { runsOf } from '../report/runs.js'
 import { type TrafficContext, TrafficView } from '../report/traffic-view.js'
@@ -112,6 +114,8 @@ export interface Plan {
   readonly explainToken: ExplainsToken
   /** Of a fork: what all of them keep together. */
   readonly forks: Account | undefined
+  /** For answers of destinations; of a server. */
+  readonly room: RoomForAnswers | undefined
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -168,7 +172,8 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)
   const callers = new Callers()
-  const destinations = destinationsOf(plan, callers, journal)
+  const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
+  const destinations = destinationsOf(plan, network, callers, journal)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
   const calls = new Calls({
     clock,
@@ -179,6 +184,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     journal,
     patience: policy.handlerPatience,
     hints,
+    network,
   })
   const regions = new Regions(
     homeRegionOf(policy),
@@ -296,8 +302,9 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 }
 
 /** Streams of events end, and nothing that waits happens any more. */
-export function endWorld({ store, clock, kept }: World): void {
+export function endWorld({ store, clock, kept, destinations }: World): void {
   kept.leave()
+  endDeliveries(destinations)
   const { engine, connections } = inside.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())
@@ -345,7 +352,8 @@ function storeOf(
 }
 
 function destinationsOf(
-  { options, vocabulary, policy, addresses, answer, hints }: Plan,
+  { options, vocabulary, policy, addresses, answer, hints, room }: Plan,
+  network: Network,
   callers: Callers,
   journal: Journal | undefined,
 ): Destinations {
@@ -353,6 +361,7 @@ function destinationsOf(
     callers,
     journal,
     hints,
+    network,
     fetch: options.fetch,
     deliver: options.deliver,
     refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
@@ -361,7 +370,8 @@ function destinationsOf(
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    destinations.on(`${address}/*`, (request) => answer(request))
+    if (room === undefined) destinations.on(`${address}/*`, answer)
+    else serveOwn(destinations, `${address}/*`, answer)
   }
   return destinations
 }

@@ -18,6 +18,8 @@ export interface HeapOptions {
   readonly collect: () => void
   /** Host milliseconds. */
   readonly now: () => number
+  /** Runs something after so many host milliseconds. */
+  readonly later: (run: () => void, ms: number) => void
 }
 
 /** Requests between two looks at the heap: a look costs microseconds. */
@@ -26,6 +28,8 @@ const looks = 16
 const step = 0.05
 /** Host milliseconds between two collections for what was deleted, and in which a deletion is done. */
 const pause = 1_000
+/** The same while somebody waits for room: each time is twice as long as the one before, up to so many. */
+const longestPause = 60_000
 
 /**
  * What all sandboxes of a server hold together, of which no single account knows. It is measured after each collection of
@@ -35,6 +39,10 @@ export class HeapWatch {
   readonly #options: HeapOptions
   #share = 0
   #isTold = false
+  #isWaitTold = false
+  #isLooking = false
+  /** Who waits until it is full no longer. */
+  #waiting: (() => void)[] = []
   #asked = 0
   #measuredAt = Number.NEGATIVE_INFINITY
   #freedAt = Number.NEGATIVE_INFINITY
@@ -78,13 +86,35 @@ export class HeapWatch {
     if (this.isFull) this.#freedAt = this.#options.now()
   }
 
+  /** Calls back, once, when it is full no longer. Where nothing else happens nothing is collected: it looks by and by. */
+  whenRoom(run: () => void): void {
+    this.#waiting.push(run)
+    if (this.#isLooking) return
+    this.#isLooking = true
+    const { tell, later, collect } = this.#options
+    if (!this.#isWaitTold) tell('stuntdouble: Deliveries over the network wait until the heap has room.')
+    this.#isWaitTold = true
+    const lookAfter = (ms: number): void =>
+      later(() => {
+        this.#isLooking = this.#waiting.length > 0
+        if (!this.#isLooking) return
+        collect()
+        this.collected()
+        lookAfter(Math.min(2 * ms, longestPause))
+      }, ms)
+    lookAfter(pause)
+  }
+
   /** The whole heap was collected. */
   collected(): void {
     const { limit, held, forget, tell, now } = this.#options
     const wasFull = this.isFull
     this.#share = held() / limit
     this.#measuredAt = now()
-    if (!this.isFull) return
+    if (!this.isFull) {
+      for (const run of this.#waiting.splice(0)) run()
+      return
+    }
     forget()
     if (!wasFull) this.freed()
     if (this.#isTold) return
@@ -104,6 +134,7 @@ export class HeapWatch {
 
   end(): void {
     this.#observer?.disconnect()
+    this.#waiting = []
   }
 }
 

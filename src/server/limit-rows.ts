@@ -20,6 +20,7 @@ import { defaultPolicy } from '../policy/policy.js'
 import { longestEvent } from '../protocol/event-stream.js'
 import { longestWait as longestHeader } from '../queue/delivery/retry.js'
 import { mostRedirects } from '../queue/destinations/destinations.js'
+import { largeAnswer, leastParallel, mostBuffered } from '../queue/destinations/network.js'
 import { mostChunks } from '../queue/destinations/response.js'
 import { mostDiagnostics } from '../queue/queue.js'
 import { mostQueueValues } from '../queue/rest/reading.js'
@@ -32,6 +33,7 @@ import { mostAttempts } from '../scenarios/import/records.js'
 import { deepest as deepestScenario } from '../scenarios/scenario.js'
 import { deepest as deepestSecret } from '../secrets/texts.js'
 import { longestName, mostKept } from '../store/command/kept.js'
+import { mostMembers } from '../store/command/memory.js'
 import { deepestReply } from '../store/command/reply.js'
 import { mostRepeats } from '../store/commands/collection-arguments.js'
 import { furthest, mostFields, mostRows as mostFound, mostPrefixes } from '../store/commands/search-arguments.js'
@@ -79,7 +81,7 @@ import { mostKeys as mostEngineKeys } from './engine/copy.js'
 import { longestLine as longestEngineLine } from './engine/reply-reader.js'
 import { criticalAt, fullAt } from './heap.js'
 import { linkLifetime, mostLinks } from './inspector/link.js'
-import { defaultLimits, longestHead, mostBuffered, mostHeaders, mostUnwanted, type ServerLimits } from './limits.js'
+import { answersShare, defaultLimits, longestHead, mostHeaders, mostUnwanted, type ServerLimits } from './limits.js'
 import { mostCopied } from './mcp/copy-tool.js'
 import { mostStreams as mostMcpStreams } from './mcp/http.js'
 import { mostItems as mostToolItems } from './mcp/order-tools.js'
@@ -139,9 +141,9 @@ export const limitRows: readonly LimitRow[] = [
   option('body', 'the body of one request', 'bytes', '413; the connection is closed'),
   option(
     'buffered',
-    'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together',
+    'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together, and answers of destinations that arrive',
     'bytes',
-    'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more',
+    'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more; a delivery fails, with a sentence in its attempt',
     `${mostBuffered / 1_048_576} MiB, or a quarter of the heap`,
   ),
   option(
@@ -186,6 +188,12 @@ export const limitRows: readonly LimitRow[] = [
     '`ERR max work exceeded`; a longer string grows request by request, up to the 512 MB of redis-server',
   ),
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
+  fixed(
+    'members of a set, hash, sorted set, list or stream, and keys of a data store',
+    mostMembers,
+    'members',
+    "`OOM command not allowed when used memory > 'maxmemory'.` for every command that could add one, and nothing is added",
+  ),
   policy(
     'maxSearchDocument',
     'what a search index reads of one document',
@@ -324,6 +332,18 @@ export const limitRows: readonly LimitRow[] = [
     mostUnwanted,
     'bytes',
     'it is answered, as it would be anyway, before its body is read; the connection is closed',
+  ),
+  fixed(
+    `answers of destinations of more than ${largeAnswer / 1_048_576} MiB together; of one tenant half of that`,
+    answersShare,
+    '% of `--max-buffered`',
+    'the delivery fails as if the connection had ended; small ones are still read',
+  ),
+  fixed(
+    'deliveries of a tenant over the network that run at once',
+    `as \`globalParallelism\` of the plan, and ${leastParallel} at least`,
+    'deliveries',
+    'they wait for their turn, which takes nothing of their time-outs; so do all while the heap is full, which is told once',
   ),
   fixed(
     'no progress of a body that arrives, or of a client that has something to take, while others need room',

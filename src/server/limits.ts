@@ -1,3 +1,4 @@
+import { mostBuffered } from '../queue/destinations/network.js'
 import { heapLimit } from './heap.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
@@ -19,13 +20,10 @@ export interface ServerLimits {
   readonly entries: number
   /**
    * Bytes of all clients together that are on their way: bodies that arrive, commands that wait for EXEC, output that was
-   * not taken. Default 512 MiB, or a quarter of the heap where that is less.
+   * not taken, answers of destinations that arrive. Default 512 MiB, or a quarter of the heap where that is less.
    */
   readonly buffered: number
 }
-
-/** `buffered` where the heap is large enough. */
-export const mostBuffered = 536_870_912
 
 export const defaultLimits: ServerLimits = {
   body: 134_217_728,
@@ -39,6 +37,9 @@ export const defaultLimits: ServerLimits = {
 
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
 export const longestHead = 65_536
+
+/** Of what may be on its way, large answers of destinations have so many hundredths; one tenant half of that. */
+export const answersShare = 50
 
 /** Headers of a request, however short, that Node itself takes. */
 export const mostHeaders = 1_000

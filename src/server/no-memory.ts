@@ -3,18 +3,13 @@ import { decodeSegment } from '../kernel/http.js'
 import type { locator } from '../protocol/address.js'
 import { json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
+import { frees } from '../store/command/memory.js'
 import { blockingTable, commandTable } from '../store/commands/index.js'
 import type { HeapWatch } from './heap.js'
 
 /** What redis-server says when it may not take more memory. */
 export const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
 
-/** Commands that write and make room by that, or take none: those that redis-server runs without memory, too. */
-const frees = new Set(
-  `DEL UNLINK FLUSHALL FLUSHDB GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX LPOP RPOP LMPOP LREM LTRIM SPOP
-SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP
-BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARCH.DROP`.split(/\s+/),
-)
 /** Commands of health checks, and reads that answer a number or a word: they run while there is any memory at all. */
 const small = new Set(
   `PING ECHO TIME INFO DBSIZE EXISTS TOUCH TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETBIT LLEN SCARD SISMEMBER HLEN

@@ -223,10 +223,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
   const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
   const tell = report ?? ((text: string) => console.error(text))
-  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell)
+  const buffered = new Account(most.buffered)
+  const tenants = new Tenants(begin, most.tenants, token, scene, isWide, tell, buffered)
   const failed = (error: unknown): void =>
     tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`)
-  const crowd = new Crowd(new Account(most.buffered))
+  const crowd = new Crowd(buffered)
   const turns = new Turns()
   let clustered: ClusterNode | undefined
   const connections = new Connections(most)

@@ -1,9 +1,11 @@
+import { Account } from '../kernel/account.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { hostTime } from '../kernel/host.js'
+import { hostSetTimeout, hostTime, unref } from '../kernel/host.js'
 import { decodeSegment } from '../kernel/http.js'
 import { addressesOf, locator, relocator } from '../protocol/address.js'
 import { HttpError, json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
+import type { RoomForAnswers } from '../queue/destinations/network.js'
 import { isPublic, publicOnes, tokensOf } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
@@ -18,7 +20,7 @@ import { mayMakeTenant } from './guard.js'
 import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap.js'
 import { hintsFor } from './hints.js'
 import { pageAnswer } from './inspector/page-answer.js'
-import { TenantsFull } from './limits.js'
+import { answersShare, defaultLimits, TenantsFull } from './limits.js'
 import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
@@ -58,6 +60,9 @@ export class Tenants {
   readonly #door: Door | undefined
   /** What is refused for want of memory. */
   readonly #heap: HeapWatch
+  readonly #buffered: Account
+  /** Large answers of destinations. */
+  readonly #answers: Account
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
@@ -67,6 +72,7 @@ export class Tenants {
    * @param scene what every new tenant begins with
    * @param isWide whether other machines can call: then nothing is made or answered without a valid token
    * @param tell says what whoever runs the server should know
+   * @param buffered counts what is on its way
    */
   constructor(
     options: SandboxOptions,
@@ -75,7 +81,10 @@ export class Tenants {
     scene: Scene | undefined,
     isWide: boolean,
     tell: (line: string) => void,
+    buffered: Account = new Account(defaultLimits.buffered),
   ) {
+    this.#buffered = buffered
+    this.#answers = new Account(Math.floor(buffered.limit * (answersShare / 100)), buffered)
     this.#heap = new HeapWatch({
       limit: heapLimit(),
       held: heldBytes,
@@ -83,6 +92,7 @@ export class Tenants {
       tell,
       collect: collectGarbage,
       now: hostTime,
+      later: (run, ms) => unref(hostSetTimeout(run, ms)),
     })
     this.#options = options
     this.#most = most
@@ -263,7 +273,17 @@ export class Tenants {
 
   /** A world as a tenant of this name begins. */
   fresh(name: string): Sandbox {
-    return new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name), this.elsewhere)
+    return new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name), this.elsewhere, this.#room())
+  }
+
+  /** Of what answers hold that are on their way, one tenant has half at most, so that others can be answered. */
+  #room(): RoomForAnswers {
+    return {
+      all: this.#buffered,
+      large: new Account(Math.floor(this.#answers.limit / 2), this.#answers),
+      isFull: () => this.#heap.isFull,
+      whenRoom: (run) => this.#heap.whenRoom(run),
+    }
   }
 
   outline(name: string): Pick<Sandbox, 'addresses' | 'env'> {

@@ -5,7 +5,7 @@ const reports: string[] = []
 const server = await startServer({
   port: 0,
   redisPort: 0,
-  clock: 'manual',
+  clock: process.argv[2] === 'real' ? 'real' : 'manual',
   storeToken: 't',
   queueToken: 'q',
   deliver: 'none',

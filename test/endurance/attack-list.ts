@@ -31,6 +31,8 @@ export interface Attack {
   readonly limit?: string
   /** Megabytes of the heap of the server, instead of the default. */
   readonly heap?: number
+  /** The clock of the tenants. Default `manual`. */
+  readonly clock?: 'real'
   /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
   readonly over?: { readonly loops: number; readonly because: string }
 }
@@ -106,7 +108,7 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
     return target.store('/', ['SRANDMEMBER', 's', -9_007_199_254_740_991])
   },
   'one big set, intersected many times': async (target) => {
-    await filled(target, 'SADD', 's', 200_000, (at) => [at])
+    await filled(target, 'SADD', 's', 120_000, (at) => [at])
     return target.store('/', ['SINTERCARD', 2000, ...repeat(2000, 's')])
   },
   'one big sorted set, united many times': async (target) => {
@@ -328,6 +330,33 @@ export const attacks: readonly Attack[] = [
       over: { loops: 25, because: 'its preparation is requests of 5 MB' },
     }),
   ),
+  {
+    name: 'three hundred deliveries whose answers are large',
+    limit: 'deliveries of a tenant over the network that run at once',
+    heap: 512,
+    clock: 'real',
+    strike: async ({ store, queue, order }) => {
+      const set = await store('/', ['SET', 'k', 'x'.repeat(9_000_000)])
+      const { addresses } = JSON.parse((await order('')).text) as { addresses: { store: string } }
+      const message = {
+        destination: `${addresses.store}/get/k`,
+        headers: { 'service-method': 'GET', 'service-forward-authorization': 'Bearer t', 'service-retries': '0' },
+      }
+      const sent = await queue('/v2/batch', repeat(300, message))
+      const pending = async (): Promise<Got> => order('/clock/pending')
+      let got = await pending()
+      for (let turn = 0; turn < 200 && !/^(\[\]|\{"pending":\[\])/.test(got.text); turn++) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        got = await pending()
+      }
+      return [
+        unless(set.status === 200, 'not stored', set),
+        unless(sent.status === 200, 'not sent', sent),
+        unless(got.status === 200 && got.size < 1_000, 'not delivered', got),
+      ]
+    },
+    over: { loops: 40, because: 'an answer of 9 MB is written, read and logged in one go' },
+  },
   {
     name: 'a batch of 40 million empty messages',
     limit: 'values in the JSON of a request to the queue',

@@ -38,7 +38,7 @@ export async function attacked(
 
 async function one(attack: Attack, { program }: Built): Promise<{ loops: number; complaints: readonly string[] }> {
   const heap = attack.heap === undefined ? [] : [`--max-old-space-size=${attack.heap}`]
-  const child = fork(program('attack'), {
+  const child = fork(program('attack'), [attack.clock ?? 'manual'], {
     execArgv: ['--expose-gc', ...heap],
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   })

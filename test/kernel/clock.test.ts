@@ -3,6 +3,7 @@ import { type Follower, stop, VirtualClock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'
 import type { Task } from '../../src/kernel/time.js'
+import { collectGarbage } from '../../src/server/heap.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 const manual = (): VirtualClock => new VirtualClock({ startAt: start })
@@ -559,3 +560,17 @@ describe('mode real', () => {
 async function hostWork(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
+
+test('a timer that was cancelled lets go of what it would have worked on', async () => {
+  const clock = manual()
+  const cancelled = (): WeakRef<object> => {
+    const work = { large: true }
+    clock.schedule(start + 2, 'work', () => void work.large).cancel()
+    return new WeakRef(work)
+  }
+  clock.schedule(start + 1, 'kept', () => {})
+  const work = cancelled()
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  expect(work.deref()).toBeUndefined()
+})

@@ -11,10 +11,10 @@ const locate = locator(addressesOf({ base }))
 
 function heapThatHolds(bytes: number) {
   const host = { bytes, ms: 0 }
-  const [forget, tell, collect] = [vi.fn(), vi.fn(), vi.fn()]
-  const heap = new HeapWatch({ limit: 1_000, held: () => host.bytes, forget, tell, collect, now: () => host.ms })
+  const [forget, tell, collect, later] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()]
+  const heap = new HeapWatch({ limit: 1_000, held: () => host.bytes, forget, tell, collect, now: () => host.ms, later })
   heap.collected()
-  return { heap, host, forget, tell, collect }
+  return { heap, host, forget, tell, collect, later }
 }
 
 const asked = (method: string, path: string, body = ''): Call => ({
@@ -36,6 +36,24 @@ test('a heap that is far from its limit is left alone, and told of once when it 
   host.bytes = 500
   heap.collected()
   expect(heap.isFull).toBe(false)
+})
+
+test('who waits for room is called back once, and looked for by and by where nothing else happens', () => {
+  const { heap, host, tell, collect, later } = heapThatHolds(700)
+  const goOn = vi.fn()
+  heap.whenRoom(goOn)
+  heap.whenRoom(goOn)
+  expect([later.mock.calls.map(([, ms]) => ms), tell.mock.calls.length]).toEqual([[1_000], 2])
+  later.mock.calls[0]![0]()
+  expect([collect.mock.calls.length, goOn.mock.calls.length, later.mock.calls[1]![1]]).toEqual([1, 0, 2_000])
+  host.bytes = 500
+  later.mock.calls[1]![0]()
+  heap.collected()
+  expect(goOn).toHaveBeenCalledTimes(2)
+  // Nobody waits any more: it looks no further, and says it no second time.
+  later.mock.calls.at(-1)![0]()
+  heap.whenRoom(goOn)
+  expect([collect.mock.calls.length, tell.mock.calls.length]).toEqual([2, 2])
 })
 
 test('it is collected when it has grown near its limit, and after a deletion', () => {

@@ -55,9 +55,10 @@ const noLimits: readonly (readonly [RegExp, string])[] = [
     'the range of a number of a command',
   ],
   [
-    /kernel\/(?:clock|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed/,
+    /kernel\/(?:clock|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed|heap\.ts longestPause|network\.ts mostAtOnce/,
     'tuning: how the work is cut, or how often it is tried',
   ],
+  [/ longestEscape$/, 'the length of an escape of JSON'],
   [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, where no store says so'],
   [/^src\/server\/drift\//, 'the client of a command that asks the real service, for whoever started it'],
   [/^src\/lua\//, 'the language, as its reference has it; what ends a script for the sake of the host has rows'],

@@ -141,6 +141,9 @@ const notAwaited = { awaited: false } as const
  */
 export class RunningCall implements DeliveryContext, Task {
   ended = false
+  #waits = false
+  #isWatched = false
+  #begunAt: number
   #alarm: Timer | undefined
   #onTimeout: (() => void) | undefined
   #note: string | undefined
@@ -150,7 +153,9 @@ export class RunningCall implements DeliveryContext, Task {
     readonly timeout: number,
     readonly attempt: Attempt,
     readonly owner: InFlight,
-  ) {}
+  ) {
+    this.#begunAt = attempt.at
+  }
 
   get task(): Task {
     return this
@@ -178,6 +183,19 @@ export class RunningCall implements DeliveryContext, Task {
 
   onTimeout(run: () => void): void {
     this.#onTimeout = run
+  }
+
+  /** Its time begins once it goes out. */
+  waits(): () => void {
+    this.#waits = true
+    this.#isWatched = this.#alarm !== undefined
+    this.#alarm?.cancel()
+    this.#alarm = undefined
+    return () => {
+      this.#waits = false
+      this.#begunAt = this.now()
+      if (this.#isWatched) this.watch()
+    }
   }
 
   now(): number {
@@ -231,13 +249,14 @@ export class RunningCall implements DeliveryContext, Task {
   /** The answer was not immediate: give up when time is over. */
   watch(note?: string): void {
     if (note !== undefined) this.#note = note
-    if (this.ended || this.#alarm !== undefined) return
+    if (this.#waits) this.#isWatched = true
+    if (this.ended || this.#waits || this.#alarm !== undefined) return
     const giveUp = (): void => {
       const { status, headers, body } = noAnswer
       this.end({ status, headers, body, error: timedOut, ...(this.#note !== undefined && { note: this.#note }) })
       this.#onTimeout?.()
     }
-    const at = this.attempt.at + this.timeout
+    const at = this.#begunAt + this.timeout
     this.#alarm = this.owner.clock.schedule(at, 'time-out of a delivery', giveUp, this.#timerOptions)
   }
 
@@ -272,6 +291,7 @@ function copyOf(original: RunningCall, task: Task): DeliveryContext {
     timeout,
     longestBody,
     onTimeout() {},
+    waits: () => () => {},
     now: () => original.now(),
     draw: (below) => original.draw(below),
     again: (afterMs, run, when) => original.again(afterMs, run, when),

@@ -13,6 +13,7 @@ import { isAddress, isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
 import { parted, withLines } from './header-lines.js'
+import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
 import { arrives, type Encounter, perform, type Scene } from './perform.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
 import { type Recorder, RecorderList } from './recorder.js'
@@ -49,6 +50,8 @@ export interface DestinationsOptions {
   readonly nonRetryableHeader?: string | undefined
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
   readonly hints?: Hints | undefined
+  /** Where deliveries over the network have their turn, and room for their answers. */
+  readonly network?: Network | undefined
 }
 
 /** Follows the code that works on an entry. */
@@ -68,6 +71,8 @@ export interface DeliveryContext {
   readonly longestBody: number
   /** Calls back when the attempt is given up. */
   onTimeout(run: () => void): void
+  /** It waits for its turn, which takes nothing of its time, until what is returned is called. */
+  waits(): () => void
   now(): number
   /** A whole number below a bound, for faults of scripts that leave something to chance. */
   draw(below: number): number
@@ -101,6 +106,8 @@ interface Inside {
   inherit(destinations: Destinations, from: Destinations): void
   reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void
   settleIn(destinations: Destinations): void
+  end(destinations: Destinations): void
+  serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler): void
   unhandle(destinations: Destinations, pattern: string): void
 }
 let inside: Inside
@@ -120,6 +127,16 @@ export function settleIn(destinations: Destinations): void {
   inside.settleIn(destinations)
 }
 
+/** The same as `on()` for addresses of the server itself: such deliveries have their turn like those over the network. */
+export function serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler): void {
+  inside.serveOwn(destinations, pattern, handler)
+}
+
+/** Nothing goes out any more. */
+export function endDeliveries(destinations: Destinations): void {
+  inside.end(destinations)
+}
+
 /** Takes the handler away; scripts and recorders stay. */
 export function unhandle(destinations: Destinations, pattern: string): void {
   inside.unhandle(destinations, pattern)
@@ -135,6 +152,7 @@ export class Destinations {
   }
 
   readonly #options: DestinationsOptions
+  readonly #network: Network
   #fetch: typeof fetch | undefined
   #reach: Reach | undefined
   #routes: Route[] = []
@@ -158,6 +176,10 @@ export class Destinations {
       settleIn: (destinations) => {
         destinations.#inherited = undefined
       },
+      end: (destinations) => destinations.#network.end(),
+      serveOwn: (destinations, pattern, handler) => {
+        destinations.#route(pattern).handler = destinations.#calls(requesting(handler), 'in turn')
+      },
       unhandle: (destinations, pattern) => {
         destinations.#route(pattern).handler = undefined
       },
@@ -166,6 +188,7 @@ export class Destinations {
 
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
+    this.#network = options.network ?? new Network(ownRoom())
     this.#fetch = options.fetch
     this.#reach = options.deliver
   }
@@ -180,9 +203,7 @@ export class Destinations {
         `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
       )
     }
-    this.#route(pattern).handler = this.#calls((delivery, task) =>
-      handler(requestOf(delivery, delivery.url, delivery.method), task),
-    )
+    this.#route(pattern).handler = this.#calls(requesting(handler))
     return this
   }
 
@@ -358,7 +379,9 @@ export class Destinations {
       // A body can be read once, the destination answers many times.
       let reply: Promise<WireReply> | undefined
       return (url, _, { longestBody }) => {
-        reply ??= replyOfResponse(answer, from(url), longestBody).then(given, (error) => this.#failed(error))
+        reply ??= replyOfResponse(answer, from(url), longestBody, this.#network.answer()).then(given, (error) =>
+          this.#failed(error),
+        )
         return reply
       }
     }
@@ -374,13 +397,30 @@ export class Destinations {
   }
 
   /** Code: whatever it does, the attempt ends. */
-  #calls(handler: PlainHandler): Underneath {
+  #calls(handler: PlainHandler, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
-      const heard = this.#outside(context.task, (task) => this.#hear(handler, url, attempt, task, context.longestBody))
+      const heard = this.#outside(context.task, (task) => {
+        const hear = (): Maybe<Heard> => this.#hear(handler, url, attempt, task, context.longestBody)
+        return when === undefined ? hear() : this.#inTurn(context, hear)
+      })
       return heard instanceof Promise
         ? heard.then((given) => this.#played(given, attempt, context))
         : this.#played(heard, attempt, context)
     }
+  }
+
+  async #inTurn(context: DeliveryContext, hear: () => Maybe<Heard>): Promise<Heard> {
+    const abort = new AbortController()
+    const wait = (): (() => void) => {
+      context.onTimeout(() => abort.abort())
+      return context.waits()
+    }
+    const heard = await this.#network.run(abort.signal, wait, async () => {
+      const turn = this.#network.hostTurn()
+      if (turn !== undefined) await turn
+      return hear()
+    })
+    return heard ?? broken(networkErrors.closed)
   }
 
   #outside<T>(task: Task, work: (task: Task) => Maybe<T>): Maybe<T> {
@@ -394,7 +434,7 @@ export class Destinations {
       const answer =
         callers?.watching === true ? callers.runs(attempt.seq, () => handler(attempt, task)) : handler(attempt, task)
       if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, longestBody)
-      const heard = heardOf(answer, url, longestBody)
+      const heard = heardOf(answer, url, longestBody, this.#network)
       return heard instanceof Promise ? heard.catch((error) => this.#failed(error)) : heard
     } catch (error) {
       return this.#failed(error)
@@ -403,7 +443,7 @@ export class Destinations {
 
   async #awaited(answer: PromiseLike<PlainAnswer>, url: string, longestBody: number): Promise<Heard> {
     try {
-      const heard = heardOf(await answer, url, longestBody)
+      const heard = heardOf(await answer, url, longestBody, this.#network)
       return heard instanceof Promise ? await heard : heard
     } catch (error) {
       return this.#failed(error)
@@ -446,7 +486,11 @@ export class Destinations {
     }
     const abort = new AbortController()
     context.onTimeout(() => abort.abort())
-    const sent = (): Promise<WireReply> => sendBy(send, url, attempt, abort.signal, context.longestBody)
+    const sent = async (): Promise<WireReply> => {
+      const deliver = (): Promise<WireReply> =>
+        sendBy(send, url, attempt, abort.signal, context.longestBody, this.#network.answer())
+      return (await this.#network.run(abort.signal, () => context.waits(), deliver)) ?? broken(networkErrors.closed)
+    }
     const { callers } = this.#options
     return this.#outside(context.task, () =>
       callers?.watching === true ? callers.runs(attempt.seq, sent, 'outside') : sent(),
@@ -516,12 +560,17 @@ export class Destinations {
   }
 }
 
+function requesting(handler: DestinationHandler): PlainHandler {
+  return (delivery, task) => handler(requestOf(delivery, delivery.url, delivery.method), task)
+}
+
 async function sendBy(
   send: typeof fetch,
   url: string,
   attempt: Attempt,
   signal: AbortSignal,
   longestBody: number,
+  held: HeldAnswer,
 ): Promise<WireReply> {
   try {
     const { method } = attempt
@@ -529,10 +578,11 @@ async function sendBy(
     const { url: address, headers } = addressed(url, attempt.headers)
     const init: RequestInit = { method, headers: [...headers], body, redirect: 'manual', signal }
     const { response, lines } = await withLines(() => send(address, init))
-    const reply = await replyOfResponse(response, url, longestBody)
+    const reply = await replyOfResponse(response, url, longestBody, held)
     return lines.length === 0 ? reply : { ...reply, headers: parted(reply.headers, lines) }
   } catch (error) {
     const known = knownFailure(error)
+    if (known?.cause instanceof AnswerCutOff) return { ...broken(networkErrors.closed), note: known.message }
     const told = networkErrorText(known instanceof BrokenBody ? known.cause : error)
     const note = nobody[told]
     return note === undefined ? broken(told) : { ...broken(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
@@ -561,9 +611,9 @@ function unanswered(host: string): string {
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
-function heardOf(answer: PlainAnswer, url: string, longestBody: number): Maybe<Heard> {
+function heardOf(answer: PlainAnswer, url: string, longestBody: number, network: Network): Maybe<Heard> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
-    return replyOfResponse(answer, from(url), longestBody)
+    return replyOfResponse(answer, from(url), longestBody, network.answer())
   }
   const sentence = wrongWithAnswer(answer)
   if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)

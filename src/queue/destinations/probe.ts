@@ -39,6 +39,7 @@ export function inNoTime(context: DeliveryContext): DeliveryContext {
     longestBody: context.longestBody,
     task: { label: task.label, sleep: () => Promise.resolve() },
     onTimeout: (run) => context.onTimeout(run),
+    waits: () => context.waits(),
     now: () => context.now(),
     draw: (below) => context.draw(below),
     again: (afterMs, run, when) => context.again(afterMs, run, when),

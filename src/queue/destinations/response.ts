@@ -1,6 +1,7 @@
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
+import type { HeldAnswer } from './network.js'
 import { networkErrors } from './script.js'
 import { broken, type WireReply } from './wire.js'
 
@@ -41,9 +42,15 @@ export function unreadable({ bodyUsed, body }: Response): string | undefined {
 /**
  * @param from who answered, for sentences: `The handler of https://shop.test/orders`
  * @param most bytes of the body that are kept
+ * @param held counts them while they arrive
  * @throws UnusableAnswer, BrokenBody
  */
-export async function replyOfResponse(response: Response, from: string, most: number): Promise<WireReply> {
+export async function replyOfResponse(
+  response: Response,
+  from: string,
+  most: number,
+  held: HeldAnswer,
+): Promise<WireReply> {
   const { status, type } = response
   if (status === 0) {
     const what = type === 'error' ? 'Response.error(), a broken connection' : 'a Response without a status'
@@ -56,9 +63,11 @@ export async function replyOfResponse(response: Response, from: string, most: nu
   if (reason !== undefined) throw new UnusableAnswer(`${from} returned ${reason}`)
   const headers = headersOf(response, from)
   try {
-    return { status, headers, body: await bodyOf(response, most) }
+    return { status, headers, body: await bodyOf(response, most, held) }
   } catch (error) {
     throw new BrokenBody(`${from} answered, but the body broke off: ${errorText(error)}`, { cause: error })
+  } finally {
+    held.release()
   }
 }
 
@@ -69,14 +78,16 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
   throw new UnusableAnswer(`${from} returned a Response with headers that are not strings.`)
 }
 
-async function bodyOf(response: Response, most: number): Promise<Bytes> {
+async function bodyOf(response: Response, most: number, held: HeldAnswer): Promise<Bytes> {
   const { body } = response
   if (body === null) return '' as Bytes
   // Some libraries have streams of another kind, or none.
-  if (typeof body?.getReader === 'function') return readStream(body.getReader(), most)
+  if (typeof body?.getReader === 'function') return readStream(body.getReader(), most, held)
   const buffer: unknown = await response.arrayBuffer()
   if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it gave no bytes')
-  return fromArray(new Uint8Array(buffer as ArrayBuffer))
+  const bytes = new Uint8Array(buffer as ArrayBuffer).subarray(0, most)
+  held.take(bytes.length)
+  return fromArray(bytes)
 }
 
 /** Chunks after which other work gets a turn, and those that a body may have; guards of ours. */
@@ -84,12 +95,23 @@ const chunksInATurn = 1000
 export const mostChunks = 1_000_000
 
 /** An endless body is cut where the queue would cut it. */
-async function readStream(reader: ReadableStreamDefaultReader<unknown>, most: number): Promise<Bytes> {
+async function readStream(
+  reader: ReadableStreamDefaultReader<unknown>,
+  most: number,
+  held: HeldAnswer,
+): Promise<Bytes> {
   let bytes = ''
   for (let chunks = 1; ; chunks++) {
     const { done, value } = await reader.read()
     if (done) return bytes as Bytes
-    bytes += bytesOfChunk(value)
+    const chunk = bytesOfChunk(value)
+    try {
+      held.take(chunk.length)
+    } catch (error) {
+      giveUp(reader)
+      throw error
+    }
+    bytes += chunk
     if (bytes.length >= most) break
     if (chunks % chunksInATurn === 0) await hostTurn()
     if (chunks >= mostChunks) {

@@ -5,6 +5,7 @@ import type { Database } from '../keyspace/database.js'
 import type { Store } from '../store.js'
 import { type Arg, ArgReader, type Names, type Values } from './arguments.js'
 import { replyError, wrongArity } from './errors.js'
+import { frees } from './memory.js'
 import type { Reply } from './reply.js'
 
 /**
@@ -127,6 +128,8 @@ class DeclaredCommand implements Command {
   readonly deviations: string
   readonly minWords: number
   readonly maxWords: number
+  /** It may leave a collection with more members, or the store with more keys. */
+  readonly #adds: boolean
   readonly #specs: ArgSpecs
   /** Words of the name. */
   readonly #start: number
@@ -142,6 +145,7 @@ class DeclaredCommand implements Command {
     this.name = name
     this.flags = row.flags
     this.writes = row.flags.includes('write')
+    this.#adds = this.writes && (name === 'SMOVE' || !frees.has(name))
     this.inScripts = !row.flags.includes('noscript')
     this.since = row.since ?? '1.0.0'
     this.status = row.status ?? 'documented'
@@ -161,6 +165,8 @@ class DeclaredCommand implements Command {
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
     if (argv.length < this.minWords || argv.length > this.maxWords) throw wrongArity(this.name)
+    // A word adds one member at most.
+    context.db.expectMembers(this.#adds ? argv.length : 0)
     return this.#call(this.#run, context, argv)
   }
 

@@ -3,6 +3,7 @@ import type { Work } from '../../kernel/work.js'
 import { type Arg, bytes, key, nameAsSent, named, optional, toFloat, toInt, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { type ErrorName, invalidPosition, replyError, searchNeedsOne } from '../command/errors.js'
+import { workOfMembers } from '../command/memory.js'
 import { nilArray, type Reply } from '../command/reply.js'
 import { formatCoordinate, formatDistance, parseDouble } from '../command/text.js'
 import {
@@ -29,6 +30,7 @@ export const geoCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '3.2.0',
     args: [key('W'), words('[NX | XX] [CH] longitude latitude member [longitude latitude member …]', 3)],
+    work: (_db, _key, given) => workOfMembers(given.length / 3),
     run({ db }, key, given) {
       const condition = { ...unconditional }
       let at = 0

@@ -2,6 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { bytes, float, inTurn, int64, key, named, oneOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
+import { workOfMembers } from '../command/memory.js'
 import { ok, type Reply } from '../command/reply.js'
 import { formatDecimal, parseDouble, parseInt64 } from '../command/text.js'
 import { isCompactHash } from '../values/compact.js'
@@ -31,6 +32,7 @@ export const hashCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '2.0.0',
     args: [key('W'), pairsArg],
+    work: (_db, _key, pairs) => workOfMembers(pairs.length / 2),
     run: (context, key, pairs) => setPairs(key, pairs, context),
   }),
 
@@ -38,6 +40,7 @@ export const hashCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '2.0.0',
     args: [key('W'), pairsArg],
+    work: (_db, _key, pairs) => workOfMembers(pairs.length / 2),
     run(context, key, pairs) {
       setPairs(key, pairs, context)
       return ok

@@ -2,6 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { bytes, key, named, oneOrMore, optional } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
+import { workOfMembers } from '../command/memory.js'
 import type { Reply } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
 import { integersInOrder, isIntegerSet } from '../values/compact.js'
@@ -33,6 +34,7 @@ export const setCommands: readonly Command[] = [
   command('SADD', {
     flags: ['write', 'fast'],
     args: [key('W'), oneOrMore(member)],
+    work: (_db, _key, added) => workOfMembers(added.length),
     run({ db }, key, added) {
       const { members } = db.container(key, SetValue, 'create')
       const before = members.size

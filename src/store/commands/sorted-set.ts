@@ -2,6 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { bytes, key, named, oneOrMore, optional, toFloat } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
+import { workOfMembers } from '../command/memory.js'
 import { nilArray, type Reply } from '../command/reply.js'
 import { formatScore } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
@@ -54,6 +55,7 @@ export const sortedSetCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '1.2.0',
     args: [key('W'), words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2)],
+    work: (_db, _key, given) => workOfMembers(given.length / 2),
     run({ db }, key, given) {
       const { condition, pairs } = addWords(given)
       return addPairs(db, key, pairs, condition)

@@ -19,6 +19,7 @@ import {
 } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
+import { workOfMembers } from '../command/memory.js'
 import { ok, type Reply } from '../command/reply.js'
 import { formatDecimal } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
@@ -259,6 +260,7 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '1.0.1',
     args: [oneOrMore(pair)],
+    work: (_db, pairs) => workOfMembers(pairs.length),
     run({ db }, pairs) {
       for (const [key, value] of pairs) setString(db, key, value)
       return ok
@@ -269,6 +271,7 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '1.0.1',
     args: [oneOrMore(pair)],
+    work: (_db, pairs) => workOfMembers(pairs.length),
     run({ db }, pairs) {
       if (pairs.some(([key]) => db.use(key) !== undefined)) return 0
       for (const [key, value] of pairs) setString(db, key, value)

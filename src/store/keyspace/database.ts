@@ -1,7 +1,8 @@
 import { type Bytes, toArray } from '../../kernel/bytes.js'
 import { Heap, type Ranked } from '../../kernel/heap.js'
 import type { Work } from '../../kernel/work.js'
-import { replyError } from '../command/errors.js'
+import { outOfMemory, replyError } from '../command/errors.js'
+import { mostMembers } from '../command/memory.js'
 import { OrderedTable } from '../values/ordered-table.js'
 import { RawString } from '../values/raw-string.js'
 import { SearchIndex } from '../values/search-index.js'
@@ -39,6 +40,8 @@ export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
+  /** Members that a collection may have for the running command to add to it. */
+  #mostBefore = Number.POSITIVE_INFINITY
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
   readonly #touchedKeys: Bytes[] = []
   readonly #touched: Container[] = []
@@ -47,6 +50,8 @@ export class Database {
   #made = new Set<Container>()
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
+  /** Members that a collection has at most, and keys that there are. */
+  mostMembers: number = mostMembers
   readonly search: SearchIndexes
   /** Hears that everything was removed at once, which no event tells. */
   cleared: (() => void) | undefined
@@ -62,6 +67,15 @@ export class Database {
     readonly notify: Notify,
   ) {
     this.search = new SearchIndexes((key) => this.value(key), now)
+  }
+
+  /**
+   * A command begins that adds so many members, or keys, at most. It is refused as a whole: here where there would be too
+   * many keys, and by `container()` for the members of one.
+   */
+  expectMembers(count: number): void {
+    this.#mostBefore = count === 0 ? Number.POSITIVE_INFINITY : this.mostMembers - count
+    if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw outOfMemory()
   }
 
   /** The live value of a key. Looking does not count as using. */
@@ -159,6 +173,7 @@ export class Database {
       this.#made.add(value)
       // Nobody extends a container, so this says the same as `instanceof` and does not have to search for it.
     } else if (value.constructor !== type) throw replyError('wrongType')
+    else if (sizeOfValue(value) > this.#mostBefore) throw outOfMemory()
     // Not pushed: arrays that are emptied by every command would give up their room each time.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T

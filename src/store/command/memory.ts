@@ -1,0 +1,17 @@
+/** Members that a collection has at most, and keys that a store has: a `Map` of the engine ends at 2^24. */
+export const mostMembers = 16_000_000
+
+/** Commands that write and make room by that, or take none: those that redis-server runs without memory, too. */
+export const frees: ReadonlySet<string> = new Set(
+  `DEL UNLINK FLUSHALL FLUSHDB GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX LPOP RPOP LMPOP LREM LTRIM SPOP
+SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP
+BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARCH.DROP`.split(/\s+/),
+)
+
+/** A member of a large hash table takes almost a microsecond, growth of the table included. [measured] */
+const unitsPerMember = 32
+
+/** What it costs to add so many members to a hash table, beside the one that every command may add. */
+export function workOfMembers(count: number): number {
+  return count > 1 ? unitsPerMember * (count - 1) : 0
+}
