@@ -52,7 +52,7 @@ test('the changes that a world tells give the store that it had, long collection
     if (n === 90) run('EXPIRE', 'list', 3600)
     if (n % 10 === 0) await clock.advance('10s')
   }
-  const changes = asked<readonly StoredChange[]>('/store/changes', sandbox)
+  const changes = await asked<readonly StoredChange[]>('/store/changes', sandbox)
   expect(changes.some(({ splice }) => splice !== undefined)).toBe(true)
   const model = new StoreModel()
   model.add(changes)
