@@ -68,5 +68,10 @@ process.on('message', async (question) => {
     process.send?.({ bytes: heapUsed + external + arrayBuffers })
   }
 })
+process.on('message', async (question) => {
+  if (question !== 'end') return
+  await server.close()
+  process.exit(0)
+})
 process.on('disconnect', () => process.exit(0))
 process.send?.({ origin: server.origin, redisPort: server.redisPort })

@@ -27,8 +27,8 @@ export interface Attack {
   readonly name: string
   /** @returns what is wrong with the answers, as sentences */
   readonly strike: (target: Target) => Promise<(string | false)[]>
-  /** The limit that stops it, as `limitRows` names it, where it is one of the server. */
-  readonly limit?: string
+  /** The limit that stops it, as `limitRows` names it, or why it needs none. */
+  readonly limit: string
   /** Megabytes of the heap of the server, instead of the default. */
   readonly heap?: number
   /** The clock of the tenants. Default `manual`. */
@@ -36,6 +36,11 @@ export interface Attack {
   /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
   readonly over?: { readonly loops: number; readonly because: string }
 }
+
+/** No limit has to stop it: it is no request of the API. */
+export const refusedForItsForm = 'refused for its form'
+/** No limit has to stop it beyond that of a body: what looks at it never goes back. */
+export const takesTheTimeOfItsLength = 'takes the time of its length'
 
 const isRefused = ({ status }: Got): boolean => status >= 400 && status < 500
 const told = ({ status, text }: Got): string => `${status} ${text.slice(0, 120)}`
@@ -245,6 +250,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'thirty readers of a long traffic log',
+    limit: 'bodies of entries that come while a reader of a traffic stream takes nothing',
     strike: async ({ raw, store }) => {
       for (let part = 0; part < 50; part++)
         await store(
@@ -369,6 +375,7 @@ export const attacks: readonly Attack[] = [
   ...['/pipeline', '/multi-exec'].flatMap((path): Attack[] => [
     {
       name: `${path}: a thousand large replies`,
+      limit: 'policy.maxAnswerSize',
       strike: async ({ store }) => {
         const got = await store(path, repeat(1000, bigReply))
         return [
@@ -383,6 +390,7 @@ export const attacks: readonly Attack[] = [
     },
     {
       name: `${path}: a large value read a thousand times`,
+      limit: 'policy.maxWork',
       strike: async ({ store }) => {
         await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
         const got = await store(path, repeat(1000, ['GET', 'large']))
@@ -392,6 +400,7 @@ export const attacks: readonly Attack[] = [
     },
     {
       name: `${path}: sixty times 9 MB`,
+      limit: 'policy.maxAnswerSize',
       strike: async ({ store }) => {
         const got = await store(path, repeat(14, ['SET', 'large', 'x'.repeat(9_000_000)]))
         return [unless(got.status < 500, 'failed', got)]
@@ -415,6 +424,7 @@ export const attacks: readonly Attack[] = [
   ...Object.entries(scripts).map(
     ([name, script]): Attack => ({
       name: `a script: ${name}`,
+      limit: 'policy.maxScriptSteps',
       strike: async ({ store }) => {
         const got = await store('/', ['EVAL', script, 1, 'key'])
         return [unless(got.status === 400, 'not stopped', got)]
@@ -425,6 +435,7 @@ export const attacks: readonly Attack[] = [
   ...Object.entries(commands).map(
     ([name, strike]): Attack => ({
       name: `a command: ${name}`,
+      limit: 'policy.maxWork',
       strike: async (target) => {
         const got = await strike(target)
         return [unless(got.status < 500, 'failed', got)]
@@ -434,6 +445,7 @@ export const attacks: readonly Attack[] = [
   ),
   {
     name: 'a header to redact whose name begins with 12,000 spaces',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       const got = await queue('/v2/publish/https://a.test', 'x', {
         'service-redact-fields': `header[${' '.repeat(12_000)}x`,
@@ -445,6 +457,8 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: what is kept for a connection.
     name: 'native: 1 GB between MULTI and EXEC',
+    limit:
+      'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
     strike: async ({ native }) => {
       const row = encoded('SET', 'k', 'x'.repeat(1_000_000))
       const got = await native(['MULTI\r\n', ...repeat(1000, row), 'EXEC\r\n'], 'EXECABORT')
@@ -455,6 +469,8 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: what a subscriber has not taken; a message is held once.
     name: 'native: 9 MB for 200 readers who read nothing',
+    limit:
+      'what a subscriber of the native protocol has not taken, unless it had taken everything before this turn of the event loop; and one message',
     strike: async ({ native, store }) => {
       await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
       const heard: string[] = []
@@ -467,6 +483,7 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: --max-buffered.
     name: 'native: 200 who ask for 9 MB each and read nothing',
+    limit: '--max-buffered',
     strike: async ({ native, store }) => {
       await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
       await Promise.all(repeat(200, 'GET large\r\n').map((ask) => native([ask])))
@@ -491,6 +508,7 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: policy.maxAnswerSize.
     name: 'native: EXEC with a reply that is longer than a string',
+    limit: 'policy.maxAnswerSize',
     strike: async ({ native, store }) => {
       await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
       const rows = ['MULTI\r\n', 'GET large\r\n'.repeat(100), 'SET last 1\r\nEXEC\r\n', 'ECHO the-end\r\n']
@@ -506,6 +524,7 @@ export const attacks: readonly Attack[] = [
   {
     // Limit: commands in a row.
     name: 'native: a hundred scripts in one write',
+    limit: 'commands of a connection of the native protocol in a row',
     strike: async ({ native }) => {
       const row = encoded('EVAL', 'for i=1,1000000 do end return 1', '0')
       const got = await native([row.repeat(100), 'ECHO the-end\r\n'], 'the-end')
@@ -600,6 +619,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'the slots of a schedule to the end of time',
+    limit: 'slots of `upcoming`',
     strike: async ({ queue, order }) => {
       const made = await queue('/v2/schedules/https://a.test', 'x', {
         'service-cron': '* * * * *',
@@ -611,6 +631,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a thousand years of a schedule, given up',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ queue, givenUp, order }) => {
       await queue('/v2/schedules/https://a.test', 'x', { 'service-cron': '* * * * *' })
       await givenUp('/clock/advance', { by: '365000d' }, 500)
@@ -624,6 +645,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a destination pattern with eight stars',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       const to = `https://a.test/${'a'.repeat(4_000)}`
       const made = await order('/destinations/answer', { to: `https://a.test/${'*a'.repeat(8)}*b`, answer: 200 })
@@ -634,6 +656,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: "a fault's url with eight stars",
+    limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       const match = { url: `https://a.test/${'*a'.repeat(8)}*b` }
       const rules = { on: 'queue.delivery', match, fault: { kind: 'reset' } }
@@ -646,6 +669,7 @@ export const attacks: readonly Attack[] = [
   ...['timeout', 'delay', 'latency', 'nonsense'].map(
     (kind): Attack => ({
       name: `an answer and a step of kind ${kind} that lack what they need`,
+      limit: refusedForItsForm,
       strike: async ({ queue, order }) => {
         const to = 'https://a.test/in'
         await order('/destinations/answer', { to, answer: { kind } })
@@ -662,6 +686,7 @@ export const attacks: readonly Attack[] = [
   ),
   {
     name: 'a retry delay of 12,000 terms',
+    limit: refusedForItsForm,
     strike: async ({ queue, order }) => {
       const headers = { 'service-retry-delay': `1${'+1'.repeat(12_000)}` }
       const got = await queue('/v2/publish/https://a.test', 'x', headers)
@@ -678,6 +703,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'one large field, and every way to read it',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ store, order }) => {
       const field = JSON.stringify({ text: 'x'.repeat(8_400_000) })
       const set = await store('/', ['SET', 'k', field])
@@ -693,6 +719,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a body 100,000 levels deep, and every way to read it',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       await queue('/v2/publish/https://a.test', nested(100_000))
       await order('/clock/drain', {})
@@ -704,6 +731,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a request that is never sent to its end, and time',
+    limit: '--max-arrival',
     strike: async ({ raw, order }) => {
       await raw(
         'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 100\r\n\r\n["SET"',
@@ -714,6 +742,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'batch items nested 5,000 deep',
+    limit: refusedForItsForm,
     strike: async ({ queue }) => {
       const got = await queue('/v2/batch', nested(5_000))
       const body = await queue('/v2/batch', `[{"destination":"https://a.test","body":${nested(5_000)}}]`)
@@ -722,6 +751,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a status fault with a header that HTTP cannot carry',
+    limit: refusedForItsForm,
     strike: async ({ store, order }) => {
       for (const value of ['\u{1f600}', 'a\r\nb: c', '\0']) {
         const fault = { kind: 'status', status: 503, headers: { 'x-odd': value } }
@@ -733,6 +763,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a scenario of unknown keys',
+    limit: refusedForItsForm,
     strike: async ({ order }) => {
       const odd = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`unknown-${at}`, 1]))
       const got = await order('/scenarios/play', { scenario: { name: 'odd', ...odd } })
@@ -742,6 +773,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a scenario with a year of a schedule of each second',
+    limit: takesTheTimeOfItsLength,
     strike: async ({ order }) => {
       const steps = [{ advance: '3650d' }]
       const got = await order('/scenarios/play', { scenario: { name: 'long', steps } })
@@ -750,6 +782,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a hundred thousand fault rules',
+    limit: 'rules of faults of a tenant',
     strike: async ({ store, order }) => {
       const rule = { on: 'store.request', match: { command: 'NONE' }, fault: { kind: 'status', status: 503 } }
       const got = await order('/faults', { rules: repeat(100_000, rule) })
@@ -760,6 +793,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a state that is none',
+    limit: refusedForItsForm,
     strike: async ({ order }) => {
       const state = JSON.parse((await order('/state')).text) as Record<string, unknown>
       const got: Got[] = []

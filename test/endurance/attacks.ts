@@ -15,6 +15,8 @@ export interface AttacksOutcome {
 const mostLoops = 10
 /** Host milliseconds for an attack: one that is not answered by then hangs. */
 const patience = 60_000
+/** Host milliseconds in which a server ends: it waits two seconds for what still runs. */
+const mostToEnd = 5_000
 /** Bytes that a server may hold more when an attack is over and its tenant is gone. */
 const mostGrown = 12_000_000
 
@@ -55,12 +57,24 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
     const after = await asked<{ bytes: number }>(child, 'memory')
     const grown = after.bytes - before.bytes
     if (grown > mostGrown) complaints.push(`${Math.round(grown / 1e6)} MB are held when it is over`)
+    const code = await endOf(child)
+    if (code !== 0) complaints.push(`it ends with ${code}`)
     return { loops, complaints }
   } catch (error) {
     return { loops: Number.NaN, complaints: [...complaints, (error as Error).message] }
   } finally {
     child.kill('SIGKILL')
   }
+}
+
+/** How a server ends that is asked to. */
+async function endOf(child: ChildProcess): Promise<number | string | null> {
+  const ended = new Promise<number | string | null>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal))
+    setTimeout(resolve, mostToEnd, 'nothing: it goes on').unref()
+  })
+  child.send('end')
+  return ended
 }
 
 async function asked<T>(child: ChildProcess, question: string): Promise<T> {
