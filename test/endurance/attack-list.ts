@@ -54,6 +54,7 @@ const bigReply = ['EVAL', 'return string.rep("x",9000000)', '0']
 
 /** Scripts that make single calls do much work: each runs until its budget ends it. */
 const scripts: Readonly<Record<string, string>> = {
+  'a reply of one table in many places': 'local t={1,1} for i=1,40 do t={t,t} end return t',
   'an endless loop': 'while true do end',
   'a loop over LRANGE':
     'for i=1,20000 do redis.call("RPUSH",KEYS[1],i) end for i=1,1e9 do redis.call("LRANGE",KEYS[1],0,-1) end',

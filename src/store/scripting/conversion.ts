@@ -1,4 +1,5 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { preciseText, toInt64 } from '../../lua/runtime/number-text.js'
 import type { Value } from '../../lua/runtime/value.js'
 import { LuaTable } from '../../lua/runtime/value.js'
@@ -32,14 +33,17 @@ export function listOf(values: readonly Bytes[]): LuaTable {
   return table
 }
 
+/** Units of an item of a reply: a table that stands in many places is an array of its own in each of them. */
+const unitsPerItem = 4
+
 /**
- * What a script returned as a reply. Throws `ReplyError` for a table with `err`; within an array such a table is its
- * text, because a reply of ours cannot hold errors.
+ * What a script returned as a reply. Throws `ReplyError` for a table with `err`, and for more items than there is work for;
+ * within an array such a table is its text, because a reply of ours cannot hold errors.
  */
-export function replyOfLua(value: Value): Reply {
+export function replyOfLua(value: Value, work: Work): Reply {
   const error = errorText(value)
   if (error !== undefined) throw new ReplyError(text(latin1(error.replace(/[\r\n]/g, ' '))))
-  return toReply(value, 0)
+  return toReply(value, 0, work)
 }
 
 function errorText(value: Value): string | undefined {
@@ -47,7 +51,7 @@ function errorText(value: Value): string | undefined {
   return typeof error === 'string' ? error : undefined
 }
 
-function toReply(value: Value, depth: number): Reply {
+function toReply(value: Value, depth: number, work: Work): Reply {
   switch (typeof value) {
     case 'string':
       return latin1(value)
@@ -58,7 +62,7 @@ function toReply(value: Value, depth: number): Reply {
   }
   if (!(value instanceof LuaTable)) return null
   if (depth > deepestReply) throw tooDeep()
-  return tableReply(value, depth)
+  return tableReply(value, depth, work)
 }
 
 /** The fraction is dropped; what exceeds 64 bits becomes the lowest integer. */
@@ -71,9 +75,9 @@ function smallest(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value
 }
 
-function tableReply(table: LuaTable, depth: number): Reply {
+function tableReply(table: LuaTable, depth: number, work: Work): Reply {
   // Without names in it a table can only be an array.
-  if (!table.hasEntries) return listReply(table, depth)
+  if (!table.hasEntries) return listReply(table, depth, work)
   const error = errorText(table)
   if (error !== undefined) return latin1(error)
   const ok = table.getString('ok')
@@ -81,34 +85,36 @@ function tableReply(table: LuaTable, depth: number): Reply {
   const double = table.getString('double')
   if (typeof double === 'number') return latin1(preciseText(double))
   const map = table.getString('map')
-  if (map instanceof LuaTable) return pairsReply(map, depth, true)
+  if (map instanceof LuaTable) return pairsReply(map, depth, true, work)
   const set = table.getString('set')
-  if (set instanceof LuaTable) return pairsReply(set, depth, false)
+  if (set instanceof LuaTable) return pairsReply(set, depth, false, work)
   const bigNumber = table.getString('big_number')
   if (typeof bigNumber === 'string') return latin1(bigNumber.replace(/[\r\n]/g, ' '))
   const verbatim = table.getString('verbatim_string')
   if (verbatim instanceof LuaTable && typeof verbatim.getString('string') === 'string') {
     return latin1(verbatim.getString('string') as string)
   }
-  return listReply(table, depth)
+  return listReply(table, depth, work)
 }
 
-function pairsReply(table: LuaTable, depth: number, withValues: boolean): Reply {
+function pairsReply(table: LuaTable, depth: number, withValues: boolean, work: Work): Reply {
   const items: Reply[] = []
   for (const cursor = table.cursor(); cursor.advance(); ) {
-    items.push(toReply(cursor.key, depth + 1))
-    if (withValues) items.push(toReply(cursor.value, depth + 1))
+    work.charge(2 * unitsPerItem)
+    items.push(toReply(cursor.key, depth + 1, work))
+    if (withValues) items.push(toReply(cursor.value, depth + 1, work))
   }
   return items
 }
 
 /** An array ends at its first nil. */
-function listReply(table: LuaTable, depth: number): Reply {
+function listReply(table: LuaTable, depth: number, work: Work): Reply {
   const items: Reply[] = []
   for (let at = 1; ; at++) {
     const value = table.getNumber(at)
     if (value === undefined) return items
-    items.push(toReply(value, depth + 1))
+    work.charge(unitsPerItem)
+    items.push(toReply(value, depth + 1, work))
   }
 }
 

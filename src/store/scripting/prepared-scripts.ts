@@ -19,8 +19,11 @@ export const scriptName = 'user_script'
 
 /** Kept for all stores of the process: tests make a store each and run the same few scripts. */
 const keptScripts = 300
+/** Characters of all of them: compiled, a script takes up to 250 times as much memory. */
+const keptCharacters = 1_048_576
 
 const kept = new Map<Bytes, PreparedScript>()
+let characters = 0
 
 /** Throws `ReplyError` for the first line, `LuaSyntaxError` for the rest. */
 export function prepareScript(source: Bytes): PreparedScript {
@@ -28,11 +31,13 @@ export function prepareScript(source: Bytes): PreparedScript {
   if (known !== undefined) return known
   const { body, flags } = readScript(source)
   const prepared = { source, digest: sha1Hex(source), flags, main: compile(body, scriptName)() }
-  if (kept.size >= keptScripts) {
-    // The order of a map is the order of insertion; a script in use is soon prepared again.
-    const [oldest] = kept.keys()
-    kept.delete(oldest!)
-  }
   kept.set(source, prepared)
+  characters += source.length
+  // The order of a map is the order of insertion; a script in use is soon prepared again.
+  for (const oldest of kept.keys()) {
+    if (kept.size <= keptScripts && characters <= keptCharacters) break
+    kept.delete(oldest)
+    characters -= oldest.length
+  }
   return prepared
 }

@@ -118,7 +118,7 @@ export class Scripts implements ScriptHost, Performer {
       isResp3: false,
     }
     try {
-      return replyOfLua(machine.run(target, args, environment, this.budget)[0])
+      return replyOfLua(machine.run(target, args, environment, this.budget)[0], this.store.work)
     } catch (error) {
       throw asReply(error, chunk, this.budget)
     } finally {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { latin1 } from '../../../src/kernel/bytes.js'
+import { prepareScript } from '../../../src/store/scripting/prepared-scripts.js'
 import { createScriptStore } from './script-store.js'
 
 // What a script makes and keeps takes longer than a turn of a loop: the host has to make room for it, and to collect it.
@@ -43,4 +45,24 @@ test('honest scripts still end: fifty thousand objects are read from JSON and co
   const json = JSON.stringify(Array.from({ length: 50_000 }, (_, at) => ({ id: at, n: 'name' })))
   const script = 'local seen={} for _,o in ipairs(cjson.decode(ARGV[1])) do seen[o.id]=true end return #seen'
   expect(run('EVAL', script, 0, json)).toBe(49_999)
+})
+
+test.each([
+  ['a table that doubles', 'local t={1,1} for i=1,40 do t={t,t} end return t'],
+  ['pairs that double', 'local t={map={a=1,b=1}} for i=1,40 do t={map={a=t,b=t}} end return t'],
+  [
+    'a row that stands in many places',
+    'local r={} for i=1,1000 do r[i]=1 end local s={} for i=1,1000 do s[i]=r end local t={} for i=1,1000 do t[i]=s end return t',
+  ],
+])('a reply is charged as it is unfolded: %s', (_, script) => {
+  const { failure } = createScriptStore()
+  expect(failure('EVAL', script, 0)).toContain('max work exceeded')
+})
+
+test('compiled scripts are kept by their size, not only by their number', () => {
+  const source = (name: string) => latin1(`return '${name}${'x'.repeat(500_000)}'`)
+  const first = prepareScript(source('a'))
+  expect(prepareScript(source('a'))).toBe(first)
+  for (const name of ['b', 'c']) prepareScript(source(name))
+  expect(prepareScript(source('a'))).not.toBe(first)
 })
