@@ -223,7 +223,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed(`the same for more than ${longBehind / 1000} seconds of the host`, manyMessages, 'bytes', 'it is closed'),
   fixed('a command that `MONITOR` shows', longestShown, 'bytes', 'the monitors are dropped'),
   fixed(
-    'entries that changed after a slow reader of a traffic stream had them, and wait to be sent again',
+    'entries that come, or change, while a reader of a traffic stream takes nothing',
     mostWaiting,
     'entries',
     'it is dropped',

@@ -9,7 +9,7 @@ import { Crowd } from '../store/native/crowd.js'
 import { bulky, inBulk } from './bulk.js'
 import { BodyRoom, bodyOf, Stranger } from './incoming.js'
 import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
-import { Outgoing, StreamReader } from './outgoing.js'
+import { HeldStream, Outgoing } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void
@@ -270,7 +270,7 @@ async function sendStream(
   response: ServerResponse,
   { streams, outgoing, crowd, takeTurn }: Ways,
 ): Promise<void> {
-  const held = new StreamReader(response, crowd, streams.held)
+  const held = new HeldStream(response, crowd, streams.held)
   readsInPlace(body, held)
   const reader = body.getReader()
   streams.count++

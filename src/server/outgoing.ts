@@ -8,7 +8,7 @@ import { takenFrom } from './sockets.js'
 export class Outgoing {
   readonly #crowd: Crowd
   readonly #patience: number
-  readonly #readers = new WeakMap<ServerResponse, Reader>()
+  readonly #readers = new WeakMap<ServerResponse, AnswerReader>()
 
   /** @param patience host milliseconds in which a reader has to take something */
   constructor(crowd: Crowd, patience: number) {
@@ -33,8 +33,8 @@ export class Outgoing {
     response.req.socket.setTimeout(0)
   }
 
-  #readerOf(response: ServerResponse): Reader {
-    const reader = new Reader(response, this.#crowd)
+  #readerOf(response: ServerResponse): AnswerReader {
+    const reader = new AnswerReader(response, this.#crowd)
     this.#readers.set(response, reader)
     response.prependOnceListener('finish', () => this.taken(response))
     response.once('close', () => reader.forget())
@@ -43,7 +43,7 @@ export class Outgoing {
 }
 
 /** Whoever is sent an answer. */
-class Reader implements Holder {
+class AnswerReader implements Holder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #account: Account
@@ -83,7 +83,7 @@ class Reader implements Holder {
 }
 
 /** Whoever reads an event stream: what is held for it, others may be sent as well. */
-export class StreamReader implements Holder, ChunkHolder {
+export class HeldStream implements Holder, ChunkHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #all: HeldChunks

@@ -7,7 +7,7 @@ import { Account } from '../../src/kernel/account.js'
 import { HeldChunks } from '../../src/protocol/event-stream.js'
 import { mostQueueValues } from '../../src/queue/rest/reading.js'
 import { mostControlValues } from '../../src/server/control/parts.js'
-import { Outgoing, StreamReader } from '../../src/server/outgoing.js'
+import { HeldStream, Outgoing } from '../../src/server/outgoing.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { Crowd } from '../../src/store/native/crowd.js'
 
@@ -257,7 +257,7 @@ test('readers of event streams who take nothing make room for others', () => {
   const gone: number[] = []
   const readers = [0, 1, 2].map((at) => {
     const response = { req: { socket: {} }, destroy: () => gone.push(at) } as unknown as ServerResponse
-    return new StreamReader(response, crowd, all)
+    return new HeldStream(response, crowd, all)
   })
   const frames = [0, 1, 2].map(() => new Uint8Array(400_000))
   for (const at of [0, 1]) expect(readers[at]!.hold(frames[at]!)).toBe(true)

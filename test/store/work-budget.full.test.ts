@@ -136,9 +136,9 @@ describe('the work of one request', () => {
       // 4,000 elements that are read, and as many that are sent, with their bytes.
       true,
       true,
-      false,
-      false,
-      false,
+      true,
+      true,
+      true,
       false,
       false,
     ])

@@ -7,8 +7,8 @@ import type { TrafficView } from '../../report/traffic-view.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
-/** Entries that may have changed after they were sent, and wait to be sent again, before a slow reader is dropped. */
-export const mostWaiting = 100_000
+/** Entries that may come, or change after they were sent, while a reader takes nothing. */
+export const mostWaiting = 50_000
 
 /** Bytes of the entries that may come while a reader takes nothing. */
 export const mostBytesWaiting = 16_777_216
@@ -38,10 +38,11 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
   const worlds = [new Reading(sandbox.traffic, after)]
   /** Bytes of what has come since the reader took something. */
   let bytes = 0
+  let entries = 0
   let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
-  const isBehind = (): boolean => bytes > mostBytesWaiting || worlds.at(-1)!.again.size > mostWaiting
+  const isBehind = (): boolean => bytes > mostBytesWaiting || entries > mostWaiting
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -59,6 +60,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake()
             return
           }
+          entries++
           bytes += isNew ? bytesOf(entry) : endBytesOf(entry)
           if (isSuspected || !isBehind()) return
           // What one turn of the event loop brings is no reason: it has had no time to take it.
@@ -99,6 +101,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
       },
       async pull(controller) {
         bytes = 0
+        entries = 0
         let [text, isOver] = gathered(sandbox, worlds, wanted, slice)
         while (text === '') {
           if (isOver) {
@@ -108,6 +111,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake = undefined
           } else await hostPause()
           bytes = 0
+          entries = 0
           // Many readers are woken at once: the first entry is for all of them, the rest waits for their turns.
           ;[text, isOver] = gathered(sandbox, worlds, wanted, 1)
           if (worlds[0]!.isEnded) return

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Value } from '../keyspace/database.js'
 import type { IndexDefinition } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
-import { type Document, documentOf, Room, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
+import { type Document, documentOf, ReadingRoom, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
 import { isList, listOf, type Scalar } from './sorted-values.js'
@@ -56,7 +56,7 @@ export class Content {
       this.#keys.set(id, key)
       this.#keySize += key.length + 8
     }
-    const room = new Room(this.#longest)
+    const room = new ReadingRoom(this.#longest)
     let units = unitsPerDocument
     for (const source of this.#sources) units += this.#setField(id, document, source, room)
     // What was read and led to nothing took time, too.
@@ -117,7 +117,7 @@ export class Content {
 
   readonly #later = (step: Step): void => void this.#steps.push(step)
 
-  #setField(id: number, document: Document, source: Source, room: Room): number {
+  #setField(id: number, document: Document, source: Source, room: ReadingRoom): number {
     const { path, type } = source.field
     if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room), this.#later)
     const scalars = scalarsIn(document, source, room)

@@ -41,7 +41,7 @@ export function sourceFor(field: FieldDefinition): Source {
 }
 
 /** What of one document may still be read, of all fields together: `policy.maxSearchDocument`. */
-export class Room {
+export class ReadingRoom {
   /** Bytes. */
   left: number
 
@@ -71,7 +71,7 @@ export class Room {
 const bytesPerElement = 8
 
 /** The texts of a TEXT field. One that is too long is cut after a word; whole values are left out. */
-export function textsIn(document: Document, { name, path, field }: Source, room: Room): readonly string[] {
+export function textsIn(document: Document, { name, path, field }: Source, room: ReadingRoom): readonly string[] {
   const texts: string[] = []
   const add = (value: Json): void => {
     const taken = typeof value === 'string' ? room.take(value, !field.noTokenize) : undefined
@@ -89,7 +89,7 @@ export function textsIn(document: Document, { name, path, field }: Source, room:
 }
 
 /** The values of any other field, each once. */
-export function scalarsIn(document: Document, { field: { type }, name, path }: Source, room: Room): Scalars {
+export function scalarsIn(document: Document, { field: { type }, name, path }: Source, room: ReadingRoom): Scalars {
   if (document instanceof HashValue) {
     const value = document.get(name)
     const taken = value === undefined ? undefined : room.take(value, false)
@@ -121,7 +121,7 @@ function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json
 }
 
 /** What a path leads to. A list stands for each of its elements, on the way and at the end. [choice] */
-function valuesAt(document: JsonObject, path: readonly Bytes[], room: Room): Json[] {
+function valuesAt(document: JsonObject, path: readonly Bytes[], room: ReadingRoom): Json[] {
   let found: Json[] = [document]
   for (const name of path) {
     const next: Json[] = []
@@ -134,7 +134,7 @@ function valuesAt(document: JsonObject, path: readonly Bytes[], room: Room): Jso
   return found
 }
 
-function spread(value: Json, into: Json[], room: Room): void {
+function spread(value: Json, into: Json[], room: ReadingRoom): void {
   if (!Array.isArray(value)) {
     into.push(value)
     return

@@ -166,10 +166,10 @@ interface Ids {
 
 /** Room for so many documents at most: where these may be many of all, a table of all is far faster than a set. */
 function idsFor(atMost: number, { end }: Content): Ids {
-  return atMost * 16 < end ? new Set() : new IdTable(end)
+  return atMost * 16 < end ? new Set() : new IdSet(end)
 }
 
-class IdTable implements Ids {
+class IdSet implements Ids {
   readonly #isIn: Uint8Array
   readonly #ids: number[] = []
 
