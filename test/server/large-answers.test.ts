@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { inSlices } from '../../src/server/control/large.js'
+import { inSlices, sizeOfEntries, sizeOfState } from '../../src/server/control/large.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 
 // What a tenant holds may be larger than what may be made of it at once: its size is known before anything is made.
@@ -43,6 +43,19 @@ test('a store that is too large is not dumped, and what helps is told', async ()
   main.store.run('DEL', 'a', 'b')
   expect((await asked('/store/dump')).status).toBe(200)
   expect(made).toHaveBeenCalledTimes(1)
+})
+
+test.each([
+  ['many small keys', (n: number) => ['SET', `key:${n}`, `value ${n}`]],
+  ['one key, written again and again', (n: number) => ['SET', 'k', n]],
+  ['a list', (n: number) => ['RPUSH', 'l', `item ${n}`]],
+])('what is estimated of a snapshot is between a half and twice what is sent: %s', async (_, command) => {
+  const main = server.tenant('main')
+  for (let n = 0; n < 5_000; n++) main.store.run(...command(n))
+  const { text } = await asked('/snapshot')
+  const estimate = sizeOfState(main) + sizeOfEntries(main.traffic.entries)
+  expect(estimate / text.length).toBeGreaterThan(0.5)
+  expect(estimate / text.length).toBeLessThan(2)
 })
 
 test('a queue that is too large is not dumped', async () => {

@@ -21,8 +21,8 @@ export const mostInSlices: number = inSlicesTimes * roomAtOnce
 /** Bytes of a slice, about. */
 const slice = 1_048_576
 
-/** What JSON takes beside the texts that are told: of a key, of an element, of an entry with its headers. */
-const around = { key: 48, element: 4, entry: 400 }
+/** What JSON takes beside the texts that are told: of a key, of an element, of an entry, with its headers or without. */
+const around = { key: 48, element: 4, entry: 400, plainEntry: 100 }
 
 /** @param instead what to ask for, as a sentence */
 export function refuseLarge(bytes: number, most: number, what: string, instead: string): void {
@@ -35,8 +35,9 @@ export function sizeOfEntry(entry: Entry, bodies: number = Number.POSITIVE_INFIN
   // At most two bodies; words and replies of commands are cut, too.
   if (entry.type === 'command') {
     const size = weightOf(entry.argv) + weightOf(entry.reply)
-    return around.entry + Math.min(size, (entry.argv.length + 1) * (bodies + around.key))
+    return around.plainEntry + Math.min(size, (entry.argv.length + 1) * (bodies + around.key))
   }
+  if (entry.type === 'keyspace') return around.plainEntry + entry.key.length
   return around.entry + Math.min(bytesOf(entry), 2 * bodies)
 }
 
