@@ -78,6 +78,13 @@ export function readsInPlace(body: ReadableStream<Uint8Array>, held: ChunkHolder
   heldBy.set(body, held)
 }
 
+/** A chunk as the reader of a body gets it: the same one that others get, or a copy; `undefined` where it has no room. */
+export function chunkFor(body: ReadableStream<Uint8Array>, chunk: Uint8Array): Uint8Array | undefined {
+  const held = heldBy.get(body)
+  if (held === undefined) return chunk.slice()
+  return held.hold(chunk) ? chunk : undefined
+}
+
 /** Bytes of an event that a reader who has taken everything gets although there is no room. */
 const always = 16_384
 

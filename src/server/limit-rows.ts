@@ -223,7 +223,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed(`the same for more than ${longBehind / 1000} seconds of the host`, manyMessages, 'bytes', 'it is closed'),
   fixed('a command that `MONITOR` shows', longestShown, 'bytes', 'the monitors are dropped'),
   fixed(
-    'entries that come, or change, while a reader of a traffic stream takes nothing',
+    'entries that have come since a reader of a traffic stream began and wait for it, or changed after it had them',
     mostWaiting,
     'entries',
     'it is dropped',

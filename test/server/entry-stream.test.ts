@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/index.js'
+import { Account } from '../../src/kernel/account.js'
 import { hostPause } from '../../src/kernel/host.js'
+import { HeldChunks, readsInPlace } from '../../src/protocol/event-stream.js'
 import { entryStream } from '../../src/server/control/entry-stream.js'
 
 function sandboxOfTest(): Sandbox {
@@ -120,4 +122,22 @@ test('a reader of several worlds is told of each', async () => {
   expect(got.filter((word) => word === 'reset')).toHaveLength(6)
   // Of worlds that are over long since nothing more is sent.
   expect(got.slice(-5)).toEqual(['reset', '4', 'reset', '5', 'reset'])
+})
+
+test('a large entry is one array for all who read it in place, and is held once', async () => {
+  const sandbox = sandboxOfTest()
+  const account = new Account(3_000_000)
+  const held = new HeldChunks(account)
+  const readers = Array.from({ length: 5 }, () => {
+    const body = entryStream(sandbox, 0, ({ type }) => type === 'command')
+    readsInPlace(body, held)
+    return body.getReader()
+  })
+  onTestFinished(() => Promise.all(readers.map((reader) => reader.cancel())).then(() => undefined))
+  sandbox.store.run('SET', 'k', 'x'.repeat(1_000_000))
+  const chunks = await Promise.all(readers.map((reader) => reader.read()))
+  const [first] = chunks
+  expect(first!.value!.length).toBeGreaterThan(1_000_000)
+  for (const { value } of chunks) expect(value).toBe(first!.value)
+  expect(account.held).toBe(first!.value!.length)
 })

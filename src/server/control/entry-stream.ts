@@ -1,14 +1,14 @@
 import { type Bytes, toArray, utf8 } from '../../kernel/bytes.js'
 import { hostPause } from '../../kernel/host.js'
 import type { Entry } from '../../kernel/traffic.js'
-import { dataLine, ReaderTooSlow } from '../../protocol/event-stream.js'
+import { chunkFor, dataLine, ReaderTooSlow } from '../../protocol/event-stream.js'
 import type { EntryWriter } from '../../report/trace.js'
 import type { TrafficView } from '../../report/traffic-view.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
-/** Entries that may come, or change after they were sent, while a reader takes nothing. */
-export const mostWaiting = 50_000
+/** Entries that may have come since a reader began, and wait for it; and that changed after it had them. */
+export const mostWaiting = 100_000
 
 /** Bytes of the entries that may come while a reader takes nothing. */
 export const mostBytesWaiting = 16_777_216
@@ -38,12 +38,13 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
   const worlds = [new Reading(sandbox.traffic, after)]
   /** Bytes of what has come since the reader took something. */
   let bytes = 0
-  let entries = 0
   let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
-  const isBehind = (): boolean => bytes > mostBytesWaiting || entries > mostWaiting
-  return new ReadableStream<Uint8Array>(
+  const isBehind = (): boolean => bytes > mostBytesWaiting || worlds.at(-1)!.behind > mostWaiting
+  /** Large events that wait for the reader's next look, each an array that all readers share. */
+  let large: Uint8Array | undefined
+  const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const drop = (): void => {
@@ -60,7 +61,6 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake()
             return
           }
-          entries++
           bytes += isNew ? bytesOf(entry) : endBytesOf(entry)
           if (isSuspected || !isBehind()) return
           // What one turn of the event loop brings is no reason: it has had no time to take it.
@@ -101,9 +101,22 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
       },
       async pull(controller) {
         bytes = 0
-        entries = 0
-        let [text, isOver] = gathered(sandbox, worlds, wanted, slice)
-        while (text === '') {
+        const send = (array: Uint8Array): void => {
+          const chunk = chunkFor(body, array)
+          if (chunk !== undefined) controller.enqueue(chunk)
+          else {
+            end()
+            controller.error(new ReaderTooSlow('All readers together have too much to take, and this one was dropped.'))
+          }
+        }
+        if (large !== undefined) {
+          const array = large
+          large = undefined
+          send(array)
+          return
+        }
+        let { text, isOver, array } = gathered(sandbox, worlds, wanted, slice)
+        while (text === '' && array === undefined) {
           if (isOver) {
             await new Promise<void>((resolve) => {
               wake = resolve
@@ -111,12 +124,15 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake = undefined
           } else await hostPause()
           bytes = 0
-          entries = 0
           // Many readers are woken at once: the first entry is for all of them, the rest waits for their turns.
-          ;[text, isOver] = gathered(sandbox, worlds, wanted, 1)
+          ;({ text, isOver, array } = gathered(sandbox, worlds, wanted, 1))
           if (worlds[0]!.isEnded) return
         }
-        controller.enqueue(toArray(text))
+        if (text === '') send(array!)
+        else {
+          large = array
+          controller.enqueue(toArray(text))
+        }
       },
       cancel() {
         end()
@@ -124,6 +140,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
     },
     { highWaterMark: 0 },
   )
+  return body
 }
 
 /** What of the log of one world a reader has taken. */
@@ -131,6 +148,8 @@ class Reading {
   #traffic: TrafficView | undefined
   /** `seq` of the last entry that was taken, or passed over. */
   #last: number
+  /** `seq` of the newest entry when it began: a long log that was there is no reason to drop its reader. */
+  readonly #begun: number
   /** Entries that have changed since they were taken, each with the newest entry there was then. */
   readonly again = new Map<Entry, number>()
   /** Another world has taken the place of the one before, which the reader is still to be told. */
@@ -143,6 +162,16 @@ class Reading {
   ) {
     this.#traffic = traffic
     this.#last = last
+    this.#begun = this.#newest
+  }
+
+  get #newest(): number {
+    return this.#traffic?.entries.at(-1)?.seq ?? 0
+  }
+
+  /** Entries that wait for the reader. */
+  get behind(): number {
+    return Math.max(this.again.size, this.#newest - Math.max(this.#last, this.#begun))
   }
 
   get isEnded(): boolean {
@@ -151,7 +180,7 @@ class Reading {
 
   /** Hears of an entry. @returns whether it is new */
   note(entry: Entry): boolean {
-    const newest = this.#traffic?.entries.at(-1)?.seq ?? 0
+    const newest = this.#newest
     if (entry.seq <= this.#last && !this.again.has(entry)) this.again.set(entry, newest)
     return entry.seq >= newest && !('endedAfter' in entry)
   }
@@ -189,8 +218,16 @@ class Reading {
   }
 }
 
-/** Events of so many bytes, or a little more, and whether that is all there is. */
-function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): [text: Bytes, isOver: boolean] {
+interface Gathered {
+  readonly text: Bytes
+  /** A large event that comes behind the text. */
+  readonly array?: Uint8Array
+  /** Whether that is all there is. */
+  readonly isOver: boolean
+}
+
+/** Events of so many bytes, or a little more. */
+function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): Gathered {
   let text = ''
   for (let looked = 0; looked < lookedAtInARow && text.length < most; looked++) {
     const world = worlds[0]!
@@ -201,17 +238,29 @@ function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: num
     }
     const entry = world.next()
     if (entry !== undefined) {
-      if (wanted(entry, world.renewed !== undefined)) text += eventOf(entry, writerOf(sandbox))
+      if (!wanted(entry, world.renewed !== undefined)) continue
+      const event = eventOf(entry, writerOf(sandbox))
+      if (event.text.length < slice) text += event.text
+      else {
+        event.array ??= toArray(event.text)
+        return { text: text as Bytes, array: event.array, isOver: false }
+      }
     } else if (worlds.length > 1) worlds.shift()
-    else return [text as Bytes, true]
+    else return { text: text as Bytes, isOver: true }
   }
-  return [text as Bytes, false]
+  return { text: text as Bytes, isOver: false }
 }
 
 /** Events that were made in this turn of the event loop: many readers may want the same ones. */
-let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Bytes> } | undefined
+let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Event> } | undefined
 
-function eventOf(entry: Entry, writer: EntryWriter): Bytes {
+interface Event {
+  readonly text: Bytes
+  /** Made when somebody is sent it by itself. */
+  array?: Uint8Array
+}
+
+function eventOf(entry: Entry, writer: EntryWriter): Event {
   if (events?.writer !== writer) {
     if (events === undefined) {
       void hostPause().then(() => {
@@ -222,7 +271,7 @@ function eventOf(entry: Entry, writer: EntryWriter): Bytes {
   }
   const known = events.of.get(entry)
   if (known !== undefined) return known
-  const event = dataLine(utf8(JSON.stringify(writer.entry(entry))))
+  const event: Event = { text: dataLine(utf8(JSON.stringify(writer.entry(entry)))) }
   events.of.set(entry, event)
   return event
 }
