@@ -74,7 +74,7 @@ import { mostApart, mostOvertaking } from './cluster/signature.js'
 import { mostPending } from './control/clock.js'
 import { mostBytesWaiting, mostWaiting, mostWorlds } from './control/entry-stream.js'
 import { inSlicesTimes, usualAtOnce } from './control/large.js'
-import { deepest, mostControlValues, mostItems, mostBytes as mostListBytes } from './control/parts.js'
+import { deepest, mostControlValues, mostItems, mostBytes as mostListBytes, mostSteps } from './control/parts.js'
 import { mostSlots } from './control/queue.js'
 import { longestWait as longestTrafficWait } from './control/traffic.js'
 import { mostKeys as mostEngineKeys } from './engine/copy.js'
@@ -400,6 +400,7 @@ export const limitRows: readonly LimitRow[] = [
   fixed('levels of the JSON of a control request', deepest, 'levels', '400'),
   fixed('values in the JSON of a request to the queue', mostQueueValues, 'values', '400'),
   fixed('values in the JSON of a control request', mostControlValues, 'values', '400'),
+  fixed('steps of one script of a destination, over the control API', mostSteps, 'steps', '400: send the rest later'),
   fixed('rules of faults of a tenant', mostRules, 'rules', '400'),
   fixed('waits before a step of a destination does anything', mostWaits, 'waits', '400: add up the waits'),
   fixed('the time of a fault', longestSpan, 'ms', '400'),

@@ -204,3 +204,9 @@ test('a fault with a header that no answer can have is refused where it is given
     expect([status, json.error]).toEqual([400, expect.stringContaining('is the value of a header: bytes')])
   }
 })
+
+test('a script of more steps than that is refused, and none of them is taken', async () => {
+  const steps = Array.from({ length: 1_000_001 }, () => 503)
+  const { status, json } = await order('POST', '/destinations/script', { to: shop, steps })
+  expect([status, json]).toEqual([400, { error: expect.stringContaining('at most 1000000 steps') }])
+}, 60_000)

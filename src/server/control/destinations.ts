@@ -6,7 +6,7 @@ import type { PlainAnswer } from '../../queue/destinations/answers.js'
 import type { Attempt } from '../../queue/destinations/attempt.js'
 import type { Step } from '../../queue/destinations/script.js'
 import { type Order, order } from './order.js'
-import { listed, partOf } from './parts.js'
+import { listed, mostSteps, partOf } from './parts.js'
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
@@ -17,7 +17,13 @@ export const destinationOrders: readonly Order[] = [
     method: 'POST',
     path: '/destinations/script',
     summary: 'The next deliveries to a url meet these steps, one each; a number is the status of an answer.',
-    body: v.strictObject({ to: v.string(), steps: v.array(given) }),
+    body: v.strictObject({
+      to: v.string(),
+      steps: v.pipe(
+        v.array(given),
+        v.maxLength(mostSteps, `A script has at most ${mostSteps} steps: send the rest later.`),
+      ),
+    }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
     example: { to: 'https://shop.test/orders', steps: [503, { kind: 'reset' }, { kind: 'lost-ack' }] },
     tool: {

@@ -8,6 +8,8 @@ import type { Asked } from './order.js'
 export const mostItems = 10_000
 /** Levels of a body, because the code that walks it is recursive. */
 export const deepest = 1_000
+/** Steps of one script of a destination: each is checked, and kept until a delivery meets it. */
+export const mostSteps = 1_000_000
 /** Values of a body, of which each takes more memory than its bytes. */
 export const mostControlValues = 4_194_304
 /** Bytes of the bodies of its items at most. */
