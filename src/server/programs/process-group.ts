@@ -18,8 +18,10 @@ export class ProcessGroup {
   constructor(command: string, words: readonly string[], env: NodeJS.ProcessEnv) {
     // On Windows most commands of projects are scripts, which only a shell finds.
     const options = { stdio: 'inherit', env, shell: isWindows, detached: !isWindows } as const
+    const watch = startWatch()
     this.leader = spawn(command, words, options)
-    this.#endWatch = endedWithUs(this.leader.pid)
+    watch.begin(this.leader.pid)
+    this.#endWatch = watch.end
   }
 
   /** @returns whether somebody was there to hear it */
@@ -51,17 +53,28 @@ export class ProcessGroup {
   }
 }
 
+interface Watch {
+  /** The group is there. */
+  readonly begin: (group: number | undefined) => void
+  /** There is nothing to do any more. */
+  readonly end: () => void
+}
+
 /**
  * Nobody hears of a SIGKILL. But the pipe to a small shell closes with us however we end, and then the shell ends the
- * group; a line in the pipe tells it that there is nothing to do. Without a shell the group outlives a SIGKILL.
+ * group; a second line in the pipe tells it that there is nothing to do. It runs before the group does, which could
+ * otherwise outlive us. Without a shell the group outlives a SIGKILL.
  */
-function endedWithUs(group: number | undefined): () => void {
-  if (isWindows || group === undefined) return () => {}
-  const end = (name: string): string => `kill -s ${name} -- -${group}`
-  const script = `read -r _ || { ${end('TERM')} && sleep ${patience / 1000} && ${end('KILL')}; }`
+function startWatch(): Watch {
+  if (isWindows) return { begin: () => {}, end: () => {} }
+  const kill = (name: string): string => `kill -s ${name} -- "-$group"`
+  const script = `read -r group && { read -r _ || { ${kill('TERM')} && sleep ${patience / 1000} && ${kill('KILL')}; }; }`
   const shell = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   shell.on('error', () => {})
   shell.stdin.on('error', () => {})
   shell.unref()
-  return () => void shell.stdin.end('\n')
+  return {
+    begin: (group) => void (group === undefined ? shell.stdin.end() : shell.stdin.write(`${group}\n`)),
+    end: () => void shell.stdin.end('\n'),
+  }
 }
