@@ -1,4 +1,4 @@
-import { delay, ok, reset, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, delay, ok, reset, type Sandbox, status } from 'stuntdouble'
 import type { RemoteSandbox } from 'stuntdouble/client'
 import { playScenario } from 'stuntdouble/scenarios'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -83,5 +83,32 @@ describe('in a scenario', () => {
     const problems = scenarioProblems({ name: 'mistaken', ...part })
     expect(problems.map(({ sentence }) => sentence).join('\n')).toContain(sentence)
     expect(problems).toHaveLength(1)
+  })
+})
+
+describe('steps that are like one before', () => {
+  test.each([
+    [503, 603],
+    [200, 200.5],
+    [{ kind: 'reset' }, { kind: 'reset', odd: 1 }],
+    [{ kind: 'reset' }, { kind: 'rest' }],
+    [{ kind: 'reset' }, 'reset'],
+    [{ kind: 'reset' }, ['reset']],
+    [{ kind: 'delay', waitMs: 5 }, { kind: 'delay' }],
+    [503, '503'],
+    [503, { kind: 503 }],
+  ])('are refused for themselves, and nothing is taken: %j and %j', (right, wrong) => {
+    const { destinations } = createSandbox()
+    expect(() => destinations.script(shop, [right, right, right, wrong] as never)).toThrow(/step 4: /)
+    expect(destinations.unplayed).toEqual([])
+  })
+
+  test('are all played, and stay what they were when given', () => {
+    const { destinations } = createSandbox()
+    const given = [503, reset(), status(500, { body: 'a' }), 503, reset(), status(500, { body: 'b' })]
+    destinations.script(shop, given)
+    const told = [status(503), reset(), given[2], status(503), reset(), given[5]].map((step) => structuredClone(step))
+    for (const step of given) if (typeof step === 'object') Object.assign(step, { kind: 'timeout' })
+    expect(destinations.unplayed.map(({ steps }) => steps)).toEqual([told])
   })
 })

@@ -16,13 +16,30 @@ export type PlainAnswer =
 export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
   const wanted = `${called} takes steps such as 500, reset(), timeout(), lostAck(), ok() in an array`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
+  // A script repeats a few steps very often: a status, and a kind without fields, are checked and kept once.
+  const known = new Map<unknown, Step>()
+  const checked: Step[] = []
   for (const [index, step] of steps.entries()) {
-    if (typeof step === 'function') throw new TypeError(`${wanted}, got a function: give it to destinations.on().`)
-    const [problem] = stepProblems(step)
-    if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
+    const name = isStatus(step) ? step : hasOnlyKind(step) ? step.kind : undefined
+    let kept = known.get(name)
+    if (kept === undefined) {
+      if (typeof step === 'function') throw new TypeError(`${wanted}, got a function: give it to destinations.on().`)
+      const [problem] = stepProblems(step)
+      if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
+      kept = stepOf<Step>(step)
+      if (name !== undefined) known.set(name, kept)
+    }
+    checked.push(kept)
   }
   // Later changes to the given object do not count.
-  return structuredClone(steps.map(stepOf))
+  return structuredClone(checked)
+}
+
+function hasOnlyKind(step: unknown): step is Step {
+  if (typeof step !== 'object' || step === null) return false
+  for (const field in step) if (field !== 'kind') return false
+  // A number would be taken for a status.
+  return 'kind' in step && typeof step.kind === 'string'
 }
 
 /** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */
