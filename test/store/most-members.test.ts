@@ -77,7 +77,7 @@ test.each([
 ] as const)(
   '%s: each new member is paid for, so that one command adds no more than its budget has',
   (begin, member) => {
-    const { store } = createSandbox({ policy: { commands: 'all', maxWork: 32 * 9 } })
+    const { store } = createSandbox({ policy: { commands: 'all', maxWork: 24 * 9 } })
     const { engine } = inside.of(store)
     const added = (count: number): unknown =>
       engine.execute(

@@ -301,3 +301,47 @@ describe('the largest words that a command takes', () => {
     },
   )
 })
+
+describe('a hundred thousand at once', () => {
+  const names = many(100_000)
+
+  it.each<[string, (name: string, at: number) => (string | number)[], unknown]>([
+    ['HSET key', (name, at) => [name, at], 100_000],
+    ['SADD key', (name) => [name], 100_000],
+    ['ZADD key', (name, at) => [(at * 7919) % 100_000, name], 100_000],
+    ['MSET', (name, at) => [name, at], 'OK'],
+    ['RPUSH key', (name) => [name], 100_000],
+  ])('are added: %s', async (command, words, reply) => {
+    const rest = Rest.open()
+    expect((await rest.post('/', [...command.split(' '), ...names.flatMap(words)])).json).toEqual({ result: reply })
+  })
+
+  it.each([
+    { options: [], first: ['0', '1', '2'] },
+    { options: ['ALPHA'], first: ['0', '1', '10'] },
+    { options: ['DESC', 'LIMIT', 0, 10], first: ['99999', '99998', '99997'] },
+  ])('are sorted: SORT key $options', async ({ options, first }) => {
+    const rest = Rest.open({ warn: () => undefined })
+    await rest.run('RPUSH', 'key', ...names.map((_, at) => (at * 7919) % 100_000))
+    const sorted = (await rest.run('SORT', 'key', ...options)) as string[]
+    expect([sorted.length, sorted.slice(0, 3)]).toEqual([options.includes('LIMIT') ? 10 : 100_000, first])
+  })
+})
+
+it('sorts fewer long texts than short ones, whether they are elements or found by a pattern', () => {
+  const { run, failure, store } = createScriptStore()
+  const far = 'x'.repeat(2_000)
+  for (const name of many(1000)) {
+    run('RPUSH', 'short', name)
+    run('RPUSH', 'long', far + name)
+    run('SET', `weight:${name}`, far + name)
+  }
+  Object.assign(store.options.policy, { maxWork: 100_000 })
+  expect(run('SORT', 'short', 'ALPHA')).toHaveLength(1000)
+  expect(run('SORT', 'short', 'BY', 'none:*')).toHaveLength(1000)
+  expect(failure('SORT', 'long', 'ALPHA')).toEqual(tooMuch)
+  expect(failure('SORT', 'long', 'BY', 'none:*')).toEqual(tooMuch)
+  expect(failure('SORT', 'short', 'BY', 'weight:*', 'ALPHA')).toEqual(tooMuch)
+  expect(failure('SORT', 'long', 'ALPHA', 'STORE', 'to')).toEqual(tooMuch)
+  expect(run('EXISTS', 'to')).toBe(0)
+})

@@ -103,6 +103,9 @@ function sorted(db: Database, elements: readonly Bytes[], { by, alpha, descendin
     const text = by === undefined ? element : lookUp(db, by, element)
     return { element, weight: alpha ? text : text === undefined ? 0 : weightOf(text) }
   })
+  let bytes = 0
+  for (const { element, weight } of rows) bytes += typeof weight === 'string' ? weight.length : element.length
+  db.work.charge(Math.floor((bytes * roundsOf(rows.length)) / bytesPerUnit))
   const direction = descending ? -1 : 1
   rows.sort((a, b) => direction * (compare(a.weight, b.weight) || (alpha ? 0 : compare(a.element, b.element))))
   return rows.map(({ element }) => element)
@@ -149,14 +152,24 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
   return elements.length
 }
 
-/** Elements are compared about as often as their number has binary digits; each pattern makes a key of each of them. */
-function sortWork(db: Database, key: Bytes, { by, get, alpha }: Wish): number {
+/** Units of a comparison of two short elements. [measured] */
+const unitsPerComparison = 1.5
+/** Bytes of compared texts for one unit: they may differ at the end only. [measured] */
+const bytesPerUnit = 128
+
+/** An element is compared about as often as the number of elements has binary digits. */
+function roundsOf(count: number): number {
+  return 1 + Math.ceil(Math.log2(count + 1))
+}
+
+/** Each pattern makes a key of each element. What long texts cost in addition is charged once they are looked up. */
+function sortWork(db: Database, key: Bytes, { by, get }: Wish): number {
   const count = db.sizeOf(key)
   const isSorted = by?.includes('*') ?? true
-  const comparisons = isSorted ? (alpha ? 8 : 4) * (1 + Math.ceil(Math.log2(count + 1))) : 1
+  const comparisons = isSorted ? unitsPerComparison * roundsOf(count) : 1
   let lookUps = 0
   for (const pattern of isSorted && by !== undefined ? [by, ...get] : get) lookUps += 16 + (pattern.length >>> 4)
-  return count * (comparisons + lookUps)
+  return Math.ceil(count * (comparisons + lookUps))
 }
 
 export const sortCommands: readonly Command[] = [
