@@ -345,3 +345,13 @@ it('sorts fewer long texts than short ones, whether they are elements or found b
   expect(failure('SORT', 'long', 'ALPHA', 'STORE', 'to')).toEqual(tooMuch)
   expect(run('EXISTS', 'to')).toBe(0)
 })
+
+it.each(['plain', 'base64'])('answers with 63 MB of strings, and not with 72 MB: %s', async (encoding) => {
+  const rest = Rest.open()
+  await rest.run('SET', 'key', 'abcdefgh!'.repeat(1_000_000))
+  const asked = (times: number) =>
+    rest.post('/pipeline', Array(times).fill(['GET', 'key']), { headers: { 'service-encoding': encoding } })
+  const kinds = ({ json }: { json: unknown }) => (json as object[]).flatMap((item) => Object.keys(item))
+  expect(kinds(await asked(7))).toEqual(Array(7).fill('result'))
+  expect(kinds(await asked(8))).toContain('error')
+})
