@@ -63,7 +63,7 @@ interface Watch {
 /**
  * Nobody hears of a SIGKILL. But the pipe to a small shell closes with us however we end, and then the shell ends the
  * group; a second line in the pipe tells it that there is nothing to do. It runs before the group does, which could
- * otherwise outlive us. Without a shell the group outlives a SIGKILL.
+ * otherwise outlive us. Without a shell, or in the instant in which the command is started, the group outlives a SIGKILL.
  */
 function startWatch(): Watch {
   if (isWindows) return { begin: () => {}, end: () => {} }

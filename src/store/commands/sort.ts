@@ -105,7 +105,7 @@ function sorted(db: Database, elements: readonly Bytes[], { by, alpha, descendin
   })
   let bytes = 0
   for (const { element, weight } of rows) bytes += typeof weight === 'string' ? weight.length : element.length
-  db.work.charge(Math.floor((bytes * roundsOf(rows.length)) / bytesPerUnit))
+  db.work.charge(Math.floor((bytes * roundsOf(rows.length)) / comparedPerUnit))
   const direction = descending ? -1 : 1
   rows.sort((a, b) => direction * (compare(a.weight, b.weight) || (alpha ? 0 : compare(a.element, b.element))))
   return rows.map(({ element }) => element)
@@ -155,7 +155,7 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
 /** Units of a comparison of two short elements. [measured] */
 const unitsPerComparison = 1.5
 /** Bytes of compared texts for one unit: they may differ at the end only. [measured] */
-const bytesPerUnit = 128
+const comparedPerUnit = 128
 
 /** An element is compared about as often as the number of elements has binary digits. */
 function roundsOf(count: number): number {
