@@ -1,9 +1,9 @@
-import { type Behind, behind } from '../src/kernel/behind.js'
+import { type Internals, internals } from '../src/kernel/internals.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import { type Mark, type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
-import type { StoreInside } from '../src/store/inside.js'
+import type { StoreInternals } from '../src/store/internals.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
@@ -25,7 +25,7 @@ export interface Evidence {
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
 /** What stands behind a store, by the name that it has there: matchers come without the engine. */
-export const inside: Behind<object, StoreInside> = behind('store')
+export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 type Loose = Record<string, unknown>
 
@@ -94,7 +94,7 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  if (inside.find(given) !== undefined) return 'store'
+  if (storeInternals.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
 }
 

@@ -7,7 +7,7 @@ import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { compareText } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
-import { inside } from './received.js'
+import { storeInternals } from './received.js'
 
 /** What a key holds, ready to be compared. */
 export interface StoredValue {
@@ -26,13 +26,14 @@ export interface KeyReader {
 
 /** Reads keys of the store in what was given to `expect()`, without leaving a trace. */
 export function keyReaderOf(matcher: string, received: unknown): KeyReader {
-  const behind = inside.find(received) ?? inside.find((received as { store?: unknown } | null | undefined)?.store)
-  if (behind === undefined) {
+  const internals =
+    storeInternals.find(received) ?? storeInternals.find((received as { store?: unknown } | null | undefined)?.store)
+  if (internals === undefined) {
     throw new TypeError(
       `${matcher}() reads the store itself: write expect(sandbox.store).${matcher}(…) or expect(sandbox).`,
     )
   }
-  const { engine, peek: run } = behind
+  const { engine, peek: run } = internals
   return {
     keys: () => {
       const keys: Bytes[] = []

@@ -2,7 +2,7 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import { excerpt } from '../../src/report/safe-text.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
 
@@ -58,7 +58,7 @@ export function guardDirectStore(world: CrashWorld): void {
 /** What the data store was asked to do since a moment. */
 export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
   const commands = traffic.since(mark).of('command')
-  const { engine } = inside.of(store)
+  const { engine } = storeInternals.of(store)
   const writes = commands.filter(({ argv }) => engine.commands.find(argv)?.writes === true)
   return { what: [...new Set(writes.map(({ argv }) => commandText(argv)))].join(', '), isSeen: writes.length > 0 }
 }

@@ -9,7 +9,7 @@ import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 import type { DirectStore } from '../store/direct.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import type { Spend } from '../store/meter.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 
@@ -97,7 +97,7 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
     dump: () => store.dump(),
     spend: () => spend,
   }
-  inside.put(copy, inside.of(store))
+  storeInternals.attach(copy, storeInternals.of(store))
   return copy
 }
 

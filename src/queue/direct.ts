@@ -1,8 +1,8 @@
-import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { detachable } from '../kernel/detachable.js'
 import { headerOf } from '../kernel/http.js'
+import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
@@ -65,7 +65,7 @@ export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
 
 const noOverrides: RawSettings = new Map()
 
-const { put, of } = behind<DirectQueue, Queue>('queue')
+const { attach, of } = internals<DirectQueue, Queue>('queue')
 
 /** The engine behind the face, for the rest of the house. */
 export const engineOf: (queue: DirectQueue) => Queue = of
@@ -80,7 +80,7 @@ export class DirectQueue {
 
   /** @param read the log, without what only another region's queue did */
   constructor(engine: Queue, read: () => Traffic = () => engine.traffic) {
-    put(this, engine)
+    attach(this, engine)
     this.#read = read
   }
 

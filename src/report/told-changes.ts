@@ -1,4 +1,4 @@
-import { history } from '../store/history/inside.js'
+import { historyInternals } from '../store/history/internals.js'
 import type { StoredChange } from '../store/history/stored-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
 
@@ -12,7 +12,7 @@ export function toldChanges(store: object, redaction: Redaction, after = 0): rea
 
 /** Those changes before anything is hidden in them. */
 export function changesSince(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
-  return redaction.hidesBodies ? [] : (history.find(store)?.changes(after) ?? [])
+  return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
 
 export function toldChange(change: StoredChange, redaction: Redaction): StoredChange {

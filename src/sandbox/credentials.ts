@@ -7,7 +7,7 @@ import { queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { DirectStore } from '../store/direct.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import type { SandboxDump } from './dump.js'
 import type { Regions } from './regions.js'
 
@@ -151,7 +151,7 @@ export function withoutCredentials(
   dump: SandboxDump,
   { store, regions }: { readonly store: DirectStore; readonly regions: Regions },
 ): SandboxDump {
-  const { tokens, key } = inside.of(store).engine.access.dump()
+  const { tokens, key } = storeInternals.of(store).engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({
     name,
     rules: rules.filter((rule) => !bytesOf(rule).startsWith('>')),

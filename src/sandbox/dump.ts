@@ -14,7 +14,7 @@ import { commandTable } from '../store/commands/index.js'
 import type { DirectStore } from '../store/direct.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import type { Regions } from './regions.js'
 
 /**
@@ -106,7 +106,7 @@ export function dumpOf({
   store,
   stats,
 }: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
-  const { engine } = inside.of(store)
+  const { engine } = storeInternals.of(store)
   return {
     store: store.dump(),
     access: engine.access.dump(),
@@ -123,7 +123,7 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
 
 /** Fills a fresh world. */
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
-  const { engine } = inside.of(store)
+  const { engine } = storeInternals.of(store)
   store.load(dump.store)
   within('users', () => engine.access.load(dump.access, (name) => engine.knows(name, commandTable)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))

@@ -25,7 +25,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import { reconnect } from '../queue/destinations/destinations.js'
 import { rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import { beforeLoading } from '../store/search/loading.js'
 import { type Step, tooEarly } from './inputs.js'
 import type { Past } from './past.js'
@@ -172,7 +172,7 @@ export class Replay implements Player {
 
   /** Connections are outside of the world: it begins without them. */
   #disconnect(): void {
-    const { engine, connections } = inside.of(this.#sandbox.store)
+    const { engine, connections } = storeInternals.of(this.#sandbox.store)
     connections?.close()
     for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
   }
@@ -328,7 +328,7 @@ export class Replay implements Player {
         // It failed then, too.
       }
     },
-    looked: (key) => void inside.of(this.#sandbox.store).engine.db.find(key as Bytes),
+    looked: (key) => void storeInternals.of(this.#sandbox.store).engine.db.find(key as Bytes),
     fired: (timer) => this.#fire(timer, false),
     drained: (timer) => this.#fire(timer, true),
     moving: (call) => this.#clock.begin(call),
@@ -383,7 +383,7 @@ export class Replay implements Player {
   }
 
   #command({ rows, isTransaction, user: name, via, cause }: KeptCommand): void {
-    const { commands, engine } = inside.of(this.#sandbox.store)
+    const { commands, engine } = storeInternals.of(this.#sandbox.store)
     const user = engine.access.userNamed(name) ?? engine.access.standardUser
     const number = this.#commands.push(undefined) - 1
     try {

@@ -21,7 +21,7 @@ import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 import { asOf } from './as-of.js'
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
@@ -181,7 +181,7 @@ export class Sandbox {
 
   /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
   get tokens(): SandboxTokens {
-    const { standard, readOnly } = inside.of(this.#world.store).engine.access.tokens
+    const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
     return { ...this.#initialTokens, store: standard, readonly: readOnly }
   }
 

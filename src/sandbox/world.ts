@@ -39,8 +39,8 @@ import { Statistics } from '../stats/statistics.js'
 import { Access, type User } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
-import { history as insideHistory } from '../store/history/inside.js'
-import { inside } from '../store/inside.js'
+import { historyInternals } from '../store/history/internals.js'
+import { storeInternals } from '../store/internals.js'
 import { Journal as StoreJournal } from '../store/journal.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
 import { type StoreFront, storeService } from '../store/rest/endpoints.js'
@@ -250,7 +250,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   }
   const view = new TrafficView(traffic, context)
   const history = historyOf(plan, start, random, executions, clock.now())
-  insideHistory.put(store, history)
+  historyInternals.attach(store, history)
   regions.onSplit = (log) => void new TrafficView(log, context)
   if (journal !== undefined) {
     for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
@@ -305,7 +305,7 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 export function endWorld({ store, clock, kept, destinations }: World): void {
   kept.leave()
   endDeliveries(destinations)
-  const { engine, connections } = inside.of(store)
+  const { engine, connections } = storeInternals.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())
   connections?.retire()

@@ -4,7 +4,7 @@ import type { Duration } from '../kernel/duration.js'
 import { engineOf } from '../queue/direct.js'
 import { act } from '../sandbox/inputs.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import { searchLoading } from '../store/search/loading.js'
 import {
   createSchedule,
@@ -204,7 +204,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     schema: words,
     run(argv, { sandbox }) {
       const run = () => sandbox.store.run(...argv)
-      return searchLoading(argv.map(String), inside.of(sandbox.store).engine)?.then(run) ?? run()
+      return searchLoading(argv.map(String), storeInternals.of(sandbox.store).engine)?.then(run) ?? run()
     },
   },
   advance: {

@@ -7,7 +7,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { isPublic, tokensOf } from '../sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import { isSameText } from './same-text.js'
 
 /**
@@ -81,7 +81,7 @@ function mayEnter(
   if (bears(token, [tokens.store, tokens.readonly])) return true
   // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
   if (token === undefined || known === undefined) return false
-  return inside.of(known.store).engine.access.holderOf(token) !== undefined
+  return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined
 }
 
 function isOneOf(given: string | undefined, expected: readonly string[]): boolean {

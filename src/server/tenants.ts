@@ -12,7 +12,7 @@ import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandb
 import type { Elsewhere } from '../sandbox/world.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import { ReplyError } from '../store/command/reply.js'
-import { inside } from '../store/inside.js'
+import { storeInternals } from '../store/internals.js'
 import type { Porter } from '../store/native/wire.js'
 import { control, isStray } from './control/control.js'
 import { Door, hasToken } from './door.js'
@@ -446,7 +446,7 @@ export class Tenants {
   /** What is known of the past can be missed: the older half of each log, and what past worlds are played from. */
   #forget(): void {
     for (const { store } of this.#sandboxes.values()) {
-      const { front, inputs } = inside.of(store)
+      const { front, inputs } = storeInternals.of(store)
       front.journal.traffic.forgetOlderHalf()
       inputs?.forget()
     }

@@ -6,7 +6,7 @@ import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
 import { type ConnectionOptions, DirectConnection } from './connection.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
-import { inside } from './inside.js'
+import { storeInternals } from './internals.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
@@ -39,7 +39,7 @@ export class DirectStore {
     draws: Random = journal.store.options.random,
   ) {
     this.#journal = journal
-    inside.put(this, {
+    storeInternals.attach(this, {
       engine: journal.store,
       commands: journal,
       front,

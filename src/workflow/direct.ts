@@ -1,6 +1,6 @@
-import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
+import { internals } from '../kernel/internals.js'
 import { fieldsOf, View } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
@@ -10,12 +10,12 @@ import type { Run, RunState } from './run.js'
 import { type EventVerb, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
 import type { Workflows } from './workflows.js'
 
-interface Behind {
+interface WorkflowInternals {
   readonly engine: Workflows
   readonly course: Course
 }
 
-const { put, of } = behind<DirectWorkflows, Behind>('workflows')
+const { attach, of } = internals<DirectWorkflows, WorkflowInternals>('workflows')
 
 /** The engine behind the face, for the rest of the house. */
 export const workflowsOf = (workflow: DirectWorkflows): Workflows => of(workflow).engine
@@ -27,7 +27,7 @@ export class DirectWorkflows {
   }
 
   constructor(engine: Workflows, course: Course) {
-    put(this, { engine, course })
+    attach(this, { engine, course })
   }
 
   /** Every run that is remembered, oldest first; those that ended are forgotten with the log. */

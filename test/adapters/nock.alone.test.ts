@@ -5,7 +5,7 @@ import nock from 'nock'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -93,7 +93,7 @@ describe('clients', () => {
     for (const value of [Buffer.from([0, 255, 128]), '00ff80']) {
       await send(https, `${addresses.store}/set/bytes`, { method: 'POST', headers, body: value })
       expect(
-        Buffer.from(inside.of(store).engine.db.string('bytes' as never)!, 'latin1').equals(Buffer.from(value)),
+        Buffer.from(storeInternals.of(store).engine.db.string('bytes' as never)!, 'latin1').equals(Buffer.from(value)),
       ).toBe(true)
     }
   })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 import { runs } from '../support/effort.js'
 
 const secret = 'a secret of the server, 32 bytes'
@@ -109,7 +109,7 @@ describe('a dump', () => {
     return { sandbox, token }
   }
   const holder = ({ store }: Sandbox, token: string): string | undefined =>
-    inside.of(store).engine.access.userOf(token)?.name
+    storeInternals.of(store).engine.access.userOf(token)?.name
 
   test.each<[string, SandboxOptions]>([
     ['without a secret', {}],

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import type { PlainReply, Word } from '../../src/store/direct.js'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 
 let sandbox: Sandbox
 let run: (...words: Word[]) => PlainReply
@@ -212,7 +212,7 @@ describe('DUMP and RESTORE', () => {
   /** The payload as bytes: a plain reply would have lost those that are no text. */
   const payloadOf = (key: string | Uint8Array): Uint8Array => {
     const words = ['DUMP', key].map((word) => (typeof word === 'string' ? word : String.fromCharCode(...word)))
-    return bytes(inside.of(sandbox.store).engine.execute(words as never) as string)
+    return bytes(storeInternals.of(sandbox.store).engine.execute(words as never) as string)
   }
 
   it('carries every type', () => {

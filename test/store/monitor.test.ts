@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 import { EventReader } from '../support/event-reader.js'
 
 const start = Date.parse('2030-01-01T00:00:00.123Z')
@@ -96,7 +96,7 @@ it('shows a script and then what it runs, and nothing of who only looks', async 
   const reader = await monitored(sandbox)
   sandbox.store.run('EVAL', "return redis.call('SET', KEYS[1], ARGV[1])", 1, 'k', 'v')
   expect(sandbox.store.get('k')).toBe('v')
-  expect(inside.of(sandbox.store).peek('GET' as Bytes, 'k' as Bytes)).toBe('v')
+  expect(storeInternals.of(sandbox.store).peek('GET' as Bytes, 'k' as Bytes)).toBe('v')
   sandbox.dispose()
   expect(await reader.rest()).toEqual([
     'data: "OK"',

@@ -2,12 +2,12 @@ import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { limitRows } from '../../src/server/limit-rows.js'
 import { mostMembers } from '../../src/store/command/memory.js'
-import { inside } from '../../src/store/inside.js'
+import { storeInternals } from '../../src/store/internals.js'
 
 /** A store whose collections have five members at most. */
 function storeOfFive() {
   const { store } = createSandbox({ policy: { commands: 'all' } })
-  const { engine } = inside.of(store)
+  const { engine } = storeInternals.of(store)
   engine.db.mostMembers = 5
   return (words: string) => {
     try {
@@ -40,7 +40,7 @@ test('a new collection, and what a script adds', () => {
   expect(run('EXISTS c')).toBe(0)
   expect(run('SADD c a b')).toBe(2)
   const { store } = createSandbox()
-  inside.of(store).engine.db.mostMembers = 5
+  storeInternals.of(store).engine.db.mostMembers = 5
   expect(() => store.run('EVAL', "return redis.call('SADD', 'c', 'a', 'b', 'c', 'd', 'e')", '0')).toThrow(/OOM/)
   expect(store.run('EXISTS', 'c')).toBe(0)
 })
@@ -78,7 +78,7 @@ test.each([
   '%s: each new member is paid for, so that one command adds no more than its budget has',
   (begin, member) => {
     const { store } = createSandbox({ policy: { commands: 'all', maxWork: 24 * 9 } })
-    const { engine } = inside.of(store)
+    const { engine } = storeInternals.of(store)
     const added = (count: number): unknown =>
       engine.execute(
         [...begin.split(' '), ...Array.from({ length: count }, (_, at) => member(at)).flat()].map(String) as never,

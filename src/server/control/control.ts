@@ -7,7 +7,7 @@ import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { ReplyError } from '../../store/command/reply.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import { TenantsFull } from '../limits.js'
 import { callOrders } from './calls.js'
 import { checkOrders } from './check.js'
@@ -93,7 +93,8 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const reached = (address: string): string => tenants.reached(address, call, tenant)
     const adopt = (sandbox: Sandbox, as: string | undefined): string => tenants.adoptFork(sandbox, tenant, as)
     const sandbox = tenants.asked(tenant, call)
-    if (order.storedHere && inside.of(sandbox.store).elsewhere !== undefined) throw new HttpError(409, onAnEngine)
+    if (order.storedHere && storeInternals.of(sandbox.store).elsewhere !== undefined)
+      throw new HttpError(409, onAnEngine)
     const answer = await order.run(sandbox, given, { tenant, query, params, call, adopt, reached })
     return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
   } catch (error) {

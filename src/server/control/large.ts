@@ -5,7 +5,7 @@ import { HttpError } from '../../protocol/call.js'
 import { type DirectQueue, engineOf } from '../../queue/direct.js'
 import { weightOfMessage } from '../../queue/message/log.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import { measure } from '../../store/keyspace/measure.js'
 import { heapLimit } from '../heap.js'
 import { bytesOf } from './entry-stream.js'
@@ -47,7 +47,7 @@ export function sizeOfEntries(entries: readonly Entry[], bodies?: number): numbe
 
 /** Of all keys and values; nothing for a store that is elsewhere. */
 export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
-  const { elsewhere, engine } = inside.of(store)
+  const { elsewhere, engine } = storeInternals.of(store)
   if (elsewhere !== undefined) return 0
   let size = 0
   engine.db.forEach((value, key) => {

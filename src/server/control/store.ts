@@ -7,7 +7,7 @@ import { changesSince, toldChange } from '../../report/told-changes.js'
 import type { PastInstant } from '../../sandbox/past.js'
 import type { Reply } from '../../store/command/reply.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import { bytesOfWord, plainReply } from '../../store/plain.js'
 import { searchLoading } from '../../store/search/loading.js'
 import { inSlices, mostInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
@@ -44,11 +44,11 @@ export const storeOrders: readonly Order[] = [
       command: 'command',
     },
     run({ store }, { command }) {
-      const { elsewhere } = inside.of(store)
+      const { elsewhere } = storeInternals.of(store)
       const words = command.map(wordOfWire)
       if (elsewhere !== undefined) return elsewhere.run(words.map(bytesOfWord)).then(replied)
       const run = () => ({ reply: wireReply(store.run(...words)) })
-      return searchLoading(command.map(String), inside.of(store).engine)?.then(run) ?? run()
+      return searchLoading(command.map(String), storeInternals.of(store).engine)?.then(run) ?? run()
     },
   }),
   order({
@@ -65,7 +65,7 @@ export const storeOrders: readonly Order[] = [
       next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … where the key is no string.',
     },
     run({ store }, { key }) {
-      const { elsewhere } = inside.of(store)
+      const { elsewhere } = storeInternals.of(store)
       const word = wordOfWire(key) as string | Uint8Array
       if (elsewhere === undefined) return { value: store.get(word) }
       return elsewhere.peek([latin1('GET'), bytesOfWord(word)]).then((value) => ({ value: plainReply(value) }))
@@ -188,7 +188,7 @@ export const storeOrders: readonly Order[] = [
     path: '/store/commands',
     summary: 'The commands that there are: their words, group and flags, and in what they differ from redis-server.',
     run: ({ store }) =>
-      inside.of(store).engine.commands.commands.map(({ name, usage, group, flags, since, deviations }) => ({
+      storeInternals.of(store).engine.commands.commands.map(({ name, usage, group, flags, since, deviations }) => ({
         name,
         usage,
         summary: [`since ${since}`, deviations].filter((part) => part !== '').join('; '),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { SandboxDump } from '../../sandbox/dump.js'
 import type { PastInstant } from '../../sandbox/past.js'
 import { placeOf, type Sandbox } from '../../sandbox/sandbox.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import { pendingOf, timeOf } from './clock.js'
 import { refuseLarge, roomAtOnce, sizeOfEntries, sizeOfState } from './large.js'
 import { type Order, order } from './order.js'
@@ -49,7 +49,7 @@ export const worldOrders: readonly Order[] = [
     },
     run: async (sandbox) => {
       // First: where it fails nothing has changed.
-      await inside.of(sandbox.store).elsewhere?.reset()
+      await storeInternals.of(sandbox.store).elsewhere?.reset()
       sandbox.reset()
       return timeOf(sandbox)
     },
@@ -123,7 +123,7 @@ export const worldOrders: readonly Order[] = [
     path: '/snapshot',
     summary: 'State, traffic and what is left to happen at one moment, nothing hidden: what matchers look into.',
     run(sandbox: Sandbox) {
-      const { elsewhere } = inside.of(sandbox.store)
+      const { elsewhere } = storeInternals.of(sandbox.store)
       const { entries } = sandbox.traffic
       const size = sizeOfState(sandbox) + sizeOfEntries(entries)
       refuseLarge(

@@ -1,6 +1,6 @@
 import type { Elsewhere } from '../../sandbox/world.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import { copyOf } from './copy.js'
 import type { Engine } from './engine.js'
 import { EngineDoor, engineService } from './service.js'
@@ -35,7 +35,7 @@ export function elsewhereOn(engine: Engine): Elsewhere {
           const value = name === 'dump' ? () => copied ?? refuse() : refuse
           Object.defineProperty(store, name, { value })
         }
-        inside.of(store).elsewhere = {
+        storeInternals.of(store).elsewhere = {
           run: (argv) => door.direct(argv),
           peek: (argv) => engine.run(argv),
           reset: () => engine.reset(),

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import type { Crowd, Shared } from '../../store/native/crowd.js'
 import { sessionsOf } from '../../store/native/sessions.js'
 import { type Home, type Porter, Wire } from '../../store/native/wire.js'
@@ -32,7 +32,7 @@ export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): Porter {
   const home = homeOf(sandbox, refuses)
   return {
     enter(name, password) {
-      const user = inside.of(sandbox.store).engine.access.userWith(name ?? 'default', password)
+      const user = storeInternals.of(sandbox.store).engine.access.userWith(name ?? 'default', password)
       return user && { home, user }
     },
   }

@@ -8,7 +8,7 @@ import { gateOf } from '../../kernel/clock.js'
 import type { Gate } from '../../kernel/gate.js'
 import { hostTurn } from '../../kernel/host.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
-import { inside } from '../../store/inside.js'
+import { storeInternals } from '../../store/internals.js'
 import type { Wire } from '../../store/native/wire.js'
 import { Store } from '../../store/store.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
@@ -116,7 +116,7 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
 }
 
 function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
-  const { engine } = inside.of(sandbox.store)
+  const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof Store)) {
     throw new TypeError(
       `${by}: this sandbox comes of another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,

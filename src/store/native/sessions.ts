@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
 import type { Journal } from '../../kernel/journal.js'
 import { requestTooLarge } from '../command/errors.js'
-import { inside } from '../inside.js'
+import { storeInternals } from '../internals.js'
 import type { StoreFront } from '../rest/endpoints.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import { type House, type Outlet, Session } from './session.js'
@@ -46,7 +46,7 @@ export interface Known {
 
 /** The connections of a data store, as it is in the world that it has now. */
 export function sessionsOf(store: object): Sessions {
-  const world = inside.of(store)
+  const world = storeInternals.of(store)
   world.connections ??= new Sessions(world.front, world.inputs)
   return world.connections as Sessions
 }

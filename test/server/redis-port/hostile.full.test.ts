@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/index.js'
 import { redisSocket } from '../../../src/server/redis-port/in-process.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.js'
-import { inside } from '../../../src/store/inside.js'
+import { storeInternals } from '../../../src/store/internals.js'
 import { runs } from '../../support/effort.js'
 import { served } from './served.js'
 
@@ -291,7 +291,7 @@ describe('a bug of ours', () => {
   ])('%s, breaks one connection and no other', async (_, bytes) => {
     const told: string[] = []
     const server = await served({ report: (line: string) => void told.push(line) })
-    const { engine } = inside.of(server.tenant('main').store)
+    const { engine } = storeInternals.of(server.tenant('main').store)
     const lookup = engine.lookup.bind(engine)
     engine.lookup = (argv) => {
       if (argv[1] === 'boom') throw new RangeError('a bug')

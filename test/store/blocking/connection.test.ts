@@ -5,7 +5,7 @@ import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
 import { connector } from '../../../src/server/redis-port/in-process.js'
 import type { Blocked } from '../../../src/store/blocking/blocked.js'
 import { nilArray } from '../../../src/store/command/reply.js'
-import { inside } from '../../../src/store/inside.js'
+import { storeInternals } from '../../../src/store/internals.js'
 
 describe('a connection', () => {
   test('waits for what others bring, by run() or over REST', async () => {
@@ -144,7 +144,7 @@ describe('a connection', () => {
       isOver = true
     }
     sandbox.store.connection().run('BLPOP', 'jobs', 10).then(over, over)
-    const { engine } = inside.of(sandbox.store)
+    const { engine } = storeInternals.of(sandbox.store)
     const told: unknown[] = []
     engine.waiting.blocked[0]!.onEnd((end) => told.push('error' in end && String(end.error)))
     sandbox.reset()
@@ -175,7 +175,7 @@ describe('a connection', () => {
 
 test('what a door does is played in a fork: transactions, and waits that it ends', async () => {
   using sandbox = createSandbox()
-  const { commands, engine } = inside.of(sandbox.store)
+  const { commands, engine } = storeInternals.of(sandbox.store)
   const sender = { user: engine.access.standardUser, via: 'transaction', client: {} } as const
   const words = (line: string): Bytes[] => line.split(' ').map((word) => utf8(word))
   const [ada, ben] = ['BLPOP one two 0', 'BRPOP two 0'].map((line) => commands.start(words(line), sender) as Blocked)

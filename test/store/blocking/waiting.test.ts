@@ -7,7 +7,7 @@ import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { Access } from '../../../src/store/access/access.js'
 import { Blocked } from '../../../src/store/blocking/blocked.js'
 import { NilArray, type Reply, Status } from '../../../src/store/command/reply.js'
-import { inside } from '../../../src/store/inside.js'
+import { storeInternals } from '../../../src/store/internals.js'
 import { Store } from '../../../src/store/store.js'
 
 function world(policy: Partial<Policy> = {}) {
@@ -120,7 +120,7 @@ test('RESTORE and a dump that is loaded bring something, too', async () => {
   using sandbox = createSandbox()
   const { store } = sandbox
   store.run('RPUSH', 'other', 'x')
-  const { engine } = inside.of(store)
+  const { engine } = storeInternals.of(store)
   const payload = engine.execute(['DUMP', 'other'] as never) as Bytes
   const dump = store.dump()
   const [ada, ben] = [store.connection(), store.connection()]

@@ -1,7 +1,7 @@
 import { setImmediate as hostTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { inside } from '../../../src/store/inside.js'
+import { storeInternals } from '../../../src/store/internals.js'
 import { Rest } from '../../support/ask.js'
 import { runs } from '../../support/effort.js'
 import { running, searchingSandbox } from './searching.js'
@@ -29,7 +29,7 @@ it('an index that was read in slices finds what one finds that is made at once',
     fc.asyncProperty(fc.array(fc.tuple(write, fc.boolean(), fc.boolean()), { maxLength: 12 }), async (steps) => {
       const sandbox = await searchingSandbox()
       const [run, rest] = [running(sandbox), new Rest(sandbox)]
-      const { engine } = inside.of(sandbox.store)
+      const { engine } = storeInternals.of(sandbox.store)
       run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT')
       // Together they are more than a slice.
       for (let at = 0; at < 2; at++) run(`HSET d:large${at} t`, words(at * 9000, 10_000))

@@ -1,5 +1,5 @@
-import { type Behind, behind } from '../kernel/behind.js'
 import type { Bytes } from '../kernel/bytes.js'
+import { type Internals, internals } from '../kernel/internals.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { Reply } from './command/reply.js'
 import type { PlainReply } from './direct.js'
@@ -27,7 +27,7 @@ export interface StoreElsewhere {
 }
 
 /** What stands behind `sandbox.store`, and behind the copy of it that a remote sandbox makes. */
-export interface StoreInside {
+export interface StoreInternals {
   readonly engine: Store
   /** Runs commands of connections, which may wait, and writes them down. */
   readonly commands: Pick<Journal, 'start' | 'transact'>
@@ -44,4 +44,4 @@ export interface StoreInside {
 }
 
 /** In a file of its own: a client comes without the engine. */
-export const inside: Behind<object, StoreInside> = behind('store')
+export const storeInternals: Internals<object, StoreInternals> = internals('store')
