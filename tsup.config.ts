@@ -1,6 +1,6 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
-import { buildInspector } from './build-inspector.ts'
+import { buildInspector } from './packages/inspector/build.ts'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
 export const entries: Record<string, string> = {
@@ -9,27 +9,27 @@ export const entries: Record<string, string> = {
   msw: 'src/adapters/msw.ts',
   'msw/fast': 'src/adapters/msw-fast.ts',
   nock: 'src/adapters/nock.ts',
-  server: 'src/server/server.ts',
+  server: 'packages/server/src/server.ts',
   client: 'src/client/connect.ts',
-  redis: 'src/server/redis-port/in-process.ts',
-  engine: 'src/server/engine/engine-sandbox.ts',
+  redis: 'packages/server/src/redis-port/in-process.ts',
+  engine: 'packages/server/src/engine/engine-sandbox.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
-  'fast-check': 'properties/fast-check.ts',
+  'fast-check': 'packages/explore/src/fast-check.ts',
   jest: 'fixtures/jest.ts',
-  scenarios: 'properties/scenarios.ts',
+  scenarios: 'packages/explore/src/scenarios.ts',
   'jest/extend': 'matchers/jest.ts',
   'playwright/extend': 'matchers/playwright.ts',
 }
 
 /** Without a CommonJS twin: a program, and what needs vitest or @msw/data, which are modules only. */
 export const moduleEntries: Record<string, string> = {
-  cli: 'src/server/programs/cli.ts',
+  cli: 'packages/server/src/programs/cli.ts',
   vitest: 'fixtures/vitest.ts',
   playwright: 'fixtures/playwright.ts',
   'vitest/extend': 'matchers/vitest.ts',
-  'vitest/reporter': 'reporters/vitest.ts',
-  'playwright/reporter': 'reporters/playwright.ts',
+  'vitest/reporter': 'fixtures/reporters/vitest.ts',
+  'playwright/reporter': 'fixtures/reporters/playwright.ts',
   collections: 'fixtures/collections.ts',
 }
 
@@ -40,7 +40,7 @@ const declaredEntries: Record<string, string> = {
 
 /** Loaded by the program in threads of its own, and by nobody else. */
 const threadEntries: Record<string, string> = {
-  'campaign-worker': 'src/server/campaign/worker.ts',
+  'campaign-worker': 'packages/explore/src/workers/worker.ts',
 }
 
 const common: Options = {

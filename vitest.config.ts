@@ -10,25 +10,25 @@ export const alias = [
   { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
   { find: /^stuntdouble\/msw\/fast$/, replacement: source('src/adapters/msw-fast.ts') },
   { find: /^stuntdouble\/nock$/, replacement: source('src/adapters/nock.ts') },
-  { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
+  { find: /^stuntdouble\/server$/, replacement: source('packages/server/src/server.ts') },
   { find: /^stuntdouble\/client$/, replacement: source('src/client/connect.ts') },
-  { find: /^stuntdouble\/redis$/, replacement: source('src/server/redis-port/in-process.ts') },
-  { find: /^stuntdouble\/engine$/, replacement: source('src/server/engine/engine-sandbox.ts') },
+  { find: /^stuntdouble\/redis$/, replacement: source('packages/server/src/redis-port/in-process.ts') },
+  { find: /^stuntdouble\/engine$/, replacement: source('packages/server/src/engine/engine-sandbox.ts') },
   { find: /^stuntdouble\/report$/, replacement: source('src/report/index.ts') },
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
   { find: /^stuntdouble\/vitest4\/extend$/, replacement: source('matchers/vitest4.ts') },
-  { find: /^stuntdouble\/scenarios$/, replacement: source('properties/scenarios.ts') },
+  { find: /^stuntdouble\/scenarios$/, replacement: source('packages/explore/src/scenarios.ts') },
   { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
-  { find: /^stuntdouble\/fast-check$/, replacement: source('properties/fast-check.ts') },
+  { find: /^stuntdouble\/fast-check$/, replacement: source('packages/explore/src/fast-check.ts') },
   { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
   { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
   { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 
-const root = ['test/**/', 'examples/**/']
+const root = ['test/**/', 'packages/*/test/**/', 'examples/**/']
 // Old versions of the runners are installed below `test/versions`, and some packages ship their own tests.
 const others = ['**/node_modules/**', 'test/package/**', 'test/twin/**']
 
@@ -67,7 +67,7 @@ export default defineConfig({
     // Ten tests run side by side where the fixtures are tested.
     maxConcurrency: 10,
     // The page of the inspector is a text in a module that is built.
-    globalSetup: fileURLToPath(new URL('build-inspector.ts', import.meta.url)),
+    globalSetup: fileURLToPath(new URL('packages/inspector/build.ts', import.meta.url)),
     // Texts are compared as they are without colours, wherever the tests run.
     env: { NO_COLOR: '1' },
     setupFiles: [fileURLToPath(new URL('test/support/setup.ts', import.meta.url))],

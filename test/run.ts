@@ -97,7 +97,13 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
       ),
     ],
     [check('mutants', 'mutants of the sources', [node, 'test/nightly/source-mutants.ts'])],
-    [check('endurance', 'endurance of a server', [node, ...typescriptSources(), 'test/endurance/run.ts'])],
+    [
+      check('endurance', 'endurance of a server', [
+        node,
+        ...typescriptSources(),
+        'packages/server/test/endurance/run.ts',
+      ]),
+    ],
     [check('soak', 'memory over hours of requests', [node, ...typescriptSources(), 'test/nightly/soak.ts'])],
     [vitest('walks', 'pages with each version of a runner, Bun and Deno', '--project', 'package-full', 'walks')],
     [

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { inspectorPage } from '../../packages/inspector/page/document.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
-import { inspectorPage } from './page/document.js'
 import type { Redaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'

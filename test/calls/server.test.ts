@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningServer, startServer } from '../../packages/server/src/server.js'
 import { connect } from '../../src/client/connect.js'
 import { lostAck, status } from '../../src/index.js'
-import { type RunningServer, startServer } from '../../src/server/server.js'
 import { failure } from './world.js'
 
 let server: RunningServer

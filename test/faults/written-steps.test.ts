@@ -2,8 +2,8 @@ import { createSandbox, delay, ok, reset, type Sandbox, status } from 'stuntdoub
 import type { RemoteSandbox } from 'stuntdouble/client'
 import { playScenario } from 'stuntdouble/scenarios'
 import { afterEach, describe, expect, test } from 'vitest'
+import { ended, kinds, shop } from '../../packages/server/test/both-sandboxes.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { ended, kinds, shop } from '../server/both-sandboxes.js'
 
 // A number where a step belongs is the answer with that status, wherever a script is written.
 

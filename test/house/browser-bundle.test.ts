@@ -89,14 +89,14 @@ test('the entry for msw does not carry the core along', async () => {
 
 test('a module of Node would be noticed', async () => {
   await expect(bundle('src/sandbox/sandbox.ts')).resolves.toBeDefined()
-  await expect(bundle('src/server/addresses.ts')).rejects.toThrow('node:net')
+  await expect(bundle('packages/server/src/addresses.ts')).rejects.toThrow('node:net')
 })
 
 test('so does the entry for reports; the core goes without its page', async () => {
   const { code, inputs } = await bundle('src/report/index.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(packagesOf(inputs).filter((name) => !['@noble/hashes', 'valibot'].includes(name))).toEqual([])
-  expect(Object.keys(inputs)).toContain('src/report/page/document.ts')
+  expect(Object.keys(inputs)).toContain('packages/inspector/page/document.ts')
   const core = Object.keys((await bundle('src/index.ts')).inputs)
   expect(
     core.filter((path) => /^src\/report\/(?:html|page\/|load-trace|trace-schema|trace-difference)/.test(path)),

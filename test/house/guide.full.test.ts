@@ -12,7 +12,7 @@ const root = new URL('../..', import.meta.url).pathname
 const pages = join(root, 'docs/contributing')
 const guide: Guide = readGuide(readFileSync(join(pages, 'add-one-thing.md'), 'utf8'))
 const copied = ['src', 'matchers', 'fixtures', 'properties', 'reporters', 'test']
-const single = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'build-inspector.ts', 'package-lock.json']
+const single = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'packages/inspector/build.ts', 'package-lock.json']
 
 let copy = ''
 beforeAll(() => {

@@ -186,9 +186,9 @@ const rooms: readonly Room[] = [
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
   // The text of the inspector's page, as it is built, and a recording put into it.
-  { room: 'report/page' },
+  { room: 'inspector/page' },
   // Reports, and what was found as text to paste: one room, because one entry hands both out.
-  { room: 'report/*', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
+  { room: 'report/*', may: ['kernel', 'secrets', 'inspector/page', 'store/history'], packages: ['valibot'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -232,12 +232,12 @@ const rooms: readonly Room[] = [
   },
   // A history may be that of a connected sandbox.
   {
-    room: '/properties/*',
+    room: 'explore/*',
     may: [...engine, 'scenarios', '/matchers/*', '/fixtures', 'adapters'],
     types: ['client'],
     packages: ['fast-check'],
   },
-  { room: '/reporters', may: ['kernel', 'report', 'report/page'], packages: ['vitest', '@playwright/test', 'node:'] },
+  { room: '/fixtures/reporters', may: ['kernel', 'report', 'inspector/page'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 
 /** Types that rooms take from rooms above them, and why. */
@@ -271,9 +271,11 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@redis/client': /\/cluster\/link\.ts$/,
 }
 
-/** `src/queue/rest/log.ts` → `queue/rest`; folders beside src begin with a slash. */
+/** `src/queue/rest/log.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; folders beside src begin with a slash. */
 function folderOf(file: string): string {
   const folder = dirname(file)
+  const workspace = /^packages\/([\w-]+)\/(?:src\/?)?(.*)$/.exec(folder)
+  if (workspace !== null) return [workspace[1], workspace[2]].filter(Boolean).join('/')
   return folder === 'src' ? '' : folder.startsWith('src/') ? folder.slice(4) : `/${folder}`
 }
 
@@ -290,7 +292,7 @@ function roomOf(file: string): Room | undefined {
 function breach({ from, to, typeOnly }: Import): string | undefined {
   const own = roomOf(from)
   if (own === undefined) return `${from} is in no room of the house: add it to the table in test/house/imports.test.ts`
-  if (!/^(?:src|matchers|fixtures|properties|reporters)\//.test(to)) return wrongPackage(own, from, to)
+  if (!/^(?:src|matchers|fixtures|packages)\//.test(to)) return wrongPackage(own, from, to)
   const target = roomOf(to)
   if (target === undefined) return `${from} imports ${to}, which is in no room of the house`
   if (target === own) return undefined
@@ -315,7 +317,8 @@ function wrongPackage({ room, packages = [] }: Room, from: string, to: string): 
   return undefined
 }
 
-const files = ['src', 'matchers', 'fixtures', 'properties', 'reporters'].flatMap(sources)
+const workspaces = ['command-line', 'drift', 'explore', 'inspector', 'lua', 'server']
+const files = ['src', 'matchers', 'fixtures', ...workspaces.map((name) => `packages/${name}/src`), 'packages/inspector/page'].flatMap(sources)
 const imports = files.flatMap((file) => importsOf(file))
 
 describe('who may import whom', () => {
@@ -384,8 +387,8 @@ describe('who may import whom', () => {
     ['src/store/rest/endpoints.ts', "import { x } from '../../protocol/b.js'"],
     ['src/queue/a.ts', "import { defaultPolicy } from '../policy/policy.js'"],
     ['src/adapters/a.ts', "import type { Sandbox } from '../sandbox/sandbox.js'"],
-    ['src/server/a.ts', "import 'node:http'"],
-    ['src/server/programs/a.ts', "import '../server.js'"],
+    ['packages/server/src/a.ts', "import 'node:http'"],
+    ['packages/server/src/programs/a.ts', "import '../server.js'"],
     ['src/adapters/msw.ts', "import { http } from 'msw'"],
   ])('%s: %s is allowed', (from, text) => {
     expect(importsOf(from, text).map(breach)).toEqual([undefined])

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { defaultDirectory } from '../../reporters/pages.js'
+import { defaultDirectory } from '../../fixtures/reporters/pages.js'
 import { filesOf, recipeNames, recipePage, shownFiles, withFiles } from '../support/recipe-pages.js'
 
 const isWritten = (name: string): boolean => existsSync(new URL(`../../docs/recipes/${name}.md`, import.meta.url))

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { programs } from '../../packages/server/src/programs/programs.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
-import { programs } from '../../src/server/programs/programs.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/native/session-commands.js'
 import { commandReference } from '../../src/store/rest/reference.js'

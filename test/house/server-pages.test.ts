@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { orders } from '../../src/server/control/control.js'
+import { orders } from '../../packages/server/src/control/control.js'
 import { commandLinePage } from '../support/command-line-page.js'
 import { controlReference } from '../support/control-reference.js'
 

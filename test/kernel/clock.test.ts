@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
+import { collectGarbage } from '../../packages/server/src/heap.js'
 import { type Follower, stop, VirtualClock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'
 import type { Task } from '../../src/kernel/time.js'
-import { collectGarbage } from '../../src/server/heap.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 const manual = (): VirtualClock => new VirtualClock({ startAt: start })

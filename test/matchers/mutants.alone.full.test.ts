@@ -32,7 +32,7 @@ test.each(mutants)('$what: is caught', async ({ breaks, swap }) => {
 })
 
 test('every matcher has a mutant', () => {
-  // An exploration is no world: test/properties/interleavings.test.ts has the verdicts of toHold.
+  // An exploration is no world: packages/explore/test/interleavings.test.ts has the verdicts of toHold.
   const covered = new Set(['toHold', ...mutants.flatMap(({ breaks }) => breaks)])
   expect(Object.keys(sandboxMatchers).filter((name) => !covered.has(name as never))).toEqual([])
 })

@@ -1,9 +1,9 @@
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, expect, test } from 'vitest'
+import { snapshotOf, type WorldSnapshot } from '../../packages/server/src/control/world-snapshot.js'
 import { SandboxSnapshot } from '../../src/client/snapshot.js'
 import { loadTrace } from '../../src/report/load-trace.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import { snapshotOf, type WorldSnapshot } from '../../src/server/control/world-snapshot.js'
 import { broken, rows, world } from './verdicts.js'
 
 const given = await world()
@@ -15,7 +15,7 @@ test('every matcher answers as the table says', () => {
 
 test('the table has a verdict of both kinds for every matcher', () => {
   for (const matcher of Object.keys(sandboxMatchers)) {
-    // It judges an exploration, which is no world: test/properties/interleavings.test.ts.
+    // It judges an exploration, which is no world: packages/explore/test/interleavings.test.ts.
     if (matcher === 'toHold') continue
     // A command has no place of its own in the world.
     const kinds = matcher === 'commandOf' ? [false] : [false, true]

@@ -1,9 +1,9 @@
 // The store at a loopback port, for clients that never send AUTH; `redis-suite.ts` starts it. Tells its port in one line.
 import { createServer, type Socket } from 'node:net'
+import { homeOf, porterOf, serveStream } from '../../packages/server/src/redis-port/connections.js'
 import { createSandbox } from '../../src/index.js'
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { homeOf, porterOf, serveStream } from '../../src/server/redis-port/connections.js'
 import type { Sessions } from '../../src/store/native/sessions.js'
 import type { Home } from '../../src/store/native/wire.js'
 

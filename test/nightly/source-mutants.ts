@@ -191,8 +191,11 @@ function prepareTree(): string {
   const linked = spawnSync('cp', ['-al', join(root, 'node_modules'), join(tree, 'node_modules')], { encoding: 'utf8' })
   if (linked.status !== 0) throw new Error(`node_modules could not be linked: ${linked.stderr}`)
   // `related` reads the graph of imports before Vitest builds this page, and takes files with a missing import as related.
-  const { status, stderr } = spawnSync(process.execPath, ['build-inspector.ts'], { cwd: tree, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`build-inspector.ts failed: ${stderr}`)
+  const { status, stderr } = spawnSync(process.execPath, ['packages/inspector/build.ts'], {
+    cwd: tree,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`packages/inspector/build.ts failed: ${stderr}`)
   return commit
 }
 
@@ -200,7 +203,7 @@ function prepareTree(): string {
 function allMutants(commit: string): Mutant[] {
   const files = git('ls-tree', '-r', '--name-only', commit, 'src', 'matchers', 'fixtures').split('\n')
   return files
-    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !file.startsWith('src/inspector/'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !file.startsWith('packages/inspector/src/'))
     .flatMap((file) => mutantsOf(file, fs.readFileSync(join(tree, file), 'utf8')))
 }
 

@@ -1,10 +1,10 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
+import { ended, kinds } from '../../packages/server/test/both-sandboxes.js'
 import type { RemoteSandbox } from '../../src/client/connect.js'
 import { deepestExpression, longestExpression } from '../../src/queue/settings/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
-import { ended, kinds } from '../server/both-sandboxes.js'
 import { shop, world } from './world.js'
 
 const deep = (levels: number): unknown => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, type Policy } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { deliveryFaults } from '../../properties/delivery/fault-arbitraries.js'
+import { deliveryFaults } from '../../packages/explore/src/delivery/fault-arbitraries.js'
 import { engineOf } from '../../src/queue/direct.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { place, run as runCommand } from '../../packages/server/test/command-line.js'
 import { createSandbox, type TrafficView } from '../../src/index.js'
 import { differenceText, loadTrace, traceDifference } from '../../src/report/index.js'
-import { place, run as runCommand } from '../server/command-line.js'
 import { askQueue, orders, orderWorld } from './worlds.js'
 
 const read = (traffic: TrafficView) => loadTrace(JSON.stringify(traffic))

@@ -2,10 +2,10 @@ import { Redis as UpstashRedis } from '@upstash/redis'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { connector } from '../../packages/server/src/redis-port/in-process.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, reset, type Sandbox } from '../../src/index.js'
 import { gateOf } from '../../src/kernel/clock.js'
-import { connector } from '../../src/server/redis-port/in-process.js'
 import { runs } from '../support/effort.js'
 
 // What an app awaits in a loop must let timers run, and may not change what happens in which order.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { playScenario, type Scenario } from '../../properties/scenarios.js'
+import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { readScenario } from '../../packages/server/src/scene/file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { callFaults } from '../../src/calls/steps.js'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { readScenario } from '../../src/server/scene/file.js'
 
 const story = `
 name: the bank loses an answer

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { playScenario, type Scenario } from '../../properties/scenarios.js'
+import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { readScenario } from '../../packages/server/src/scene/file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
-import { readScenario } from '../../src/server/scene/file.js'
 
 // Each test starts programs; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -23,7 +23,7 @@ const program = join(place, 'cli.mjs')
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'src/server/programs/cli.ts')], outfile: program })
+  await build({ ...options, entryPoints: [join(root, 'packages/server/src/programs/cli.ts')], outfile: program })
 })
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { scenarios } from '../../properties/scenarios.js'
-import { largestFile, readScenario, ScenarioFileError } from '../../src/server/scene/file.js'
+import { scenarios } from '../../packages/explore/src/scenarios.js'
+import { largestFile, readScenario, ScenarioFileError } from '../../packages/server/src/scene/file.js'
 
 const complaint = (source: string): string => {
   try {
@@ -227,6 +227,6 @@ test('the page shows a complaint as it is', () => {
 test('the file of the page can be read, and holds', async () => {
   const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
   const [, source] = /```yaml\n([\s\S]*?)```/.exec(page)!
-  const { playScenario } = await import('../../properties/scenarios.js')
+  const { playScenario } = await import('../../packages/explore/src/scenarios.js')
   expect((await playScenario(readScenario(source!, 'page.yaml'))).verdict()).toMatch(/\nHolds: /)
 })

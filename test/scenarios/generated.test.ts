@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { judges } from '../../matchers/index.js'
-import { scenarios } from '../../properties/scenarios.js'
+import { scenarios } from '../../packages/explore/src/scenarios.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'

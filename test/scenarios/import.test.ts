@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { playScenario } from '../../properties/scenarios.js'
+import { playScenario } from '../../packages/explore/src/scenarios.js'
 import { delay, hang, lostAck, nonRetryable, ok, refused, reset, status } from '../../src/faults/constructors.js'
 import type { DeliveryFault } from '../../src/faults/fault.js'
 import { deadLetterShape } from '../../src/queue/rest/shapes.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { readScenario } from '../../packages/server/src/scene/file.js'
 import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { readScenario } from '../../src/server/scene/file.js'
 
 // What is wrong ten thousand times is told some times, and a name costs what names are long, not what a file is.
 const many = 50_000

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { playScenario, scenarios } from '../../properties/scenarios.js'
-import { readScenario } from '../../src/server/scene/file.js'
+import { playScenario, scenarios } from '../../packages/explore/src/scenarios.js'
+import { readScenario } from '../../packages/server/src/scene/file.js'
 
 const directory = new URL('../../scenarios/', import.meta.url)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lostAcknowledgements, playScenario, type Scenario } from '../../properties/scenarios.js'
+import { lostAcknowledgements, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
 import { engineOf } from '../../src/queue/direct.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { playScenario, scenarios } from '../../properties/scenarios.js'
+import { playScenario, scenarios } from '../../packages/explore/src/scenarios.js'
+import { readScenario, ScenarioFileError } from '../../packages/server/src/scene/file.js'
 import { importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { readScenario, ScenarioFileError } from '../../src/server/scene/file.js'
 import { runs, seedOr } from '../support/effort.js'
 
 // Whatever stands in a file: it is read, or refused with a sentence. Anything else is a bug.

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { playScenario, type Scenario } from '../../properties/scenarios.js'
-import { startServer } from '../../src/server/server.js'
+import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { startServer } from '../../packages/server/src/server.js'
 
 /** Each in a language that nobody has loaded before. */
 const libraryIn = (language: string): Scenario => ({
@@ -35,7 +35,7 @@ test('so may the dump that it begins with', async () => {
   const commands = [['SEARCH.COUNT', 'books', '{"title":"buddenbrooks"}']]
   // As in a process in which nobody has searched.
   vi.resetModules()
-  const { playScenario: play } = await import('../../properties/scenarios.js')
+  const { playScenario: play } = await import('../../packages/explore/src/scenarios.js')
   const again = await play({ ...libraryIn('finnish'), given: { store: store as never, commands } })
   expect(again.sandbox.store.run('SEARCH.LISTINDEXES')).toHaveLength(1)
 })

@@ -1,9 +1,9 @@
 import type { LockCreateConfig } from '@upstash/lock'
 import { Redis } from '@upstash/redis'
 import { vi } from 'vitest'
+import { startServer } from '../../packages/server/src/server.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
-import { startServer } from '../../src/server/server.js'
 
 /** The SDK's client; the libraries see its types through the door for CommonJS, which makes others of them. */
 export type Client = Redis & LockCreateConfig['redis']

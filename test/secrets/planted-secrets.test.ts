@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { writerOf } from '../../packages/server/src/control/wire-entry.js'
 import { createSandbox } from '../../src/index.js'
 import { type Bytes, fromBase64, latin1, text, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { loadTrace, toHtml } from '../../src/report/index.js'
 import { Redaction, standardRedaction } from '../../src/report/redaction.js'
-import { writerOf } from '../../src/server/control/wire-entry.js'
 import { askQueue, askStore } from '../report/worlds.js'
 import { runs } from '../support/effort.js'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type RunningServer, startServer } from '../../packages/server/src/server.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { createSandbox, type Sandbox, spikeAt, steady } from '../../src/index.js'
-import { type RunningServer, startServer } from '../../src/server/server.js'
 
 const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
 

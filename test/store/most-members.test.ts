@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { limitRows } from '../../src/server/limit-rows.js'
+import { limitRows } from '../../packages/server/src/limit-rows.js'
 import { mostMembers } from '../../src/store/command/memory.js'
 import { storeInternals } from '../../src/store/internals.js'
 

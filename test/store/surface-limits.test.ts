@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { connector } from '../../src/server/redis-port/in-process.js'
+import { connector } from '../../packages/server/src/redis-port/in-process.js'
 import { Rest } from '../support/ask.js'
 
 // Limits of plans. Expectations: store.md 10.

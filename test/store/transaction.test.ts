@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connector } from '../../packages/server/src/redis-port/in-process.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { connector } from '../../src/server/redis-port/in-process.js'
 
 let sandbox: Sandbox
 

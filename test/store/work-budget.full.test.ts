@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseUsage, writeCommand } from '../../properties/values/command-usage.js'
+import { parseUsage, writeCommand } from '../../packages/explore/src/values/command-usage.js'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { globMatcher } from '../../src/kernel/glob.js'
 import { Work } from '../../src/kernel/work.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Play, playScenario, type Scenario } from '../../properties/scenarios.js'
+import { type Play, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 /** The code under test: registers its handlers, and may publish through the sandbox. */

@@ -1,7 +1,7 @@
 // The generated parts of docs/mcp.md: the table of tools, and a conversation as it is played. `npm run docs` writes them.
-import { called, tools } from '../../src/server/mcp/tools.js'
-import { ServerWorld } from '../../src/server/mcp/world.js'
-import { startServer } from '../../src/server/server.js'
+import { called, tools } from '../../packages/server/src/mcp/tools.js'
+import { ServerWorld } from '../../packages/server/src/mcp/world.js'
+import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'
 

@@ -1,4 +1,4 @@
-import { exitCodes, programs } from '../../src/server/programs/programs.js'
+import { exitCodes, programs } from '../../packages/server/src/programs/programs.js'
 
 interface Option {
   readonly type: string

@@ -1,5 +1,5 @@
-import { orders } from '../../src/server/control/control.js'
-import type { Order } from '../../src/server/control/order.js'
+import { orders } from '../../packages/server/src/control/control.js'
+import type { Order } from '../../packages/server/src/control/order.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The world', /^(?:|\/reset|\/state|\/snapshot|\/place|\/fork)$/],

@@ -1,6 +1,6 @@
 // The generated tables of docs/faults.md: `npm run docs` writes them.
 
-import { literal } from '../../properties/delivery/rule-literal.js'
+import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Carriage } from '../../src/faults/row.js'
 import { type FaultPoint, faultPoints } from '../../src/index.js'

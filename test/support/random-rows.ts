@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type CommandOptions, commands } from '../../properties/values/arbitraries.js'
+import { type CommandOptions, commands } from '../../packages/explore/src/values/arbitraries.js'
 
 /** A command, or milliseconds that pass. */
 export type Row = { readonly argv: readonly string[] } | { readonly advance: number }

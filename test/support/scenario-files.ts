@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { stringify } from 'yaml'
-import { scenarios } from '../../properties/scenarios.js'
+import { scenarios } from '../../packages/explore/src/scenarios.js'
 import { faultSchema } from '../../src/faults/fault-schema.js'
 import { faultRuleSchema } from '../../src/rules/rule-schema.js'
 import { expectationKinds, expectationNames, oneExpectation } from '../../src/scenarios/expectations.js'
@@ -34,7 +34,7 @@ export function scenarioFiles(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(scenarios).map(([name, scenario]) => [
       `${name}.yaml`,
-      `# yaml-language-server: $schema=../schema/scenario.schema.json\n# Generated from properties/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
+      `# yaml-language-server: $schema=../schema/scenario.schema.json\n# Generated from packages/explore/src/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
     ]),
   )
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { buildInspector } from '../../build-inspector.ts'
+import { buildInspector } from '../../packages/inspector/build.ts'
 
 await buildInspector()
 

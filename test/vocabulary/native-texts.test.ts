@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connector } from '../../src/server/redis-port/in-process.js'
+import { connector } from '../../packages/server/src/redis-port/in-process.js'
 
 // Clients of the native protocol have no words of a vendor: the addresses in texts are the vendor's, as over REST with an SDK.
 

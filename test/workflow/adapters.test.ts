@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { Client as QueueClient } from '@upstash/qstash'
 import { setupServer } from 'msw/node'
 import { expect, onTestFinished, test } from 'vitest'
+import { startServer } from '../../packages/server/src/server.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { mswHandlers } from '../../src/adapters/msw.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
-import { startServer } from '../../src/server/server.js'
 import { connectionOf, everyKind, expected } from './every-kind.js'
 
 // One workflow with every kind of step, through every way to the double. [workflow.md 1 to 11]

@@ -1,8 +1,8 @@
+import { preciseText, toInt64 } from '../../../packages/lua/src/runtime/number-text.js'
+import type { Value } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { preciseText, toInt64 } from '../../lua/runtime/number-text.js'
-import type { Value } from '../../lua/runtime/value.js'
-import { LuaTable } from '../../lua/runtime/value.js'
 import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]

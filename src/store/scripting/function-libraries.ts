@@ -1,18 +1,24 @@
-import type { Bytes } from '../../kernel/bytes.js'
-import { load } from '../../lua/compiler/chunk.js'
-import { createBareEnvironment, createEnvironment, createMachine, type Machine, protection } from '../../lua/machine.js'
+import { load } from '../../../packages/lua/src/compiler/chunk.js'
+import {
+  createBareEnvironment,
+  createEnvironment,
+  createMachine,
+  type Machine,
+  protection,
+} from '../../../packages/lua/src/machine.js'
 import {
   type Budget,
   BudgetExhausted,
   hostErrorValue,
   LuaError,
   type RandomState,
-} from '../../lua/runtime/activation.js'
-import { library } from '../../lua/runtime/library-arguments.js'
-import { numberText } from '../../lua/runtime/number-text.js'
-import type { LuaFunction, Result, Value } from '../../lua/runtime/value.js'
-import { LuaTable } from '../../lua/runtime/value.js'
-import { LuaSyntaxError } from '../../lua/syntax/lexer.js'
+} from '../../../packages/lua/src/runtime/activation.js'
+import { library } from '../../../packages/lua/src/runtime/library-arguments.js'
+import { numberText } from '../../../packages/lua/src/runtime/number-text.js'
+import type { LuaFunction, Result, Value } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
+import { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
+import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
 import type { Reply } from '../command/reply.js'
 import { listOf, tableWith } from './conversion.js'

@@ -1,7 +1,7 @@
+import { compile } from '../../../packages/lua/src/compiler/chunk.js'
+import type { LuaFunction } from '../../../packages/lua/src/runtime/value.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
-import { compile } from '../../lua/compiler/chunk.js'
-import type { LuaFunction } from '../../lua/runtime/value.js'
 import { readScript, type ScriptFlags } from './shebang.js'
 
 /** A script read and compiled. It belongs to no store and no run. */

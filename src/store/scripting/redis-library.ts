@@ -1,8 +1,15 @@
+import {
+  charge,
+  chargeParts,
+  exhausted,
+  hostErrorValue,
+  longJoin,
+  vm,
+} from '../../../packages/lua/src/runtime/activation.js'
+import { library } from '../../../packages/lua/src/runtime/library-arguments.js'
+import type { LuaTable, Result, Value } from '../../../packages/lua/src/runtime/value.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
-import { charge, chargeParts, exhausted, hostErrorValue, longJoin, vm } from '../../lua/runtime/activation.js'
-import { library } from '../../lua/runtime/library-arguments.js'
-import type { LuaTable, Result, Value } from '../../lua/runtime/value.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import type { Command } from '../command/command.js'

@@ -1,7 +1,7 @@
+import { parseNumber } from '../../../packages/lua/src/runtime/number-text.js'
+import type { Value } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import { parseNumber } from '../../lua/runtime/number-text.js'
-import type { Value } from '../../lua/runtime/value.js'
-import { LuaTable } from '../../lua/runtime/value.js'
 import type { Command } from '../command/command.js'
 import type { Reply } from '../command/reply.js'
 import {

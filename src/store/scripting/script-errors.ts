@@ -1,9 +1,9 @@
+import type { LuaError } from '../../../packages/lua/src/runtime/activation.js'
+import { plainText } from '../../../packages/lua/src/runtime/operations.js'
+import type { Value } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable, typeName } from '../../../packages/lua/src/runtime/value.js'
+import type { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
 import { type Bytes, text } from '../../kernel/bytes.js'
-import type { LuaError } from '../../lua/runtime/activation.js'
-import { plainText } from '../../lua/runtime/operations.js'
-import type { Value } from '../../lua/runtime/value.js'
-import { LuaTable, typeName } from '../../lua/runtime/value.js'
-import type { LuaSyntaxError } from '../../lua/syntax/lexer.js'
 import { ReplyError } from '../command/reply.js'
 
 // Error texts of scripts and functions. Wordings: store.md 9; where the service's own is not public, redis 7.0's.

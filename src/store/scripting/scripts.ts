@@ -1,9 +1,14 @@
+import { initialRandom } from '../../../packages/lua/src/libraries/library-math.js'
+import { createEnvironment, createMachine, type Machine } from '../../../packages/lua/src/machine.js'
+import {
+  type Budget,
+  BudgetExhausted,
+  isStackOverflow,
+  LuaError,
+} from '../../../packages/lua/src/runtime/activation.js'
+import type { LuaTable } from '../../../packages/lua/src/runtime/value.js'
+import { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { initialRandom } from '../../lua/libraries/library-math.js'
-import { createEnvironment, createMachine, type Machine } from '../../lua/machine.js'
-import { type Budget, BudgetExhausted, isStackOverflow, LuaError } from '../../lua/runtime/activation.js'
-import type { LuaTable } from '../../lua/runtime/value.js'
-import { LuaSyntaxError } from '../../lua/syntax/lexer.js'
 import type { User } from '../access/access.js'
 import type { Reply, ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'

@@ -1,5 +1,5 @@
+import { cString } from '../../../packages/lua/src/syntax/lexer.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import { cString } from '../../lua/syntax/lexer.js'
 import * as refuse from './script-errors.js'
 
 // The first line of a script or library, which says how to run it. [store.md 9.5, redis 7.0]

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { playScenario } from '../../../properties/scenarios.js'
+import { playScenario } from '../../../packages/explore/src/scenarios.js'
+import { readScenarioFile } from '../../../packages/server/src/scene/file.js'
 import { copyForms } from '../../../src/report/copy/forms.js'
 import type { Selection } from '../../../src/report/copy/selection.js'
 import type { Trace } from '../../../src/report/trace.js'
-import { readScenarioFile } from '../../../src/server/scene/file.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
 

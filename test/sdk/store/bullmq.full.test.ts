@@ -2,8 +2,8 @@ import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { describe } from 'vitest'
 import { expect, test } from '../../../fixtures/vitest.js'
+import { connector } from '../../../packages/server/src/redis-port/in-process.js'
 import type { Sandbox } from '../../../src/index.js'
-import { connector } from '../../../src/server/redis-port/in-process.js'
 
 // BullMQ keeps its jobs in the data store and goes by the clock and the timers of its process.
 

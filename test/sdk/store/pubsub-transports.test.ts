@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from '@upstash/redis'
 import { setupServer } from 'msw/node'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startServer } from '../../../packages/server/src/server.js'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
 import { mswHandlers } from '../../../src/adapters/msw.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import { startServer } from '../../../src/server/server.js'
 
 // The SDK's subscriptions over every way on which event streams travel.
 

@@ -1,6 +1,6 @@
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, describe, it } from 'vitest'
-import { type RunningServer, startServer } from '../../../src/server/server.js'
+import { type RunningServer, startServer } from '../../../packages/server/src/server.js'
 import { examples, setups } from './examples.js'
 
 // The same examples against `stuntdouble serve --clock manual`: sockets, HTTP, a path prefix.

@@ -1,0 +1,83 @@
+import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
+import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
+import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
+import { deliveryOf, type Endpoint, endpointAnswer, endpointUrl } from './endpoint.js'
+import { EventLines } from './event-lines.js'
+import { neutralHeaders, spoken, spokenName } from './spoken.js'
+
+/** A fresh double, in this process, whose time begins now and moves when a case waits. */
+export class DoubleSide implements Side {
+  readonly name: 'double' = 'double'
+  readonly sandbox: Sandbox
+  readonly #deliveries: Delivery[] = []
+
+  constructor(
+    readonly prefix: string,
+    readonly vocabulary: Vocabulary,
+    readonly reached: Endpoint | undefined,
+  ) {
+    this.sandbox = createSandbox({ vocabulary, startAt: Date.now(), journal: false, warn: () => {} })
+    if (reached === undefined) return
+    const { origin, pathname } = new URL(reached.url)
+    this.sandbox.destinations.on(`${origin}${pathname}*`, async (request) => {
+      const delivery = deliveryOf(request.method, request.url, request.headers, await request.text(), vocabulary)
+      this.#deliveries.push(delivery)
+      const { status, headers, body } = endpointAnswer(delivery, vocabulary)
+      return new Response(body, { status, headers })
+    })
+  }
+
+  undo(): void {
+    // Nothing of a double is left.
+  }
+
+  endpoint(asked: Readonly<Record<string, string | number>> = {}): string {
+    return endpointUrl(this.reached, this.prefix, asked)
+  }
+
+  own(name: string): string {
+    return spokenName(name, this.vocabulary)
+  }
+
+  deliveries(): readonly Delivery[] {
+    return this.#deliveries
+  }
+
+  now(): number {
+    return this.sandbox.clock.now()
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    await this.sandbox.clock.advance(milliseconds)
+  }
+
+  async ask(ask: Ask): Promise<Answered> {
+    const response = await this.#fetch(ask)
+    const body = fromArray(new Uint8Array(await response.arrayBuffer()))
+    return { status: response.status, headers: neutralHeaders(response.headers, this.vocabulary), body }
+  }
+
+  async open(ask: Ask): Promise<OpenStream> {
+    const abort = new AbortController()
+    const response = await this.#fetch(ask, abort.signal)
+    return new EventLines(response, neutralHeaders(response.headers, this.vocabulary), abort)
+  }
+
+  #fetch(ask: Ask, signal?: AbortSignal): Promise<Response> {
+    const { addresses, tokens } = this.sandbox
+    const isStore = ask.service === 'store'
+    const { url, headers } = spoken(ask, {
+      address: isStore ? addresses.store : addresses.queue,
+      token: isStore ? tokens.store : tokens.queue,
+      readOnlyToken: isStore ? tokens.readonly : undefined,
+      vocabulary: this.vocabulary,
+    })
+    return this.sandbox.fetch(url, {
+      method: ask.method,
+      headers,
+      ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
+      ...(signal !== undefined && { signal }),
+    })
+  }
+}

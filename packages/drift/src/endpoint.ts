@@ -1,0 +1,110 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
+import { ownHeader } from '../../../src/protocol/vocabulary.js'
+import type { Delivery } from './case.js'
+import { neutralHeaders } from './spoken.js'
+
+// Where the queue delivers to. It does what the query of the url says, and so needs no state: `status=500` is answered,
+// `fails=2` fails the first two attempts, by the number of retries that the delivery tells.
+
+export interface Endpoint {
+  /** As the queue reaches it. */
+  readonly url: string
+  /** What has arrived for a case; nothing where somebody else answers. */
+  deliveries(prefix: string): readonly Delivery[]
+}
+
+/** Parameter that tells for which case a delivery is. */
+const caseParameter = 'drift'
+
+export function endpointUrl(
+  endpoint: Endpoint | undefined,
+  prefix: string,
+  asked: Readonly<Record<string, string | number>>,
+): string {
+  if (endpoint === undefined) throw new Error('there is no endpoint')
+  const url = new URL(endpoint.url)
+  for (const [name, value] of Object.entries({ [caseParameter]: prefix, ...asked }))
+    url.searchParams.set(name, String(value))
+  return url.href
+}
+
+export function deliveryOf(
+  method: string,
+  url: string,
+  headers: Headers,
+  body: string,
+  vocabulary: Vocabulary,
+): Delivery {
+  const asked = Object.fromEntries(new URL(url, 'http://endpoint.test').searchParams)
+  return { method, asked, headers: neutralHeaders(headers, vocabulary), body }
+}
+
+interface EndpointAnswer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** What the endpoint answers to a delivery. */
+export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Vocabulary): EndpointAnswer {
+  const fails = Number(asked.fails ?? 0)
+  const status = Number(headers['service-retried'] ?? 0) < fails ? 500 : Number(asked.status ?? 200)
+  return {
+    status: status >= 200 && status <= 599 ? status : 200,
+    headers: {
+      'content-type': 'text/plain',
+      ...(status === 489 && { [ownHeader('NonRetryable-Error', vocabulary)]: 'true' }),
+    },
+    body: `drift ${status}`,
+  }
+}
+
+/** Answers at a port of this machine, to which the endpoint's url leads, and keeps what arrives. */
+export class Listener implements Endpoint {
+  readonly #deliveries: Delivery[] = []
+  readonly #server: Server
+
+  private constructor(
+    readonly url: string,
+    vocabulary: Vocabulary,
+  ) {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = Buffer.concat(chunks).toString('utf8')
+        const delivery = deliveryOf(request.method!, request.url!, webHeaders(request.headers), body, vocabulary)
+        this.#deliveries.push(delivery)
+        const answer = endpointAnswer(delivery, vocabulary)
+        response.writeHead(answer.status, answer.headers).end(answer.body)
+      })
+    })
+  }
+
+  /** @param url that leads to the port */
+  static open(url: string, port: number, vocabulary: Vocabulary): Promise<Listener> {
+    const listener = new Listener(url, vocabulary)
+    return new Promise((resolve, reject) => {
+      listener.#server.once('error', reject)
+      listener.#server.listen(port, '127.0.0.1', () => resolve(listener))
+    })
+  }
+
+  deliveries(prefix: string): readonly Delivery[] {
+    return this.#deliveries.filter(({ asked }) => asked[caseParameter] === prefix)
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+}
+
+function webHeaders(headers: IncomingHttpHeaders): Headers {
+  return new Headers(
+    Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}

@@ -1,0 +1,119 @@
+import { text } from '../../../src/kernel/bytes.js'
+import { parsedJson } from '../../../src/kernel/parsed-json.js'
+import type { Ask, LeftOut } from './case.js'
+
+// What may be sent to a queue that others may use: see harmless.ts.
+
+/** Requests that are never sent to a real queue. */
+export const neverAsked: readonly LeftOut[] = [
+  { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are those of all applications, and secret' },
+  {
+    name: 'DELETE /v2/messages, DELETE /v2/dlq, POST /v2/dlq/retry',
+    because: 'what they take are filters, which may fit what others have published',
+  },
+  {
+    name: 'GET /v2/schedules, GET /v2/topics, GET /v2/flowControl, GET /v2/globalParallelism',
+    because: 'they list what others have; each is read by its name',
+  },
+]
+
+export interface Ours {
+  readonly prefix: string
+  /** Where messages may go. */
+  readonly endpoint: string | undefined
+  /** Of messages and dead letters. */
+  readonly ids: ReadonlySet<string>
+}
+
+/** Ids of nobody, which are asked for to see an error. */
+const madeUp = /^(?:msg_stuntdouble\w*|0000000000000-0)$/
+
+/** Why a request may not be sent, or `undefined`. */
+export function queueRefusal(ask: Ask, ours: Ours): string | undefined {
+  const [path = ''] = ask.path.split('?')
+  const [, , kind = '', name = '', action = ''] = path.split('/')
+  const isOurs = (found: string): boolean => decodeURIComponent(found).startsWith(ours.prefix)
+  const isOurId = (id: string): boolean => ours.ids.has(decodeURIComponent(id)) || madeUp.test(id)
+  const may = ((): boolean => {
+    switch (kind) {
+      case 'publish':
+        return mayGoTo(behind(ask.path, '/v2/publish/'), ours)
+      case 'enqueue':
+        return isOurs(name) && mayGoTo(behind(ask.path, `/v2/enqueue/${name}/`), ours)
+      case 'batch':
+        return destinationsIn(ask).every((destination) => mayGoTo(destination, ours))
+      case 'schedules':
+        if (ask.method === 'POST' && action !== 'pause' && action !== 'resume')
+          return mayGoTo(behind(ask.path, '/v2/schedules/'), ours) && isOurs(headerOf(ask, 'service-schedule-id'))
+        return ask.method === 'GET' || isOurs(name)
+      case 'queues':
+        return ask.method === 'GET' || isOurs(name === '' ? queueIn(ask) : name)
+      case 'topics':
+        return (ask.method === 'GET' || isOurs(name)) && groupUrls(ask).every((url) => mayGoTo(url, ours))
+      case 'messages':
+        return isOurId(name)
+      case 'dlq':
+        if (name === 'retry') return isOurId(action)
+        return name === '' ? ask.method === 'GET' : isOurId(name)
+      case 'events':
+      case 'logs':
+      case 'globalParallelism':
+      case 'readiness':
+        return ask.method === 'GET'
+      case 'flowControl':
+        return name === '' ? ask.method === 'GET' : isOurs(name)
+      default:
+        return false
+    }
+  })()
+  return may ? undefined : `${ask.method} ${path} is about something that is not ours`
+}
+
+/** To our endpoint, to a group of ours, or to something that is no url at all. */
+function mayGoTo(destination: string, { prefix, endpoint }: Ours): boolean {
+  if (destination.startsWith(prefix)) return true
+  if (/^https?:/i.test(destination)) return endpoint !== undefined && destination.startsWith(endpoint)
+  return destination.startsWith('stuntdouble')
+}
+
+function behind(path: string, start: string): string {
+  return path.slice(start.length)
+}
+
+function headerOf({ headers = {} }: Ask, name: string): string {
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1] ?? ''
+}
+
+function bodyOf({ body }: Ask): unknown {
+  return body === undefined ? undefined : parsedJson(text(body))
+}
+
+function destinationsIn(ask: Ask): string[] {
+  const items = bodyOf(ask)
+  return Array.isArray(items)
+    ? items.map((item) => String((item as { destination?: unknown } | null)?.destination))
+    : []
+}
+
+function queueIn(ask: Ask): string {
+  const { queueName } = (bodyOf(ask) ?? {}) as { queueName?: unknown }
+  return typeof queueName === 'string' ? queueName : ''
+}
+
+function groupUrls(ask: Ask): string[] {
+  const { endpoints } = (bodyOf(ask) ?? {}) as { endpoints?: readonly { url?: string }[] }
+  return (endpoints ?? []).flatMap(({ url }) => url ?? [])
+}
+
+/** What an id may look like: anything else could lead a path elsewhere, as `.` leads to all messages. */
+const idForm = /^[\w-]{1,200}$/
+
+/** Ids that an answer shows to be ours: those of what we published, and of the dead letters of it. */
+export function ownIds(ask: Ask, answer: string, known: ReadonlySet<string>): readonly string[] {
+  if (ask.service !== 'queue') return []
+  const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'
+  const asked = /^\/v2\/dlq\?messageId=([^&]+)$/.exec(ask.path)?.[1]
+  if (!publishes && (asked === undefined || !known.has(asked))) return []
+  const found = answer.matchAll(publishes ? /"messageId":\s*"([^"]+)"/g : /"dlqId":\s*"([^"]+)"/g)
+  return [...found].map(([, id]) => id!).filter((id) => idForm.test(id))
+}

@@ -1,0 +1,206 @@
+import { type Bytes, text, utf8 } from '../../../src/kernel/bytes.js'
+import { ReplyError } from '../../../src/store/command/reply.js'
+import { commandTable } from '../../../src/store/commands/index.js'
+import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
+import type { Ask, LeftOut } from './case.js'
+
+// What may be sent to a database that others may use. One gate for everything that goes out: whatever a table of the
+// contract or a scenario says, nothing leaves that names a key without the prefix or concerns the whole database.
+
+/** Commands that are never sent to a real service, in no form. */
+export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
+  {
+    name: 'FLUSHDB, FLUSHALL, SWAPDB',
+    names: /^(?:FLUSHDB|FLUSHALL|SWAPDB|MOVE)$/,
+    because: 'they delete what others have stored',
+  },
+  {
+    name: 'SCRIPT FLUSH, FUNCTION FLUSH',
+    names: /^(?:SCRIPT|FUNCTION) FLUSH$/,
+    because: 'they delete what others have loaded',
+  },
+  {
+    name: 'SCRIPT KILL, FUNCTION KILL',
+    names: /^(?:SCRIPT|FUNCTION) KILL$/,
+    because: 'they end what others are running',
+  },
+  { name: 'FUNCTION RESTORE', names: /^FUNCTION RESTORE$/, because: 'it may replace the libraries of others' },
+  {
+    name: 'ACL and its subcommands',
+    names: /^ACL(?: .*)?$/,
+    because: 'they are about the users of the whole database',
+  },
+  {
+    name: 'CONFIG GET, CONFIG SET',
+    names: /^CONFIG(?: .*)?$/,
+    because: 'the settings are those of the whole database',
+  },
+  {
+    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
+    names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
+    because: 'they tell of the whole server, or burden it',
+  },
+  { name: 'RANDOMKEY, DBSIZE', names: /^(?:RANDOMKEY|DBSIZE)$/, because: 'they tell of the keys of others' },
+  { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it hands out the libraries of others' },
+  {
+    name: 'SEARCH.LISTINDEXES, SEARCH.LISTALIASES',
+    names: /^SEARCH\.LIST(?:INDEXES|ALIASES)$/,
+    because: 'they list the indexes of others',
+  },
+  {
+    name: 'AUTH, QUIT, SHUTDOWN, DEBUG, REPLICAOF, MIGRATE, CLUSTER, MODULE, SAVE, CLIENT',
+    names:
+      /^(?:AUTH|QUIT|SHUTDOWN|DEBUG|REPLICAOF|SLAVEOF|MIGRATE|CLUSTER|MODULE|SAVE|BGSAVE|BGREWRITEAOF|CLIENT|FAILOVER)(?: .*)?$/,
+    because: 'a server that has them after all would lose more than a comparison is worth',
+  },
+]
+
+/** Commands without keys that change nothing, and tell nothing of others. */
+const harmless =
+  /^(?:PING|ECHO|TIME|INFO|COMMAND|SELECT|WAIT|WAITAOF|SCRIPT (?:EXISTS|LOAD)|FUNCTION STATS|PUBSUB NUMPAT|JSON\.DEBUG HELP|XGROUP HELP|XINFO HELP|MULTI|EXEC|DISCARD|UNWATCH|HELLO|RESET|ROLE|LOLWUT)$/
+
+/** Commands whose first word behind the name is a name of ours, though it is no key: patterns, libraries, channels. */
+const named =
+  /^(?:KEYS|PUBLISH|PUBSUB CHANNELS|PUBSUB NUMSUB|FUNCTION DELETE|SUBSCRIBE|UNSUBSCRIBE|PSUBSCRIBE|PUNSUBSCRIBE|SPUBLISH|WATCH)$/
+
+/** Nobody has such a command: its error is what is asked for. */
+const madeUp = /^(?:STUNTDOUBLE\w*)?$/i
+const madeUpIn = /^STUNTDOUBLE$/
+
+/** Why a request may not be sent to the real service, or `undefined`. */
+export function refusal(ask: Ask, prefix: string): string | undefined {
+  if (ask.service === 'queue') return undefined
+  if (ask.method === 'OPTIONS' || !/^(?:GET|HEAD|POST|PUT)$/.test(ask.method)) return undefined
+  for (const argv of rowsOf(ask)) {
+    const reason = refusalOf(argv, utf8(prefix))
+    if (reason !== undefined) return reason
+  }
+  return undefined
+}
+
+/** Every word of a request that begins with the prefix: the keys that it may make are among them. */
+export function ownWords(ask: Ask, prefix: string): readonly Bytes[] {
+  return ask.service === 'queue' ? [] : rowsOf(ask).flatMap((argv) => argv.filter((word) => word.startsWith(prefix)))
+}
+
+/** The commands of a request, as far as it can be read; one that cannot be read runs nothing. */
+function rowsOf({ path, body = utf8('') }: Ask): readonly (readonly Bytes[])[] {
+  const [route = '', ...query] = path.split('?')
+  try {
+    if (route === '/pipeline' || route === '/multi-exec') return rowsOfJson(body)
+    if (route === '/') return [argvOfJson(body)]
+    const argv = argvOfPath(route, query.join('?'), body)
+    return /^(?:monitor|subscribe|psubscribe)$/.test(route.split('/')[1] ?? '')
+      ? [argvOfPath(route, '', utf8(''))]
+      : [argv]
+  } catch (error) {
+    if (error instanceof ReplyError) return []
+    throw error
+  }
+}
+
+/** Why a command may not be sent, or `undefined`. */
+export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undefined {
+  const [first = '', second = ''] = argv.map((word) => text(word).toUpperCase())
+  const name = commandTable.find(argv)?.name ?? first
+  for (const { names, because } of neverSent)
+    if (names.test(name) || names.test(`${first} ${second}`)) return `${name} is never sent: ${because}`
+  if (leavesDatabase(name, argv)) return `${name} would go to another database`
+  const own = (word: Bytes | undefined): boolean => word?.startsWith(prefix) === true
+  if (harmless.test(name) || harmless.test(`${first} ${second}`) || madeUp.test(first) || madeUpIn.test(second))
+    return undefined
+  // Streams of the whole server show lines of others, which nobody keeps.
+  if (name === 'MONITOR') return undefined
+  const command = commandTable.find(argv)
+  const behind = argv.slice(name.split(' ').length)
+  if (named.test(name) || command === undefined) {
+    // PUBSUB NUMSUB alone is an empty list.
+    const isOurs = named.test(name) ? behind.slice(0, name === 'PUBLISH' ? 1 : undefined).every(own) : own(behind[0])
+    if (name === 'KEYS' || name === 'PUBSUB CHANNELS' ? own(behind[0]) : isOurs) return undefined
+    return (command !== undefined && argv.length < command.minWords) || behind.length === 0
+      ? keyless(name)
+      : `${name} names something that does not begin with the prefix`
+  }
+  // Too few words: an error, whatever they are.
+  if (argv.length < command.minWords || argv.length > command.maxWords) return undefined
+  return refusalOfWords(
+    command.name,
+    behind,
+    command.namesIn(argv).keys.map(({ name: key }) => key),
+    own,
+  )
+}
+
+function leavesDatabase(name: string, argv: readonly Bytes[]): boolean {
+  if (name === 'SELECT') return /^-?\d+$/.test(argv[1] ?? '') && argv[1] !== '0'
+  const at = name === 'COPY' ? argv.findIndex((word) => word.toUpperCase() === 'DB') : -1
+  return at !== -1 && argv[at + 1] !== '0'
+}
+
+function keyless(name: string): string | undefined {
+  return name === 'PUBSUB CHANNELS' ? 'PUBSUB CHANNELS without a pattern tells of the channels of others' : undefined
+}
+
+/** Words that hold a name though they are no keys: what a scan looks for, and what an index is made over. */
+function refusalOfWords(
+  name: string,
+  words: readonly Bytes[],
+  keys: readonly Bytes[],
+  own: (word: Bytes | undefined) => boolean,
+): string | undefined {
+  if (name === 'SCAN') return scansOwn(words, own) ? undefined : 'SCAN goes with one MATCH and the prefix only'
+  if (/^SORT(?:_RO)?$/.test(name) && !sortsByOwn(words, own))
+    return `${name} reads keys that do not begin with the prefix`
+  if (name === 'FUNCTION LIST')
+    return behindWord(words, 'LIBRARYNAME', own) ? undefined : 'FUNCTION LIST goes with LIBRARYNAME and the prefix only'
+  if (name === 'FUNCTION LOAD') return loadsOwn(words, own) ? undefined : 'FUNCTION LOAD takes libraries of ours only'
+  if (name.startsWith('SEARCH.')) return searchesOwn(name, words, own) ? undefined : `${name} names what is not ours`
+  if (/^(?:EVAL|FCALL)/.test(name) && keys.length === 0)
+    return callsOf(words).every((called) => /^(?:PING|ECHO|STUNTDOUBLE)$/.test(called))
+      ? undefined
+      : `${name} names no key, and its script may touch any`
+  // Its keys cannot be told: an error, and if it were none, one about names of ours.
+  if (keys.length === 0) return words.length === 0 || words.some(own) ? undefined : `${name} names no key`
+  return keys.every(own) ? undefined : `${name} names a key that does not begin with the prefix`
+}
+
+/** Of two patterns the last one counts, and the word behind TYPE or COUNT is none. */
+function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  const at = options.findIndex((word, place) => place % 2 === 0 && word.toUpperCase() === 'MATCH')
+  const isOnly = options.filter((word) => word.toUpperCase() === 'MATCH').length === 1
+  return at !== -1 && isOnly && own(options[at + 1])
+}
+
+/** `#` is the element itself, and what holds no `*` names no key. */
+function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  return words.every((word, at) => {
+    const before = words[at - 1]?.toUpperCase()
+    return at < 2 || (before !== 'BY' && before !== 'GET') || !word.includes('*') || own(word)
+  })
+}
+
+/** The library and every function that it registers have names of ours. */
+function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  const code = words.at(-1) ?? ''
+  const names = [...code.matchAll(/(?:name=|register_function\(\s*['"]|function_name\s*=\s*['"])(\w*)/g)]
+  return names.every(([, found]) => own(found as Bytes))
+}
+
+function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
+  if (!own(words[0]) || (name === 'SEARCH.ALIASADD' && !own(words[1]))) return false
+  if (name !== 'SEARCH.CREATE') return true
+  const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
+  const count = Number(words[at + 1])
+  // Without a prefix an index holds what others have stored.
+  return at !== -1 && count > 0 && words.slice(at + 2, at + 2 + count).every(own)
+}
+
+/** What a script calls, as far as it says so. */
+function callsOf(words: readonly Bytes[]): string[] {
+  return [...(words[0] ?? '').matchAll(/\bp?call\(\s*(?:['"](\w+))?/g)].map(([, called = '']) => called.toUpperCase())
+}
+
+function behindWord(words: readonly Bytes[], keyword: string, own: (word: Bytes | undefined) => boolean): boolean {
+  const at = words.findIndex((word) => text(word).toUpperCase() === keyword)
+  return at !== -1 && own(words[at + 1])
+}

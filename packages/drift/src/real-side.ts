@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Bytes, fromArray, text, toArray } from '../../../src/kernel/bytes.js'
+import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
+import { type Endpoint, endpointUrl } from './endpoint.js'
+import { EventLines } from './event-lines.js'
+import { ownWords, refusal } from './harmless.js'
+import { ownIds, queueRefusal } from './harmless-queue.js'
+import { type Address, neutralHeaders, spoken, spokenName } from './spoken.js'
+
+/** Milliseconds for one request. */
+const longestRequest = 30_000
+/** Bytes of one answer; those of the contract have a few thousand. */
+const longestAnswer = 16 * 1024 * 1024
+/** Seconds that a service may ask to wait, and how often in a row. */
+const longestRest = 120
+const mostRests = 5
+
+/** A request that must not be sent; the contract or the guard is wrong. */
+export class NotSent extends Error {}
+
+/** The service could not be asked: it is away, too slow, or asks for more patience than there is. */
+export class Away extends Error {}
+
+export interface RealService {
+  readonly store: Address | undefined
+  readonly queue: Address | undefined
+  /** How we name ourselves. */
+  readonly userAgent: string
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** The connection to the real service, for the whole run. It counts what it sends, and ends when it is told to. */
+export class RealConnection {
+  /** Requests that were sent. */
+  sent = 0
+  readonly #abort = new AbortController()
+
+  /** @param patience for one request, its answer included, milliseconds */
+  constructor(
+    readonly service: RealService,
+    readonly patience: number = longestRequest,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** Ends what is under way; nothing more is sent but what cleans up. */
+  interrupt(): void {
+    this.#abort.abort(new Away('interrupted'))
+  }
+
+  /**
+   * Asks, and reads the answer.
+   * @param signals of an interruption; clean-up goes without
+   */
+  async fetch<T>(ask: Ask, signals: readonly AbortSignal[], read: (response: Response) => Promise<T>): Promise<T> {
+    const address = ask.service === 'store' ? this.service.store : this.service.queue
+    if (address === undefined) throw new NotSent(`there is no url of the ${ask.service}`)
+    const { url, headers } = spoken(ask, address)
+    for (let rests = 0; ; rests++) {
+      for (const signal of signals) signal.throwIfAborted()
+      this.sent++
+      const done = await this.#inTime(signals, async (signal) => {
+        const response = await this.#once(ask, url, headers, signal)
+        const rest = restAsked(response)
+        if (rest === undefined || rests === mostRests) return { value: await read(response) }
+        await response.body?.cancel()
+        return { rest }
+      })
+      if ('value' in done) return done.value
+      if (done.rest > longestRest) throw new Away(`it asks to wait ${done.rest} seconds (429)`)
+      await sleep(done.rest * 1000, undefined, { signal: AbortSignal.any([...signals]) })
+    }
+  }
+
+  /**
+   * A timer of our own: Node.js 20 may collect a signal of `AbortSignal.timeout` that only `AbortSignal.any` refers to, and
+   * then it never comes.
+   */
+  async #inTime<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController()
+    const { promise, reject } = withReject()
+    const end = (reason: unknown): void => {
+      reject(reason)
+      abort.abort(reason)
+    }
+    const timer = setTimeout(() => end(new Away(`no answer within ${this.patience / 1000} seconds`)), this.patience)
+    const listening = signals.map((signal) => ({ signal, listener: () => end(signal.reason) }))
+    for (const { signal, listener } of listening) signal.addEventListener('abort', listener)
+    try {
+      return await Promise.race([work(abort.signal), promise])
+    } catch (error) {
+      for (const signal of signals) signal.throwIfAborted()
+      throw error instanceof Away ? error : new Away(reasonOf(error))
+    } finally {
+      clearTimeout(timer)
+      for (const { signal, listener } of listening) signal.removeEventListener('abort', listener)
+    }
+  }
+
+  #once(ask: Ask, url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    return this.service.fetch(url, {
+      method: ask.method,
+      headers: { ...headers, 'user-agent': this.service.userAgent },
+      ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
+      // Another address would get the token.
+      redirect: 'manual',
+      signal,
+    })
+  }
+}
+
+function withReject(): { readonly promise: Promise<never>; readonly reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void
+  const promise = new Promise<never>((_, rejecting) => {
+    reject = rejecting
+  })
+  return { promise, reject: reject! }
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? cause?.message ?? message
+}
+
+/** Seconds that a 429 asks for. */
+function restAsked(response: Response): number | undefined {
+  if (response.status !== 429) return undefined
+  const asked = response.headers.get('retry-after')
+  if (asked === null) return 1
+  const seconds = /^\d+$/.test(asked) ? Number(asked) : Math.ceil((Date.parse(asked) - Date.now()) / 1000)
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : 1
+}
+
+/** The whole body. @throws Error once it is longer than any answer */
+async function bodyOf(response: Response): Promise<Bytes> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    // Leaving the loop cancels the rest.
+    if (size > longestAnswer) throw new Error(`an answer of more than ${longestAnswer} bytes`)
+    chunks.push(chunk)
+  }
+  return fromArray(new Uint8Array(Buffer.concat(chunks)))
+}
+
+type Undo = (side: Pick<Side, 'ask'>) => Promise<unknown>
+
+/** The real service, for the length of one case. It notes every key that it names, for the clean-up. */
+export class RealSide implements Side {
+  readonly name: 'real' = 'real'
+  /** Keys that were named, and so may be there. */
+  readonly keys: Set<Bytes> = new Set()
+  readonly undos: { readonly what: string; readonly work: Undo }[] = []
+  /** Ids of messages and dead letters that are ours: those that our own requests were answered. */
+  readonly #ids = new Set<string>()
+
+  constructor(
+    readonly prefix: string,
+    readonly connection: RealConnection,
+    readonly reached: Endpoint | undefined,
+    /** Whether an interruption ends it: not while it cleans up. */
+    readonly isInterruptible: boolean = true,
+  ) {}
+
+  /** The same names, for what an interruption must not end. */
+  forCleanUp(): RealSide {
+    const cleaner = new RealSide(this.prefix, this.connection, this.reached, false)
+    for (const id of this.#ids) cleaner.#ids.add(id)
+    return cleaner
+  }
+
+  undo(what: string, work: Undo): void {
+    this.undos.push({ what, work })
+  }
+
+  endpoint(asked: Readonly<Record<string, string | number>> = {}): string {
+    return endpointUrl(this.reached, this.prefix, asked)
+  }
+
+  own(name: string): string {
+    const { store, queue } = this.connection.service
+    return spokenName(name, (queue ?? store)!.vocabulary)
+  }
+
+  deliveries(): readonly Delivery[] {
+    return this.reached?.deliveries(this.prefix) ?? []
+  }
+
+  now(): number {
+    return Date.now()
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.connection.signal })
+  }
+
+  async ask(ask: Ask): Promise<Answered> {
+    return this.#fetch(ask, async (response) => {
+      if (!this.isInterruptible && response.status >= 500) throw new Away(`status ${response.status}`)
+      const body = await bodyOf(response)
+      for (const id of ownIds(ask, text(body), this.#ids)) this.#ids.add(id)
+      return { status: response.status, headers: this.#headers(ask, response), body }
+    })
+  }
+
+  async open(ask: Ask): Promise<OpenStream> {
+    const abort = new AbortController()
+    const stream = await this.#fetch(
+      ask,
+      async (response) => new EventLines(response, this.#headers(ask, response), abort),
+    )
+    this.connection.signal.addEventListener('abort', () => stream.close(), { once: true })
+    return stream
+  }
+
+  async #fetch<T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> {
+    const reason =
+      ask.service === 'store'
+        ? refusal(ask, this.prefix)
+        : queueRefusal(ask, { prefix: this.prefix, endpoint: this.reached?.url, ids: this.#ids })
+    if (reason !== undefined) throw new NotSent(reason)
+    for (const word of ownWords(ask, this.prefix)) this.keys.add(word)
+    return this.connection.fetch(ask, this.isInterruptible ? [this.connection.signal] : [], read)
+  }
+
+  #headers(ask: Ask, response: Response): Record<string, string> {
+    const { store, queue } = this.connection.service
+    return neutralHeaders(response.headers, (ask.service === 'store' ? store : queue)!.vocabulary)
+  }
+}

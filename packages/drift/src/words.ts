@@ -1,0 +1,51 @@
+import { type Bytes, latin1, utf8 } from '../../../src/kernel/bytes.js'
+
+// The written form of commands in the contract: words as in a shell, and what is filled in on each side.
+
+/** What a line's words are filled with. */
+export interface Filling {
+  readonly prefix: string
+  /** Milliseconds. */
+  readonly now: number
+  /** What earlier replies were kept as. */
+  readonly kept: ReadonlyMap<string, string>
+}
+
+const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?!["'])\S+))(?=\s|$)/gsy
+
+/**
+ * Bare words, "with \n, \xNN and \" escapes", and 'raw' ones. A bare word that begins with `@` is a name of the case:
+ * the prefix takes the place of the sign. In every word `{p}` is the prefix, `{now+5}` and `{ms-5000}` are times,
+ * `{x*300}` is `x` 300 times, and any other `{name}` what was kept of an earlier reply.
+ */
+export function wordsOf(line: string, filling: Filling): Bytes[] {
+  const words: Bytes[] = []
+  let end = 0
+  word.lastIndex = 0
+  for (let match = word.exec(line); match !== null; match = word.exec(line)) {
+    const [, quoted, raw, bare] = match
+    const named = bare?.startsWith('@') ? `{p}${bare.slice(1)}` : (raw ?? bare)
+    words.push(latin1(filled(quoted === undefined ? utf8(named!) : withoutEscapes(quoted), filling)))
+    end = word.lastIndex
+  }
+  if (line.slice(end).trim() !== '') throw new Error(`cannot split: ${line.slice(end)}`)
+  return words
+}
+
+function withoutEscapes(quoted: string): string {
+  return utf8(quoted).replace(/\\(?:x([0-9a-fA-F]{2})|(.))/gs, (_, hex: string | undefined, char: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+    return { n: '\n', r: '\r', t: '\t', 0: '\0' }[char] ?? char
+  })
+}
+
+/** The text with everything in braces filled in; braces of JSON and of scripts stay. */
+export function filled(text: string, { prefix, now, kept }: Filling): string {
+  return text
+    .replaceAll('{p}', prefix)
+    .replace(/\{([^{}]+)\*(\d+)\}/g, (_, part: string, times: string) => part.repeat(Number(times)))
+    .replace(/\{(now|ms)([+-]\d+)?\}/g, (_, unit: string, offset = '0') =>
+      String((unit === 'ms' ? now : Math.floor(now / 1000)) + Number(offset)),
+    )
+    .replace(/\{([a-z]+)\}/g, (whole, name: string) => kept.get(name) ?? whole)
+}

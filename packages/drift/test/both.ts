@@ -1,0 +1,55 @@
+import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
+import type { Sandbox } from '../../../src/sandbox/sandbox.js'
+import type { Other } from '../../../src/store/differences.js'
+import type { Case, Need } from '../src/case.js'
+import type { Endpoint } from '../src/endpoint.js'
+import { RealConnection } from '../src/real-side.js'
+import { drift, type Outcome } from '../src/run.js'
+import { runPrefix } from '../src/settings.js'
+
+export const vocabulary = upstashVocabulary
+
+export interface Where {
+  /** Addresses of the services that play the real ones. */
+  readonly store?: string
+  readonly queue?: string
+  readonly endpoint?: Endpoint
+  readonly fetch?: typeof fetch
+  readonly against?: Other
+}
+
+/** A connection to a world that plays the real service. */
+export function connectionTo(world: Sandbox, { store, queue, fetch = globalThis.fetch }: Where): RealConnection {
+  const { tokens } = world
+  return new RealConnection({
+    store:
+      store === undefined
+        ? undefined
+        : { address: store, token: tokens.store, readOnlyToken: tokens.readonly, vocabulary },
+    queue:
+      queue === undefined ? undefined : { address: queue, token: tokens.queue, readOnlyToken: undefined, vocabulary },
+    userAgent: 'stuntdouble-drift/0',
+    fetch,
+  })
+}
+
+/** Compares the double with a world that plays the real service. */
+export function comparedWith(
+  world: Sandbox,
+  cases: readonly Case[],
+  where: Where,
+  connection: RealConnection = connectionTo(world, where),
+): Promise<Outcome> {
+  const has = new Set<Need>()
+  if (where.store !== undefined) has.add('store').add('read-only token')
+  if (where.queue !== undefined) has.add('queue').add('endpoint').add('listener')
+  return drift({
+    cases,
+    connection,
+    vocabulary,
+    prefix: runPrefix(),
+    has,
+    endpoint: where.endpoint,
+    against: where.against,
+  })
+}

@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
+import { freePort } from '../../../test/support/free-port.js'
+import { type RunningServer, startServer } from '../../server/src/server.js'
+import { run, started } from '../../server/test/command-line.js'
+import { difference } from '../src/compare.js'
+import { recordText } from '../src/record.js'
+import { reportText } from '../src/report.js'
+import { hider } from '../src/secrets.js'
+import { type GoBetween, startBetween } from './go-between.js'
+
+const token = 'AYNgASQgplanted-token-of-a-store-0123456789'
+const readOnly = 'AuNgplanted-read-only-token-9876543210'
+
+let server: RunningServer
+let between: GoBetween
+let place: string
+beforeAll(async () => {
+  server = await startServer({
+    port: 0,
+    clock: 'real',
+    vocabulary: 'upstash',
+    storeToken: token,
+    readonlyToken: readOnly,
+  })
+  place = mkdtempSync(join(tmpdir(), 'stuntdouble-drift-'))
+})
+afterAll(async () => {
+  rmSync(place, { recursive: true, force: true })
+  await server.close()
+})
+beforeEach(async () => {
+  between = await startBetween(server.tenant('main').addresses.store)
+  vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', token)
+  vi.stubEnv('STUNTDOUBLE_DRIFT_READONLY_TOKEN', readOnly)
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await between.close()
+})
+
+test('it says what it will do, and ends with 0 where nothing differs', async () => {
+  const { code, out, err } = await run('drift', '--url', between.url, '--only', 'string', '--yes')
+  expect(err).toBe('')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^stuntdouble drift \d+\.\d+\.\d+ compares the double with a real service\.\n/)
+  expect(out).toMatch(/The data store at 127\.0\.0\.1:\d+: about \d+ requests/)
+  expect(out).toContain('Never sent to it: FLUSHDB, FLUSHALL')
+  expect(out).toMatch(/begins with sd_drift_[a-z2-9]{10}_, and is deleted at the end/)
+  expect(out).toMatch(/\d+ answers compared: \d+ the same, 0 named differences, 0 new differences\.\n$/)
+  expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
+})
+
+test('a scenario is compared instead of the contract', async () => {
+  const files = ['cart', 'stock'].map((name) => {
+    const file = join(place, `${name}.yaml`)
+    writeFileSync(file, `name: ${name}\nsteps:\n  - command: [RPUSH, ${name}, a, b]\n  - advance: 1h\n`)
+    return file
+  })
+  between.plant = ({ body }) => (body.includes('stock"') ? { body: '{"result":"2"}' } : undefined)
+  const { code, out, err } = await run(
+    ...['drift', '--url', between.url, '--yes', '--scenario', files[0]!, `--scenario=${files[1]}`],
+  )
+  expect([code, err]).toEqual([1, ''])
+  expect(out).toContain('RPUSH @stock a b   [scenario: stock]')
+  expect(out).toContain('2 answers compared: 1 the same, 0 named differences, 1 new difference.')
+  expect(out).toContain('cart, step 2 (advance)')
+  expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
+})
+
+test('without a terminal and without --yes nothing is sent', async () => {
+  const { code, err } = await run('drift', '--url', between.url)
+  expect([code, err]).toEqual([2, expect.stringContaining('Nothing was sent: there is no terminal to ask at.')])
+  expect(between.asked).toEqual([])
+})
+
+test.each<[string, string[], string]>([
+  ['no address', [], 'drift needs the address of a real service'],
+  ['a token in the clear', ['--url', 'http://db.example.com'], '--url begins with https://'],
+  ['a password in the address', ['--url', 'https://u:secret@db.example.com'], '--url has a password in it'],
+  ['a queue without an endpoint', ['--queue', 'https://queue.example.com'], 'set STUNTDOUBLE_DRIFT_QUEUE_TOKEN'],
+  [
+    'a scenario without a store',
+    ['--queue', 'https://queue.example.com', '--scenario', 'month-end'],
+    'name it with --url',
+  ],
+  ['cases that are not there', ['--url', 'https://db.example.com', '--only', 'nothing of that'], 'No case has'],
+])('%s is a mistake', async (_, args, sentence) => {
+  const { code, err } = await run('drift', ...args, '--yes')
+  expect([code, err]).toEqual([2, expect.stringContaining(sentence)])
+  expect(err).not.toContain('secret')
+})
+
+test('without a token in the environment it says which', async () => {
+  vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
+  const { code, err } = await run('drift', '--url', between.url, '--yes')
+  expect([code, err]).toEqual([2, expect.stringContaining('set STUNTDOUBLE_DRIFT_TOKEN')])
+})
+
+test('who has no database is told where the SDK says one is had', async () => {
+  // The witness is the vendor's SDK, whose own warning names the command.
+  const sdk = readFileSync(createRequire(import.meta.url).resolve('@upstash/redis'), 'utf8')
+  const command = /curl -X POST https:\S+start-redis/.exec(sdk)?.[0]
+  expect(command).toBeDefined()
+  expect((await run('drift')).err).toContain(command)
+  vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
+  expect((await run('drift', '--url', between.url)).err).toContain(command)
+  expect((await run('drift', '--vocabulary', 'service')).err).not.toContain('curl')
+})
+
+test('new differences end with 1 and are recorded, without any secret', async () => {
+  const host = new URL(between.url).host
+  between.plant = ({ path, body }) => {
+    if (path !== '/' || !body.includes('"APPEND"')) return undefined
+    return {
+      status: 400,
+      body: JSON.stringify({
+        error: `ERR refused for Bearer ${token} and ${readOnly} by https://inner.example.net/x?token=abcdef123456 at ${host}, 10.1.2.3, password=hunter2hunter2, redis://default:pa55word@db-7.example.org:6379`,
+      }),
+    }
+  }
+  const file = join(place, 'drift.json')
+  const { code, out } = await run('drift', '--url', between.url, '--only', 'string: parts', '--yes', '--record', file)
+  expect(code).toBe(1)
+  expect(out).toContain('new: an error on one side only')
+  const recorded = readFileSync(file, 'utf8')
+  expect(JSON.parse(recorded)).toMatchObject({
+    format: 'stuntdouble/drift',
+    version: 1,
+    vocabulary: 'upstash',
+    findings: [
+      { what: 'an error on one side only', seen: [{ case: 'string: parts' }, { asked: 'APPEND @new abc' }] },
+      {},
+    ],
+  })
+  for (const written of [recorded, out.slice(out.indexOf('new: '))]) {
+    for (const secret of [
+      token,
+      readOnly,
+      host,
+      'inner.example.net',
+      'abcdef123456',
+      '10.1.2.3',
+      'hunter2',
+      'pa55word',
+      'db-7',
+    ])
+      expect(written).not.toContain(secret)
+    expect(written).not.toMatch(/sd_drift_[a-z2-9]{10}/)
+  }
+})
+
+test('a secret at the place where a text is cut is not told in part', () => {
+  const hide = hider([token], [], upstashVocabulary)
+  for (let before = 360; before <= 402; before += 2) {
+    const seen = { asked: 'APPEND @k v', status: 400, loose: [] }
+    const error = `ERR ${'x '.repeat(before / 2)}${token} is wrong`
+    const found = difference({ ...seen, value: { error: 'ERR no' } }, { ...seen, value: { error } })!
+    const findings = [{ ...found, named: undefined, seen: [{ case: 'one', asked: seen.asked }] }]
+    const counts = { compared: 1, same: 0, following: 0 }
+    const outcome = { findings, ...counts, leftOut: [], broken: [], ended: undefined, remains: [] }
+    for (const written of [
+      reportText(outcome, hide),
+      recordText(outcome, { version: '1', vocabulary: 'upstash', hide }),
+    ]) {
+      expect(written).toContain('ERR x x')
+      expect(written).not.toContain(token.slice(0, 3))
+    }
+  }
+})
+
+test('Ctrl-C ends it, and takes back what was made', async () => {
+  const { child, ended } = started('drift', '--url', between.url, '--yes')
+  await vi.waitFor(() => expect(between.asked.length).toBeGreaterThan(40), { timeout: 20_000 })
+  child.kill('SIGINT')
+  const { code, out, err } = await ended
+  expect(code).toBe(2)
+  expect(out).toContain('It ended early. It was interrupted.')
+  expect(err).toContain('what was made is being removed')
+  expect(err).not.toContain('not removed')
+  expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
+})
+
+test('a wrong token is a mistake, and not twelve hundred differences', async () => {
+  vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', 'not the token')
+  const { code, err } = await run('drift', '--url', between.url, '--yes')
+  expect([code, err]).toEqual([2, expect.stringContaining('refuses the token in STUNTDOUBLE_DRIFT_TOKEN')])
+  expect(between.asked).toHaveLength(1)
+})
+
+test.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
+  ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html>' }],
+  ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' }, body: '' }],
+])('%s in the place of a store is a mistake, and no difference', async (_, answer) => {
+  between.plant = () => answer
+  const { code, err } = await run('drift', '--url', between.url, '--yes')
+  expect([code, err]).toEqual([2, expect.stringContaining('What answers there is no data store')])
+  expect(between.asked).toHaveLength(1)
+})
+
+test('the queue delivers to an endpoint that it answers at itself', async () => {
+  const world = server.tenant('main')
+  const port = await freePort()
+  vi.stubEnv('STUNTDOUBLE_DRIFT_QUEUE_TOKEN', world.tokens.queue)
+  const to = ['--queue', world.addresses.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
+  const { code, out, err } = await run('drift', ...to, '--listen', String(port), '--only', 'what a delivery', '--yes')
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toContain('2 answers compared: 2 the same')
+  const alone = await run('drift', ...to, '--yes')
+  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('The endpoint does not answer')])
+  expect([world.queue.messages.length, world.queue.deadLetters.length]).toEqual([0, 0])
+})

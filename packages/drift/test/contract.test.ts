@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
+import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
+import { documentedCommands } from '../../../test/support/documented-commands.js'
+import type { Seen } from '../src/case.js'
+import { queueContract } from '../src/contract/queue.js'
+import { storeContract } from '../src/contract/store.js'
+import { DoubleSide } from '../src/double-side.js'
+import { neverSent } from '../src/harmless.js'
+import { neverAsked } from '../src/harmless-queue.js'
+
+// The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.
+
+const seen: Seen[] = []
+const asked = new Set<string>()
+beforeAll(async () => {
+  for (const one of storeContract) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, undefined)
+    await one.run(side, (each) => seen.push(each))
+  }
+  for (const { argv } of seen) {
+    const [first = '', second = ''] = (argv ?? []).map((word) => word.toUpperCase())
+    asked.add(first).add(`${first} ${second}`)
+  }
+}, 60_000)
+
+test('every documented command is asked for, or named as never sent', () => {
+  const missing = documentedCommands()
+    .filter(({ status, door }) => status === 'documented' && door === undefined)
+    .map(({ name }) => name)
+    .filter((name) => !asked.has(name) && !neverSent.some(({ names }) => names.test(name)))
+  expect(missing).toEqual([])
+})
+
+/** Why the contract cannot bring a text about. */
+const unreached: Readonly<Record<string, string>> = {
+  'ERR source and destination objects are the same': 'the service copies a key onto itself: store.md 7.2',
+  'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX':
+    'the service takes LIMIT with ranks: docs/reference/commands.md, ZRANGE',
+  "ERR unknown subcommand 'FOO'. Try XGROUP HELP.": 'brought about with a subcommand that nobody can have',
+}
+
+test('every error text that the fact sheet shows is brought about, or it is said why not', () => {
+  const sheet = readFileSync(new URL('../../../docs/protocol/store.md', import.meta.url), 'utf8')
+  const shown = [
+    ...sheet
+      .slice(sheet.indexOf('### 7.3'), sheet.indexOf('### 7.4'))
+      .matchAll(/`((?:ERR|WRONGTYPE|BUSYGROUP|BUSYKEY|NOGROUP) [^`]+)`/g),
+  ]
+    .map(([, text]) => text!)
+    .filter((text) => !/<|…|integer … |'x'|'foo'/.test(text))
+  const answered = JSON.stringify(seen.map(({ value }) => value)).replaceAll('\\"', '"')
+  const missing = shown.filter((text) => !answered.includes(text))
+  expect(shown.length).toBeGreaterThan(60)
+  expect(missing.filter((text) => !(text in unreached))).toEqual([])
+  expect(Object.keys(unreached).filter((text) => answered.includes(text))).toEqual([])
+})
+
+test('of an endpoint that answers by itself nothing is asked that the page does not tell', async () => {
+  const sent: string[] = []
+  for (const one of queueContract.filter(({ needs }) => !needs.includes('listener'))) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const ask = side.ask.bind(side)
+    side.ask = (each) => {
+      sent.push(each.path)
+      return ask(each)
+    }
+    await one.run(side, () => {})
+  }
+  const asked = sent.flatMap((path) => path.match(/[?&](?:status|fails)=\w+/g) ?? [])
+  expect(asked.length).toBeGreaterThan(0)
+  // 489 means what it means only with a header of the service's own beside it.
+  expect(asked.filter((each) => /=489$/.test(each))).toEqual([])
+})
+
+test('every endpoint of the queue that the reference shows is asked, or it is said why not', async () => {
+  const page = readFileSync(new URL('../../../docs/reference/queue.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| ([A-Z, ]+) \| `(\/[^`]*)` \|/gm)].map(([, methods, path]) => ({
+    methods: methods!.split(', '),
+    path: path!,
+  }))
+  expect(rows.length).toBeGreaterThan(35)
+  const asked: string[] = []
+  for (const one of queueContract) {
+    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const ask = side.ask.bind(side)
+    side.ask = (each) => {
+      asked.push(`${each.method} ${each.path.split('?')[0]}`)
+      return ask(each)
+    }
+    await one.run(side, () => {})
+  }
+  // What is asked before anything else: whether the queue is there. And the page of its root says no more than readiness.
+  const elsewhere = ['GET /v2/queues', 'GET /']
+  const named = neverAsked.flatMap(({ name }) => name.split(', '))
+  const isAsked = (method: string, path: string): boolean => {
+    const form = path.replace(/:\w+/g, '[^/]+').replace('{rest}', '.+')
+    return asked.some((each) => new RegExp(`^${method} ${form}$`).test(each))
+  }
+  const missing = rows
+    .filter(({ methods, path }) => !methods.some((method) => isAsked(method, path)))
+    .flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`))
+  expect(missing.filter((each) => !named.includes(each) && !elsewhere.includes(each))).toEqual([])
+  expect(named.filter((each) => !missing.includes(each))).toEqual([])
+})

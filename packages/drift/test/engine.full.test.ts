@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasEngine, type LiveEngine, startEngine } from '../../../test/support/live-engine.js'
+import { type RunningServer, startServer } from '../../server/src/server.js'
+import { storeContract } from '../src/contract/store.js'
+import { comparedWith } from './both.js'
+
+// A real redis-server behind the surface of the store: whatever it answers differently has a row of the reference.
+
+describe.skipIf(!hasEngine)('a real engine', () => {
+  let engine: LiveEngine
+  let server: RunningServer
+  beforeAll(async () => {
+    engine = await startEngine()
+    server = await startServer({ port: 0, engine: engine.url, vocabulary: 'upstash', report: () => undefined })
+  })
+  afterAll(async () => {
+    await server?.close()
+    await engine?.stop()
+  })
+
+  test('differs as the reference says, and in nothing else', { timeout: 90_000 }, async () => {
+    const before = await engine.keys()
+    const world = server.tenant('main')
+    const outcome = await comparedWith(world, storeContract, { store: world.addresses.store, against: 'redis' })
+    const fresh = outcome.findings.filter(({ named }) => named === undefined)
+    expect(fresh.map(({ what, double, real, seen }) => [what, seen[0]!.asked, double, real])).toEqual([])
+    expect(outcome.broken).toEqual([])
+    expect(outcome.remains).toEqual([])
+    expect(await engine.keys()).toEqual(before)
+    const names = new Set(outcome.findings.map(({ named }) => named!.name))
+    expect(names.size).toBeGreaterThan(5)
+  })
+})

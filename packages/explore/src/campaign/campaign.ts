@@ -1,0 +1,43 @@
+import { type Campaign, campaignMark } from './index-space.js'
+import { isPlay, playSpace } from './play-space.js'
+import { answerOf, PartOfCampaign } from './under-way.js'
+
+/** What a campaign tells its function. */
+export interface CampaignRun {
+  /** The seed of a play, another one for each; a check has its seed by itself. */
+  readonly seed: number
+}
+
+/**
+ * What `stuntdouble explore` runs a million times: a check, or the play of a scenario. The function is called for each block
+ * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `bound`, `within` and what replays.
+ * @example
+ * export default defineCampaign(() => checkDelivery({ deliver, handler, holds }))
+ * @example
+ * export default defineCampaign(({ seed }) => playScenario(outage, { seed, prepare }))
+ * @throws TypeError for what is no function
+ */
+export function defineCampaign(explore: (run: CampaignRun) => unknown): Campaign {
+  if (typeof explore !== 'function')
+    throw new TypeError(
+      'defineCampaign() takes a function that calls a check: defineCampaign(() => checkDelivery({ deliver, handler, holds })).',
+    )
+  // Known after the first call: then no play is wasted.
+  let isOfPlays = false
+  return {
+    [campaignMark]: 1,
+    async perform(given, task) {
+      const play = (seed: number): unknown => explore({ seed })
+      if (isOfPlays) return answerOf(playSpace(given, play), task)
+      const part = new PartOfCampaign(given, task)
+      const done = await part.during(() => play(given.seed))
+      if ('answer' in done) return done.answer
+      if (!isPlay(done.result)) throw new TypeError(noCheck)
+      isOfPlays = true
+      return answerOf(playSpace(given, play), task)
+    },
+  }
+}
+
+const noCheck =
+  'defineCampaign(): the function called none of checkDelivery(), everyCrashPoint() and interleavings(), and returned no play of a scenario. Write defineCampaign(() => checkDelivery({ … })), or defineCampaign(({ seed }) => playScenario(scenario, { seed })).'

@@ -1,0 +1,11 @@
+import { standardRedaction } from '../../../../src/report/redaction.js'
+import { excerpt } from '../../../../src/report/safe-text.js'
+
+const longest = 300
+
+/** Why a run fails, in one line that shows no secret. */
+export function lineOf(error: unknown): string {
+  const text = String(error instanceof Error ? error.message : error).trim()
+  const [line = ''] = standardRedaction.text(text).split('\n')
+  return excerpt(line, longest)
+}

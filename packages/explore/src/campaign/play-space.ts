@@ -1,0 +1,70 @@
+import type { FaultKind } from '../../../../src/faults/fault.js'
+import type { Play } from '../../../../src/scenarios/play.js'
+import { Coverage } from '../delivery/coverage.js'
+import { lineOf } from './failure-line.js'
+import type { Failure, Given, IndexSpace } from './index-space.js'
+
+/** Plays of a scenario: run 0 has the seed of the campaign, run 1 the next one, as `stuntdouble play --runs` has it. */
+export function playSpace({ seed, runs }: Given, play: (seed: number) => unknown): IndexSpace {
+  const played = async (run: number): Promise<Play> => {
+    const given = await play(seed + run)
+    if (!isPlay(given)) throw new TypeError('defineCampaign(): the function returned no play, where it did before.')
+    if (given.seed !== seed + run)
+      throw new TypeError(
+        `defineCampaign(): the play has seed ${given.seed} instead of ${seed + run}, so that all runs are the same: write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
+      )
+    return given
+  }
+  return {
+    check: 'playScenario',
+    async count() {
+      await played(0)
+      return runs
+    },
+    async attempt(from, to, ended) {
+      let coverage: Coverage | undefined
+      let failed = 0
+      let first: Failure | undefined
+      for (let run = from; run < to; run++) {
+        const { holds, findings, sandbox, scenario } = await played(run)
+        coverage ??= new Coverage(kindsIn(scenario), from)
+        coverage.note(sandbox)
+        if (!holds) {
+          failed++
+          const broken = findings.find((finding) => !finding.holds)!
+          first ??= { run, why: lineOf(`${broken.place}: ${broken.expected}`) }
+        }
+        ended(!holds)
+      }
+      return { failed, skipped: 0, ...(first && { first }), coverage: coverage?.rows() ?? [] }
+    },
+    async tell(run) {
+      const told = await played(run)
+      if (told.holds) return undefined
+      return [
+        `${told.scenario.name}, seed ${told.seed}`,
+        '',
+        told.timeline(),
+        '',
+        told.verdict(),
+        '',
+        `Replay: playScenario(scenario, { …, seed: ${told.seed} })`,
+      ].join('\n')
+    },
+  }
+}
+
+export function isPlay(given: unknown): given is Play {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    'holds' in given &&
+    'findings' in given &&
+    'timeline' in given &&
+    'scenario' in given
+  )
+}
+
+function kindsIn({ faults = [] }: Play['scenario']): readonly FaultKind[] {
+  return [...new Set(faults.map(({ fault }) => fault.kind))]
+}

@@ -1,0 +1,28 @@
+import { figureText } from '../campaign/coverage-text.js'
+import type { CoverageCell, CoverageFigure, ReachedCell } from '../delivery/coverage.js'
+import type { Disturbance } from './disturbance.js'
+import type { RunDelivery } from './run-delivery.js'
+
+/**
+ * Which disturbances a check has tried at which deliveries, out of all that there are.
+ * @param tried the schedules that taught something
+ */
+export function crashCoverage(
+  deliveries: readonly RunDelivery[],
+  all: readonly Disturbance[],
+  tried: readonly (readonly Disturbance[])[],
+): CoverageFigure {
+  const runs = new Map<Disturbance, number>()
+  for (const [index, schedule] of tried.entries())
+    for (const one of schedule) if (!runs.has(one)) runs.set(one, index + 1)
+  const cells: ReachedCell[] = []
+  const never: CoverageCell[] = []
+  for (const one of all) {
+    const cell = { state: deliveries[one.delivery - 1]?.told ?? '', fault: one.kind, point: one.id }
+    const run = runs.get(one)
+    if (run === undefined) never.push(cell)
+    else cells.push({ ...cell, run })
+  }
+  const [reached, possible] = [cells.length, all.length]
+  return { reached, possible, cells, never, text: () => figureText(reached, possible, deliveries.length, never) }
+}

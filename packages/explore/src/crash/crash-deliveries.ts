@@ -1,0 +1,147 @@
+import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
+import type { DeliveryContext } from '../../../../src/queue/destinations/destinations.js'
+import type { WireReply } from '../../../../src/queue/destinations/wire.js'
+import { DeliveryWork, lost, type Mutable } from './crash-work.js'
+import type { CrashWorld } from './crash-world.js'
+import { carriedBy, momentOf, type RunDelivery } from './run-delivery.js'
+import { refusalOf } from './run-requests.js'
+
+/** Deliveries after which a schedule is given up. */
+const mostDeliveries = 500
+
+/** How long a branch waits for those before it, at most: turns in which it lets others go first. */
+const mostTurns = 1_000
+
+/** The deliveries to the endpoints of runs: what becomes of each, and what goes wrong there. */
+export class CrashDeliveries {
+  readonly all: RunDelivery[] = []
+  readonly #world: CrashWorld
+  readonly #cuts = new Map<string, number>()
+  readonly #answered = new Set<string>()
+  #late: { readonly runId: string; readonly again: () => Promise<unknown> }[] = []
+
+  constructor(world: CrashWorld) {
+    this.#world = world
+    const { destinations } = world.sandbox
+    const deliver = destinations.deliver.bind(destinations)
+    destinations.deliver = ((attempt: Attempt, ...rest: [DeliveryContext]) => {
+      const place = this.#placed(attempt)
+      const { part } = attempt.message
+      if (part === undefined || part.isCall || world.works.getStore()?.submitsNothing) return deliver(attempt, ...rest)
+      return this.#deliver(attempt, rest[0], place, () => deliver(attempt, ...rest))
+    }) as typeof destinations.deliver
+  }
+
+  /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
+  get isExhausted(): boolean {
+    const { traffic } = this.#world.sandbox
+    return traffic.of('dead-letter').some(({ messageId }) => {
+      const attempts = traffic.about(messageId).filter(({ type }) => type === 'attempt')
+      return this.#cuts.get(messageId) === attempts.length
+    })
+  }
+
+  /** Late retries of runs of which nothing came any more. @returns how many there were */
+  async playLate(): Promise<number> {
+    const late = this.#late.splice(0)
+    for (const { again } of late) await again()
+    return late.length
+  }
+
+  #placed({ kind }: Attempt): RunDelivery['place'] {
+    const point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
+    return { point, skip: this.#world.count(point) }
+  }
+
+  async #deliver(
+    attempt: Attempt,
+    context: DeliveryContext,
+    place: RunDelivery['place'],
+    deliver: () => WireReply | Promise<WireReply>,
+  ): Promise<WireReply> {
+    const world = this.#world
+    const { sandbox, isPlain } = world
+    await world.started
+    const runId = attempt.workflowRunId ?? ''
+    const { carries, step, key: name } = carriedBy(attempt)
+    const key = `${runId} ${name}`
+    const moment = `${runId} ${momentOf(attempt, name)}`
+    const at = world.times.get(moment) ?? sandbox.clock.now()
+    if (isPlain) world.times.set(moment, at)
+    const ordinal = this.all.length + 1
+    const delivery: Mutable<RunDelivery> = {
+      ordinal,
+      key,
+      runId,
+      attempt,
+      carries,
+      told: carries,
+      isPlan: step?.targetStep !== undefined,
+      isCallback: attempt.kind !== 'message',
+      at: sandbox.clock.now(),
+      timeout: context.timeout,
+      place,
+      submissions: [],
+      effects: [],
+      ...(isPlain && { storeBefore: sandbox.store.dump() }),
+    }
+    this.all.push(delivery)
+    if (ordinal === mostDeliveries) this.#giveUp()
+    await this.#takeTurn(key, context)
+    if (world.disturbance('before-route', ordinal) !== undefined)
+      return this.#lost(attempt, 'the process died before the route')
+    const run = (submits: boolean): Promise<WireReply> => {
+      const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
+      const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
+      return world.works.run(work, () => Promise.race([deliver(), work.death]))
+    }
+    const others = world.disturbance('twice', ordinal) === undefined ? [] : [run(false)]
+    const [reply] = await Promise.all([run(true), ...others])
+    delivery.told = toldOf(delivery)
+    if (isPlain) delivery.refusal = refusalOf(reply!)
+    if (reply!.error !== undefined) this.#cut(attempt)
+    this.#answered.add(key)
+    await this.#playLateOf(runId)
+    if (world.disturbance('late-retry', ordinal) !== undefined) this.#late.push({ runId, again: () => run(false) })
+    if (world.disturbance('after-answer', ordinal) === undefined) return reply!
+    return this.#lost(attempt, 'the handler answered, the process died, the answer was lost')
+  }
+
+  /** A workflow that never ends. */
+  #giveUp(): void {
+    this.#world.error ??= new RangeError(
+      `everyCrashPoint(): the runs have had ${mostDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
+    )
+    this.#world.sandbox.clock.interrupt()
+  }
+
+  #lost(attempt: Attempt, note: string): WireReply {
+    this.#world.restart()
+    this.#cut(attempt)
+    return lost(note)
+  }
+
+  #cut({ messageId }: Attempt): void {
+    this.#cuts.set(messageId, (this.#cuts.get(messageId) ?? 0) + 1)
+  }
+
+  /** Waits until the branches before it have ended. */
+  async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
+    const { disturbances } = this.#world
+    const order = disturbances.find((one) => one.kind === 'parallel-order' && one.order.includes(key))
+    if (order === undefined) return
+    const before = order.order.slice(0, order.order.indexOf(key))
+    for (let turn = 0; turn < mostTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)
+  }
+
+  async #playLateOf(runId: string): Promise<void> {
+    const due = this.#late.filter((late) => late.runId === runId)
+    this.#late = this.#late.filter((late) => late.runId !== runId)
+    for (const { again } of due) await again()
+  }
+}
+
+function toldOf({ submissions, carries }: RunDelivery): string {
+  const last = submissions.at(-1)
+  return last === undefined ? carries : last.what
+}

@@ -1,0 +1,72 @@
+import { type Bytes, text } from '../../../../src/kernel/bytes.js'
+import { standardRedaction } from '../../../../src/report/redaction.js'
+import { excerpt } from '../../../../src/report/safe-text.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { storeInternals } from '../../../../src/store/internals.js'
+import type { DeliveryWork } from './crash-work.js'
+import type { CrashWorld } from './crash-world.js'
+
+// What the code of a delivery does to others before it submits anything: the process can die between two of these.
+
+/** One thing that code did to others. */
+export interface BodyEffect {
+  /** In a few words. */
+  readonly what: string
+  /** Whether others can see it: a reading of the data store leaves nothing behind. */
+  readonly isSeen: boolean
+  /** A call of a foreign host: where a fault rule finds it. */
+  readonly call?: ForeignPlace
+}
+
+/** Which call of a foreign host. */
+export interface ForeignPlace {
+  readonly method: string
+  readonly url: string
+  /** Calls of the same method and url before it, in the whole run. */
+  readonly skip: number
+  /** Which call of its delivery, 0 for the first. */
+  readonly nth: number
+}
+
+/** Counts an effect that has just happened. @returns whether the process dies of it */
+export function happened(world: CrashWorld, work: DeliveryWork, effect: () => BodyEffect): boolean {
+  const { delivery, submitsNothing } = work
+  if (delivery === undefined || submitsNothing) return false
+  const nth = work.effects++
+  if (world.isPlain) delivery.effects.push(effect())
+  if (world.disturbance('between-effects', delivery.ordinal, nth) === undefined) return false
+  void world.die(work)
+  return true
+}
+
+/** Code that speaks to the data store without a request: it cannot be kept waiting for an answer for ever. */
+export function guardDirectStore(world: CrashWorld): void {
+  const { works, sandbox } = world
+  const { store } = sandbox
+  const run = store.run.bind(store)
+  store.run = (...words) => {
+    const work = works.getStore()
+    if (work === undefined) return run(...words)
+    if (work.dead) throw new Error('The process has died.')
+    const mark = sandbox.traffic.mark()
+    const reply = run(...words)
+    if (happened(world, work, () => storeEffect(sandbox, mark))) throw new Error('The process has died.')
+    return reply
+  }
+}
+
+/** What the data store was asked to do since a moment. */
+export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
+  const commands = traffic.since(mark).of('command')
+  const { engine } = storeInternals.of(store)
+  const writes = commands.filter(({ argv }) => engine.commands.find(argv)?.writes === true)
+  return { what: [...new Set(writes.map(({ argv }) => commandText(argv)))].join(', '), isSeen: writes.length > 0 }
+}
+
+function commandText(argv: readonly Bytes[]): string {
+  return effectText(argv.slice(0, 2).map(text).join(' '))
+}
+
+export function effectText(given: string): string {
+  return excerpt(standardRedaction.text(given), 60)
+}

@@ -1,0 +1,286 @@
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { Tried } from '../campaign/index-space.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
+import { type CoverageFigure, withCoverage } from '../delivery/coverage.js'
+import { inEnvironment } from '../delivery/delivery-run.js'
+import { crashCoverage } from './crash-coverage.js'
+import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
+import {
+  bySize,
+  type CrashFinding,
+  type CrashHistory,
+  CrashPointBroken,
+  crashHistory,
+  crashReport,
+  smallestOf,
+} from './crash-report.js'
+import { type Again, CrashRun } from './crash-run.js'
+import { CrashTally, crashSpace } from './crash-space.js'
+import type { DeliveryWork } from './crash-work.js'
+import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
+import { type Disturbance, disturbancesOf } from './disturbance.js'
+import type { RunDelivery } from './run-delivery.js'
+import { type Carrier, carrier } from './step-chance.js'
+import { straysOf } from './step-determinism.js'
+import type { StepDifference } from './step-differences.js'
+import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
+
+/** What a check that found nothing has done. */
+export interface CrashPointCheck {
+  /** Deliveries of the run that nothing disturbed. */
+  readonly deliveries: number
+  /** Schedules that were tried. */
+  readonly schedules: number
+  /** Schedules beyond the bound. */
+  readonly untried: number
+  /** Schedules that left a message nothing but crashes until it was given up. */
+  readonly skipped: number
+  /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
+  readonly coverage: CoverageFigure
+}
+
+/**
+ * Runs an app's workflows once as they are, then again and again, each time in a new world with one thing more that goes
+ * wrong: the process dies at each place of each delivery, a delivery comes twice or late, branches end in another order,
+ * an event comes before its wait. What others can see in the end must be the same each time.
+ * @param workflow sets the app up in a sandbox and returns what triggers its runs; runs anew when the process dies
+ * @example
+ * await everyCrashPoint((sandbox) => {
+ *   sandbox.destinations.on('https://shop.test/api/order', POST)
+ *   return () => client.trigger({ url: 'https://shop.test/api/order', body: { id: 42 } })
+ * })
+ * @throws CrashPointBroken with the smallest history, as text and as a scenario to paste
+ */
+export async function everyCrashPoint(
+  workflow: WorkflowUnderTest,
+  options: CrashPointOptions = {},
+): Promise<CrashPointCheck> {
+  checkOptions(workflow, options)
+  const campaign = campaignUnderWay()
+  const given = { ...options, ...(campaign !== undefined && { seed: campaign.given.seed }) }
+  const during = <T>(work: (check: Check) => Promise<T>, more: CrashPointOptions = {}): Promise<T> =>
+    inEnvironment({ ...given, sandbox: given.sandbox ?? {} } as never, () =>
+      work(new Check({ ...given, workflow }, { ...given, ...more })),
+    )
+  if (campaign === undefined) return during((check) => check.all())
+  return campaign.explore(
+    crashSpace(campaign.given.runs, {
+      planned: () => during((check) => check.planned()),
+      attempt: (from, to, ended) => during((check) => check.attempt(from, to, ended)),
+      tell: (only) => during((check) => check.all(), only),
+    }),
+  )
+}
+
+interface Undisturbed {
+  readonly deliveries: readonly RunDelivery[]
+  readonly effects: WorkflowEffects
+  /** What the data store holds in the end. */
+  readonly finalStore: StoreDump
+}
+
+interface Plan {
+  readonly undisturbed: Undisturbed
+  readonly disturbances: readonly Disturbance[]
+  readonly schedules: readonly (readonly Disturbance[])[]
+}
+
+/** Findings of which it is tried whether fault rules do the same. */
+const mostScenarios = 5
+
+class Check {
+  readonly #subject: CrashSubject
+  readonly #options: CrashPointOptions
+  readonly #works: Carrier<DeliveryWork | undefined> = carrier('everyCrashPoint()')
+  readonly #times = new Map<string, number>()
+  readonly #seed: number
+
+  constructor(subject: CrashSubject, options: CrashPointOptions) {
+    this.#subject = subject
+    this.#options = options
+    this.#seed = options.seed ?? 1
+  }
+
+  /** What there is to try: the run that nothing disturbs, and then a schedule after the other. */
+  async #plan(): Promise<Plan> {
+    const { depth = 1, only } = this.#options
+    const undisturbed = await this.#undisturbed()
+    const disturbances = disturbancesOf(undisturbed.deliveries)
+    const planned = schedulesOf(disturbances, depth)
+    const schedules = only === undefined ? planned : planned.filter((schedule) => only.includes(idOf(schedule)))
+    if (schedules.length === 0) throw new TypeError(noSuchSchedule(only ?? [], planned))
+    return { undisturbed, disturbances, schedules }
+  }
+
+  /** The names of all schedules. */
+  async planned(): Promise<readonly string[]> {
+    return (await this.#plan()).schedules.map(idOf)
+  }
+
+  /** Tries runs of a campaign: run 0 is the one that nothing disturbs, run 1 the first schedule. */
+  async attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried> {
+    const { undisturbed, disturbances, schedules } = await this.#plan()
+    const tried = new CrashTally(undisturbed.deliveries, disturbances)
+    for (let run = from; run < to; run++) {
+      const schedule = schedules[run - 1]
+      const found =
+        schedule === undefined ? await this.#strays(undisturbed) : await this.#try(schedule, undisturbed.effects)
+      ended(tried.note(run, schedule ?? [], found))
+    }
+    return tried.tried()
+  }
+
+  #strays({ deliveries, finalStore }: Undisturbed): Promise<readonly StepDifference[]> {
+    return straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
+  }
+
+  async all(): Promise<CrashPointCheck> {
+    const { bound = usualBound } = this.#options
+    const { undisturbed, disturbances, schedules } = await this.#plan()
+    const { deliveries, effects } = undisturbed
+    const strays = await this.#strays(undisturbed)
+    const tried = schedules.slice(0, bound)
+    const findings: CrashFinding[] = []
+    const exhausted = new Set<readonly Disturbance[]>()
+    for (const schedule of tried) {
+      const found = await this.#try(schedule, effects)
+      if (found === 'exhausted') exhausted.add(schedule)
+      else if (found !== undefined) findings.push(found)
+    }
+    const taught = tried.filter((schedule) => !exhausted.has(schedule))
+    const counts = {
+      deliveries: deliveries.length,
+      schedules: tried.length,
+      untried: schedules.length - tried.length,
+      skipped: exhausted.size,
+    }
+    const done = withCoverage(counts, crashCoverage(deliveries, disturbances, taught))
+    if (findings.length === 0 && strays.length === 0) return done
+    const smallest = smallestOf(findings)
+    const history = smallest && {
+      ...(await this.#historyOf(smallest)),
+      scenario: await this.#scenarioOf(bySize(findings).slice(0, mostScenarios), effects),
+    }
+    throw new CrashPointBroken(crashReport(done, findings, strays, history), { ...done, findings, strays })
+  }
+
+  /** Of one schedule, played again: not every story is kept until it is known which one is told. */
+  async #historyOf({ disturbances }: CrashFinding): Promise<ReturnType<typeof crashHistory>> {
+    const run = await this.#run(disturbances).play()
+    try {
+      return crashHistory(run, disturbances)
+    } finally {
+      run.end()
+    }
+  }
+
+  /** The first of these that fault rules can do as well: they do not make a process lose its memory. */
+  async #scenarioOf(
+    findings: readonly CrashFinding[],
+    wanted: WorkflowEffects,
+  ): Promise<CrashHistory['scenario'] | undefined> {
+    for (const { id, disturbances } of findings) {
+      if (disturbances.some((one) => one.rules.length === 0)) continue
+      const rules = disturbances.flatMap((one) => one.rules)
+      const run = await this.#run([], this.#seed, rules).play()
+      try {
+        const broken = workflowDifferences(workflowEffects(run, this.#options), wanted)
+        if (broken.length > 0 || run.error !== undefined) return { id, rules }
+      } finally {
+        run.end()
+      }
+    }
+    return undefined
+  }
+
+  /** The run that all others are measured by. */
+  async #undisturbed(): Promise<Undisturbed> {
+    const run = await this.#run([]).play()
+    try {
+      if (run.error !== undefined) throw run.error
+      if (run.deliveries.length === 0)
+        throw new TypeError(
+          'everyCrashPoint(): no delivery of a run reached the app. Register its endpoint with sandbox.destinations.on(url, POST) and return a function that triggers a run.',
+        )
+      tellWaits(run)
+      const { deliveries, sandbox } = run
+      return { deliveries, effects: workflowEffects(run, this.#options), finalStore: sandbox.store.dump() }
+    } finally {
+      run.end()
+    }
+  }
+
+  #run(
+    disturbances: readonly Disturbance[],
+    seed: number | string = this.#seed,
+    rules: readonly FaultRule[] = [],
+  ): CrashRun {
+    return new CrashRun(this.#subject, { works: this.#works, times: this.#times, seed, disturbances, rules })
+  }
+
+  async #try(
+    schedule: readonly Disturbance[],
+    wanted: WorkflowEffects,
+  ): Promise<CrashFinding | 'exhausted' | undefined> {
+    const run = await this.#run(schedule).play()
+    try {
+      if (run.isExhausted) return 'exhausted'
+      const broken = workflowDifferences(workflowEffects(run, this.#options), wanted)
+      if (run.error !== undefined) broken.push(firstLine(run.error))
+      if (broken.length === 0) return undefined
+      return { id: idOf(schedule), disturbances: schedule, differences: broken, deliveries: run.deliveries.length }
+    } finally {
+      run.end()
+    }
+  }
+
+  async #again(delivery: RunDelivery, store: StoreDump): Promise<Again> {
+    const run = this.#run([], `${this.#seed}/again`)
+    try {
+      return await run.again(delivery, store)
+    } finally {
+      run.end()
+    }
+  }
+}
+
+/** Which waits an event has ended, and how long after they were made. */
+function tellWaits({ sandbox, deliveries }: CrashRun): void {
+  const events = sandbox.traffic.of('notify')
+  for (const { runId, submissions } of deliveries) {
+    for (const submission of submissions) {
+      if (!submission.endpoint.startsWith('/v2/wait/')) continue
+      const eventId = decodeURIComponent(submission.endpoint.slice('/v2/wait/'.length))
+      const event = events.find(
+        (one) => one.at >= submission.at && one.eventId === eventId && one.runIds.includes(runId),
+      )
+      if (event !== undefined) submission.waited = { eventId, heldMs: event.at - submission.at }
+    }
+  }
+}
+
+/** One thing at a time, then, if asked for, each with each that comes at the same delivery or later. */
+function schedulesOf(all: readonly Disturbance[], depth: 1 | 2): readonly (readonly Disturbance[])[] {
+  const alone = all.map((one) => [one])
+  if (depth === 1) return alone
+  const pairs = all.flatMap((one, index) =>
+    all.slice(index + 1).flatMap((other) => (one.delivery <= other.delivery ? [[one, other]] : [[other, one]])),
+  )
+  return [...alone, ...pairs]
+}
+
+function idOf(schedule: readonly Disturbance[]): string {
+  return schedule.map(({ id }) => id).join(' + ')
+}
+
+function firstLine(error: unknown): string {
+  return String(error instanceof Error ? error.message : error)
+    .trim()
+    .split('\n')[0]!
+}
+
+function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disturbance[])[]): string {
+  const some = planned.slice(0, 5).map((schedule) => JSON.stringify(idOf(schedule)))
+  return `everyCrashPoint(): \`only\` names no schedule of this workflow: ${JSON.stringify(only)}. There are ${planned.length}: ${some.join(', ')} …`
+}

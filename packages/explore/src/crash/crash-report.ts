@@ -1,0 +1,181 @@
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import { counted } from '../../../../src/kernel/counted.js'
+import { standardRedaction } from '../../../../src/report/redaction.js'
+import { rulesLiteral } from '../delivery/rule-literal.js'
+import type { CrashPointCheck } from './crash-points.js'
+import type { CrashRun } from './crash-run.js'
+import type { Disturbance } from './disturbance.js'
+import type { RunDelivery } from './run-delivery.js'
+import type { StepDifference } from './step-differences.js'
+
+/** A schedule that left something else behind. */
+export interface CrashFinding {
+  /** Its name, for `only`. */
+  readonly id: string
+  readonly disturbances: readonly Disturbance[]
+  /** What is different, as sentence parts. */
+  readonly differences: readonly string[]
+  /** How many deliveries its history has. */
+  readonly deliveries: number
+}
+
+interface Found extends CrashPointCheck {
+  readonly findings: readonly CrashFinding[]
+  readonly strays: readonly StepDifference[]
+}
+
+/** What everyCrashPoint() found. */
+export class CrashPointBroken extends Error {
+  override readonly name = 'CrashPointBroken'
+  declare readonly findings: readonly CrashFinding[]
+  /** What code outside steps did otherwise when a delivery came again. */
+  declare readonly strays: readonly StepDifference[]
+  declare readonly deliveries: number
+  declare readonly schedules: number
+  declare readonly untried: number
+  declare readonly skipped: number
+
+  constructor(message: string, found: Found) {
+    super(message)
+    // Not enumerable: runners print the fields of an error, and the message has them already.
+    for (const [field, value] of Object.entries(found)) Object.defineProperty(this, field, { value })
+    this.stack = `${this.name}: ${message}`
+  }
+}
+
+/** Its deliveries and its timeline. */
+export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: readonly Disturbance[]): CrashHistory {
+  const { traffic } = sandbox
+  const disturbed = deliveries.find(({ ordinal }) => ordinal === disturbances[0]?.delivery)
+  return {
+    table: deliveryTable(deliveries),
+    timeline: (lines) => {
+      // An entry has one line or more: the most entries whose lines fit.
+      for (let limit = lines; ; limit--) {
+        const shown = traffic.timeline({ limit, ...(disturbed && { around: disturbed.attempt.seq }) }).split('\n')
+        if (shown.length <= lines || limit === 1) return shown
+      }
+    },
+  }
+}
+
+export interface CrashHistory {
+  readonly table: readonly string[]
+  /** At most so many lines of the timeline, with the delivery that is disturbed first. */
+  readonly timeline: (lines: number) => readonly string[]
+  /** Fault rules that have an effect too, and the schedule that they stand for; `undefined` where none have. */
+  readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
+}
+
+/** The finding that is told first. */
+export function smallestOf(findings: readonly CrashFinding[]): CrashFinding | undefined {
+  return bySize(findings)[0]
+}
+
+/** With the fewest things that go wrong, then with the fewest deliveries. */
+export function bySize(findings: readonly CrashFinding[]): readonly CrashFinding[] {
+  return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
+}
+
+/** Lines of a report that can be read at a glance. Its last lines say how to replay, and are not to scroll away. */
+const mostLines = 40
+const leastOfTimeline = 8
+const mostRows = 8
+const mostDifferences = 4
+const mostOthers = 6
+const mostStrays = 6
+
+/** The deliveries as a table: what each carries, what it submits, and what came of it. */
+function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
+  const rows = deliveries.slice(0, mostRows).map(({ ordinal, carries, submissions, attempt }) => {
+    const { outcome, retried } = attempt
+    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
+    const sent = submissions.map(({ what }) => what).join(', ')
+    return [
+      `delivery ${ordinal}${retried > 0 ? `, retry ${retried}` : ''}`,
+      `${carries}${sent === '' ? '' : ` → ${sent}`}`,
+      outcome?.note ?? answer,
+    ]
+  })
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
+  const lines = rows.map(
+    ([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`,
+  )
+  return [...lines, ...more(deliveries.length - mostRows)]
+}
+
+function more(count: number): string[] {
+  return count > 0 ? [`  and ${count} more`] : []
+}
+
+/** What differs and what else fails come first, then the history as far as there is room. */
+export function crashReport(
+  { schedules, untried }: CrashPointCheck,
+  findings: readonly CrashFinding[],
+  strays: readonly StepDifference[],
+  history: CrashHistory | undefined,
+): string {
+  const head: string[] = []
+  const tail: string[] = []
+  if (strays.length > 0) head.push(...strayLines(strays), '')
+  const smallest = smallestOf(findings)
+  let timeline: CrashHistory['timeline'] | undefined
+  if (smallest !== undefined && history !== undefined) {
+    const { id, disturbances, differences } = smallest
+    head.push(
+      `Fails in ${findings.length} of ${counted(schedules, 'schedule')}. The smallest history:`,
+      ...disturbances.map(({ told }) => `  ${told}`),
+      ...history.table,
+      ...differences.slice(0, mostDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
+      ...more(differences.length - mostDifferences),
+      '',
+      ...otherLines(findings.filter((finding) => finding !== smallest)),
+    )
+    tail.push(
+      '',
+      ...scenarioLines(id, history.scenario),
+      '',
+      `Replay: everyCrashPoint(workflow, { only: ['${id}'] })`,
+      '',
+    )
+    timeline = history.timeline
+  }
+  if (untried > 0) tail.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
+  const left = mostLines - linesOf(head) - linesOf(tail)
+  return [...head, ...(timeline?.(Math.max(leastOfTimeline, left)) ?? []), ...tail].join('\n').trimEnd()
+}
+
+/** A part may be several lines. */
+function linesOf(parts: readonly string[]): number {
+  return parts.join('\n').split('\n').length
+}
+
+function strayLines(strays: readonly StepDifference[]): string[] {
+  return [
+    'Code outside steps does not do the same when the same delivery comes again:',
+    ...strays
+      .slice(0, mostStrays)
+      .map(({ step, field, first, again }) =>
+        standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
+      ),
+    ...more(strays.length - mostStrays),
+    'Move what uses time, chance or what others change into context.run().',
+  ]
+}
+
+function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[] {
+  if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
+  const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
+  const literal = rulesLiteral(scenario.rules)
+  return [`As a scenario, for sandbox.play()${which}:`, `defineScenario('found by everyCrashPoint', ${literal})`]
+}
+
+function otherLines(others: readonly CrashFinding[]): string[] {
+  if (others.length === 0) return []
+  const shown = others
+    .slice(0, mostOthers)
+    .flatMap(({ id, differences }) => [
+      `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
+    ])
+  return ['It also fails:', ...shown, ...more(others.length - mostOthers), '']
+}

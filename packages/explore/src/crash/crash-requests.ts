@@ -1,0 +1,106 @@
+import { text } from '../../../../src/kernel/bytes.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { StepPart } from '../../../../src/workflow/parts.js'
+import { effectText, happened, storeEffect } from './crash-effects.js'
+import type { DeliveryWork } from './crash-work.js'
+import type { CrashWorld } from './crash-world.js'
+import { type Submission, submitted } from './run-delivery.js'
+import { callWith, fetchesList, isOfRun, jsonAnswer, pretended } from './run-requests.js'
+
+/** How long a wait is held until its event has come, at most: turns in which it lets others go first. */
+const mostTurns = 1_000
+
+type Exchange = Sandbox['exchange']
+
+/** Watches what the code of deliveries asks of the sandbox, and lets the process die there. */
+export function guardRequests(world: CrashWorld): void {
+  const { sandbox, works } = world
+  const exchange = sandbox.exchange.bind(sandbox)
+  sandbox.exchange = (call) => {
+    const work = works.getStore()
+    return work?.dead ? new Promise(() => {}) : exchanged(world, work, call, exchange)
+  }
+}
+
+async function exchanged(
+  world: CrashWorld,
+  work: DeliveryWork | undefined,
+  call: Call,
+  exchange: Exchange,
+): Promise<Answer> {
+  const endpoint = endpointOf(world, call)
+  if (endpoint === undefined) return ownRequest(world, work, call, exchange)
+  const skip = world.count(`${call.method} ${endpoint}`)
+  if (work?.delivery === undefined) return exchange(call)
+  const { delivery } = work
+  if (fetchesList(call, endpoint)) {
+    // The throw-away world does not know the run.
+    if (work.submitsNothing) return jsonAnswer(listOf(delivery.attempt))
+    return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
+  }
+  const body = await call.body()
+  const again = callWith(call, body)
+  if (!isOfRun(call, endpoint, body, delivery.runId)) return ownRequest(world, work, again, exchange, endpoint)
+  const { method, headers } = call
+  return submit(world, work, { method, endpoint, headers, body, skip }, () => exchange(again))
+}
+
+/** The app's own business with a service. @param endpoint of the queue; `undefined` for other services */
+async function ownRequest(
+  world: CrashWorld,
+  work: DeliveryWork | undefined,
+  call: Call,
+  exchange: Exchange,
+  endpoint?: string,
+): Promise<Answer> {
+  if (work?.delivery === undefined) return exchange(call)
+  const { method } = call
+  const mark = world.sandbox.traffic.mark()
+  const answer = await exchange(call)
+  const dies = happened(world, work, () =>
+    endpoint === undefined
+      ? storeEffect(world.sandbox, mark)
+      : { what: effectText(`${method} ${endpoint}`), isSeen: method !== 'GET' },
+  )
+  return dies ? new Promise(() => {}) : answer
+}
+
+async function submit(
+  world: CrashWorld,
+  work: DeliveryWork,
+  given: Omit<Submission, 'what' | 'at'>,
+  exchange: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const { ordinal, submissions } = work.delivery!
+  const { endpoint, method, body } = given
+  const nth = work.made++
+  const submission: Submission = { ...given, what: submitted(endpoint, method, body), at: world.sandbox.clock.now() }
+  ;(submissions as Submission[]).push(submission)
+  if (work.submitsNothing) return pretended(endpoint, body)
+  const held = world.disturbance('notify-first', ordinal, nth)
+  if (held !== undefined) await untilEvent(world, work, held.heldMs)
+  if (world.disturbance('before-submission', ordinal, nth) !== undefined) return world.die(work)
+  const answer = await exchange()
+  return world.disturbance('after-submission', ordinal, nth) === undefined ? answer : world.die(work)
+}
+
+/** The wait is held until the event that it is for has come. */
+async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: number): Promise<void> {
+  const events = (): number => sandbox.traffic.of('notify').length
+  const before = events()
+  await task?.sleep(ms + 1)
+  for (let turn = 0; turn < mostTurns && events() === before; turn++) await task?.sleep(0)
+}
+
+/** Path below the address of the queue; `undefined` for other services. */
+function endpointOf({ sandbox }: CrashWorld, { url }: Call): string | undefined {
+  const { queue } = sandbox.addresses
+  return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
+}
+
+/** The list of steps that a delivery is about. */
+function listOf({ message: { part } }: Attempt): string {
+  return part instanceof StepPart ? text(part.run.listUpTo(part.index)) : '[]'
+}

@@ -1,0 +1,116 @@
+import { leftBehind } from '../../../../fixtures/world.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import { type Asked, askedOf } from '../delivery/foreign-calls.js'
+import { guardCalls } from './crash-calls.js'
+import { CrashDeliveries } from './crash-deliveries.js'
+import { guardDirectStore } from './crash-effects.js'
+import { guardRequests } from './crash-requests.js'
+import { DeliveryWork, type Mutable } from './crash-work.js'
+import { type CrashSubject, CrashWorld, type CrashWorldOptions } from './crash-world.js'
+import type { RunDelivery, Submission } from './run-delivery.js'
+import { refusalOf } from './run-requests.js'
+
+/** What code does with a delivery that it had before. */
+export interface Again {
+  readonly submissions: readonly Submission[]
+  /** Why the SDK refuses it, in its words. */
+  readonly refusal: string | undefined
+}
+
+const budget = 20_000
+const aDay = 86_400_000
+
+/** One run of the app in a world of its own, with what goes wrong in it. */
+export class CrashRun {
+  readonly #subject: CrashSubject
+  readonly #world: CrashWorld
+  readonly #deliveries: CrashDeliveries
+
+  constructor(subject: CrashSubject, options: CrashWorldOptions) {
+    this.#subject = subject
+    this.#world = new CrashWorld(subject, options)
+    for (const [url, answer] of Object.entries(subject.calls ?? {})) this.#world.sandbox.calls.on(url, answer)
+    this.#deliveries = new CrashDeliveries(this.#world)
+    guardRequests(this.#world)
+    guardCalls(this.#world)
+    guardDirectStore(this.#world)
+  }
+
+  get sandbox(): Sandbox {
+    return this.#world.sandbox
+  }
+
+  /** What foreign hosts did for the app. */
+  get calls(): readonly Asked[] {
+    return askedOf(this.sandbox)
+  }
+
+  get deliveries(): readonly RunDelivery[] {
+    return this.#deliveries.all
+  }
+
+  /** What the set-up, the trigger or time threw. */
+  get error(): unknown {
+    return this.#world.error
+  }
+
+  /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
+  get isExhausted(): boolean {
+    return this.#deliveries.isExhausted
+  }
+
+  /** From an empty world to its end. */
+  async play(): Promise<this> {
+    const world = this.#world
+    const { sandbox } = world
+    const { settle } = this.#subject
+    const untilDone = (): Promise<unknown> => sandbox.clock.drain({ budget })
+    try {
+      const trigger = await world.setUp()
+      world.isRestartable = typeof trigger === 'function'
+      if (world.rules.length > 0) sandbox.faults.add(world.rules)
+      if (typeof trigger === 'function') await trigger()
+      await (settle === undefined ? untilDone() : settle(sandbox))
+      // Where time goes only so far there may be no end.
+      if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
+      world.error ??= leftBehind(sandbox, { strict: false })
+    } catch (error) {
+      world.error ??= error
+    }
+    return this
+  }
+
+  /**
+   * Delivers once more what was delivered in another run, a day later and with other chance; nothing that the code submits
+   * is accepted.
+   * @param store what the data store holds
+   */
+  async again(past: RunDelivery, store: StoreDump): Promise<Again> {
+    const { attempt, key, at } = past
+    const world = this.#world
+    await world.setUp()
+    world.sandbox.store.load(store)
+    const { destinations, clock } = world.sandbox
+    const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [], effects: [] }
+    const task = { label: key, sleep: async () => {} }
+    const work = new DeliveryWork(world.seedOf(key), () => at + aDay, delivery, task, true)
+    const context = {
+      task,
+      timeout: aDay,
+      longestBody: 1e9,
+      onTimeout() {},
+      waits: () => () => {},
+      now: () => clock.now(),
+      draw: () => 0,
+      again() {},
+    }
+    const reply = await world.works.run(work, () => destinations.deliver(attempt, context))
+    return { submissions: delivery.submissions, refusal: refusalOf(reply) }
+  }
+
+  /** Takes back what connected the world with the process. */
+  end(): void {
+    this.#world.end()
+  }
+}

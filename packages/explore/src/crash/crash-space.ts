@@ -1,0 +1,89 @@
+import type { CoverageRow } from '../campaign/coverage-rows.js'
+import { lineOf } from '../campaign/failure-line.js'
+import type { Failure, IndexSpace, Tried } from '../campaign/index-space.js'
+import type { CrashPointOptions } from './crash-options.js'
+import type { CrashFinding } from './crash-report.js'
+import type { Disturbance } from './disturbance.js'
+import type { RunDelivery } from './run-delivery.js'
+import type { StepDifference } from './step-differences.js'
+
+/** What a campaign asks of a check of crash points. */
+interface CrashWork {
+  planned(): Promise<readonly string[]>
+  attempt: IndexSpace['attempt']
+  tell(only: CrashPointOptions): Promise<unknown>
+}
+
+/**
+ * Run 0 disturbs nothing and delivers everything once more, the runs behind it are the schedules in the order in which
+ * `everyCrashPoint()` tries them: single ones first, then pairs.
+ */
+export function crashSpace(runs: number, work: CrashWork): IndexSpace {
+  return {
+    check: 'everyCrashPoint',
+    count: async () => Math.min(runs, 1 + (await work.planned()).length),
+    attempt: (from, to, ended) => work.attempt(from, to, ended),
+    async tell(run) {
+      const planned = await work.planned()
+      try {
+        // Whatever schedule is taken, run 0 is played before it.
+        await work.tell({ only: [planned[Math.max(0, run - 1)]!] })
+        return undefined
+      } catch (error) {
+        if (error instanceof Error && error.name === 'CrashPointBroken') return error.message
+        throw error
+      }
+    },
+  }
+}
+
+/** What came of some schedules. */
+export class CrashTally {
+  readonly #rows: readonly (CoverageRow & { readonly struck: Record<string, number> })[]
+  readonly #all: readonly Disturbance[]
+  #failed = 0
+  #skipped = 0
+  #first: Failure | undefined
+
+  constructor(deliveries: readonly RunDelivery[], all: readonly Disturbance[]) {
+    this.#all = all
+    this.#rows = all.map(({ id, kind, delivery }, moment) => ({
+      state: deliveries[delivery - 1]?.told ?? '',
+      point: id,
+      seen: 1,
+      moment,
+      could: [kind],
+      struck: {},
+    }))
+  }
+
+  /** @returns whether it failed */
+  note(
+    run: number,
+    schedule: readonly Disturbance[],
+    found: CrashFinding | 'exhausted' | readonly StepDifference[] | undefined,
+  ): boolean {
+    if (found === 'exhausted') {
+      this.#skipped++
+      return false
+    }
+    for (const one of schedule) this.#rows[this.#all.indexOf(one)]!.struck[one.kind] ??= run + 1
+    const why = found === undefined ? undefined : whyOf(found)
+    if (why === undefined) return false
+    this.#failed++
+    this.#first ??= { run, why: lineOf(why) }
+    return true
+  }
+
+  tried(): Tried {
+    const [failed, skipped, coverage] = [this.#failed, this.#skipped, this.#rows]
+    return { failed, skipped, ...(this.#first && { first: this.#first }), coverage }
+  }
+}
+
+function whyOf(found: CrashFinding | readonly StepDifference[]): string | undefined {
+  if ('id' in found) return `${found.id}: ${found.differences[0]}`
+  const [stray] = found
+  if (stray === undefined) return undefined
+  return `code outside steps does not do the same when a delivery comes again: ${stray.step}, ${stray.field}`
+}

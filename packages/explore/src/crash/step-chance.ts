@@ -1,0 +1,81 @@
+import type { Random } from '../../../../src/kernel/random.js'
+
+/** Time and chance as a piece of work sees them. */
+export interface Chance {
+  readonly random: Random
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+}
+
+/** Work that carries something along through whatever it awaits, as `AsyncLocalStorage` of Node has it. */
+export interface Carrier<T> {
+  run<R>(carried: T, work: () => R): R
+  getStore(): T | undefined
+}
+
+/** @throws TypeError where there is no Node underneath */
+export function carrier<T>(caller: string): Carrier<T> {
+  const host = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  const hooks = host.process?.getBuiltinModule?.('node:async_hooks') as
+    | { readonly AsyncLocalStorage: new () => Carrier<T> }
+    | undefined
+  if (hooks === undefined)
+    throw new TypeError(`${caller} runs on Node 22.3 or later: it tells deliveries apart by AsyncLocalStorage.`)
+  return new hooks.AsyncLocalStorage()
+}
+
+/**
+ * Replaces `Date`, `Math.random()` and what is random of `crypto`, until the returned function is called. Where `current`
+ * gives nothing, the host's own answer.
+ */
+export function replaceChance(current: () => Partial<Chance> | undefined): () => void {
+  const HostDate = globalThis.Date
+  const { crypto } = globalThis
+  const hostRandom = Math.random
+  const now = (): number => current()?.now?.() ?? HostDate.now()
+  const bytes = <A extends ArrayBufferView | null>(array: A): A => {
+    const random = current()?.random
+    if (random === undefined || array === null)
+      return Crypto.prototype.getRandomValues.call(crypto, array as never) as A
+    const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+    for (let at = 0; at < view.length; at++) view[at] = random.int(256)
+    return array
+  }
+  globalThis.Date = new Proxy(HostDate, {
+    construct: (target, given, made) => Reflect.construct(target, given.length === 0 ? [now()] : given, made),
+    apply: () => new HostDate(now()).toString(),
+    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+  })
+  Math.random = () => current()?.random?.float() ?? hostRandom()
+  Object.defineProperties(crypto, {
+    getRandomValues: { value: bytes, configurable: true, writable: true },
+    randomUUID: { value: () => uuid(bytes(new Uint8Array(16))), configurable: true, writable: true },
+  })
+  return () => {
+    globalThis.Date = HostDate
+    Math.random = hostRandom
+    for (const name of ['getRandomValues', 'randomUUID']) Reflect.deleteProperty(crypto, name)
+  }
+}
+
+/** Of version 4, as `crypto.randomUUID()` makes them. */
+function uuid(bytes: Uint8Array): string {
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** Keeps the console quiet for what would be said in every schedule anew, until the returned function is called. */
+export function silence(isSilent: () => boolean): () => void {
+  const { console } = globalThis
+  const names = ['debug', 'error', 'info', 'log', 'warn'] as const
+  const before = names.map((name) => console[name])
+  for (const [index, name] of names.entries())
+    console[name] = (...said: unknown[]) => {
+      if (!isSilent()) before[index]!.apply(console, said)
+    }
+  return () => {
+    for (const [index, name] of names.entries()) console[name] = before[index]!
+  }
+}

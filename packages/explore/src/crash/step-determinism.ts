@@ -1,0 +1,45 @@
+import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { Again } from './crash-run.js'
+import type { RunDelivery } from './run-delivery.js'
+import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
+
+/**
+ * What the code outside the steps does otherwise when the same delivery comes again: at once, or in the world as the
+ * run left it. In the world as the run found it, another step must not be next.
+ * @param again delivers once more, in a world that is thrown away
+ */
+export async function straysOf(
+  deliveries: readonly RunDelivery[],
+  finalStore: StoreDump,
+  again: (delivery: RunDelivery, store: StoreDump) => Promise<Again>,
+): Promise<StepDifference[]> {
+  const found = new Map<string, StepDifference>()
+  const add = (difference: StepDifference): void => {
+    const place = `${difference.step} ${difference.field}`
+    if (!found.has(place)) found.set(place, difference)
+  }
+  const refused = (step: string, refusal: string): void =>
+    add({ step, field: 'answer', first: 'a step', again: refusal })
+  const firstStore = deliveries[0]!.storeBefore!
+  for (const delivery of deliveries) {
+    const { submissions, refusal, told } = delivery
+    const storeBefore = delivery.storeBefore!
+    if (refusal !== undefined) refused(told, refusal)
+    if (submissions.length === 0) continue
+    for (const store of distinct([storeBefore, finalStore, firstStore])) {
+      const isEarlier = store === firstStore && store !== storeBefore
+      const now = await again(delivery, store)
+      if (now.refusal !== undefined && !isEarlier) refused(told, now.refusal)
+      // Where a step has happened, its body may refuse to run again.
+      if (now.submissions.length === 0 && store !== storeBefore) continue
+      for (const difference of stepDifferences(submissions, now.submissions))
+        if (!isEarlier || isNext(difference)) add(difference)
+    }
+  }
+  return [...found.values()]
+}
+
+/** The first of each kind. */
+function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
+  return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
+}

@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import type { Policy } from '../../../../src/policy/policy.js'
+import { ruleProblems } from '../../../../src/rules/rule-schema.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { blockCount, blockLength } from '../campaign/blocks.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
+import { type CoverageFigure, withCoverage } from './coverage.js'
+import { type Found, report } from './delivery-report.js'
+import { checkHandler, type DeliverySubject, inEnvironment } from './delivery-run.js'
+import { deliverySpace, oneByOne } from './delivery-space.js'
+import { drawBlock, pathFrom } from './drawn-block-arbitraries.js'
+import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
+import { deliveryFaults } from './fault-arbitraries.js'
+import { judged, type Tally, verdict } from './judged.js'
+import { type Combination, checkChoices, combinationsOf, type PolicyChoices, policyOf } from './policy-choices.js'
+import { countByValue, schedulesPerValue } from './policy-report.js'
+import type { Verified } from './verified-places.js'
+
+export interface CheckDeliveryOptions extends DeliverySubject {
+  /**
+   * What goes wrong. Default: `deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
+   * lost, and each wrong signature if the app verifies any.
+   */
+  readonly faults?: fc.Arbitrary<readonly FaultRule[]>
+  /** What must be so in the end: answers false, or throws as an assertion does. */
+  readonly holds: (sandbox: Sandbox) => unknown
+  /** Schedules that are tried first: what was found once. */
+  readonly examples?: readonly (readonly FaultRule[])[]
+  /** Schedules that are tried. Default 100. */
+  readonly runs?: number
+  /** Of the schedules, not of the sandbox. Default 1. */
+  readonly seed?: number
+  /** Where a report says that its failure is: only that schedule is tried. */
+  readonly path?: string
+  /**
+   * `unreached`, the default with `deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
+   * yet. `none`: chance alone.
+   */
+  readonly guidance?: 'unreached' | 'none'
+  /** What the app's own state is when a delivery begins, in few words, for the coverage: `({ store }) => store.get('order:42') ?? 'none'`. */
+  readonly stateOf?: (sandbox: Sandbox) => string
+  /**
+   * Policies of the sandbox that are varied, each with the values that it may have, the plainest first; spans of time also
+   * as texts: `{ deduplicationWindow: ['10m', '90d'] }`. Each run draws one combination. Default: none. See
+   * `disputedPolicies`.
+   */
+  readonly policies?: PolicyChoices
+  /** Counts schedules that leave a message nothing but faults until it is given up. Default false: nothing is learned from them. */
+  readonly exhausted?: boolean
+}
+
+/** What a check that found nothing has done. */
+export interface DeliveryCheck {
+  /** Schedules that were drawn and tried; those with faults of calls and with wrong signatures are not among them. */
+  readonly runs: number
+  /** Schedules that left a message nothing but faults. */
+  readonly skipped: number
+  /** What was reached: which fault in which state at which point, and what never was. */
+  readonly coverage: CoverageFigure
+}
+
+/** What a schedule broke. */
+export class DeliveryBroken extends Error {
+  override readonly name = 'DeliveryBroken'
+  declare readonly faults: readonly FaultRule[]
+  /** The policies that were varied, as they were then. */
+  declare readonly policy: Partial<Policy>
+  declare readonly seed: number
+  declare readonly path: string
+
+  constructor(
+    message: string,
+    found: {
+      readonly faults: readonly FaultRule[]
+      readonly policy: Partial<Policy>
+      readonly seed: number
+      readonly path: string
+    },
+  ) {
+    super(message)
+    const { faults, policy, seed, path } = found
+    // Not enumerable: runners print the fields of an error, and the message has them already.
+    for (const [field, value] of Object.entries({ faults, policy, seed, path }))
+      Object.defineProperty(this, field, { value })
+    // The stack is of no use: the story has the place.
+    this.stack = `${this.name}: ${message}`
+  }
+}
+
+/**
+ * Runs a publisher and a handler under generated faults, each time in a new world, and looks whether a claim holds in
+ * the end. What breaks it is shrunk to the smallest schedule and told as a timeline and as a scenario to paste.
+ * @example
+ * await checkDelivery({
+ *   deliver: (sandbox) => publishOrder(sandbox, { id: 42 }),
+ *   handler: ordersRoute,
+ *   holds: ({ store }) => store.get('charged:42') === '1',
+ * })
+ * @throws DeliveryBroken
+ */
+export async function checkDelivery(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
+  checkOptions(options)
+  const campaign = campaignUnderWay()
+  if (campaign === undefined) return inEnvironment(options, () => check(options))
+  const { path: _, ...given } = { ...options, ...campaign.given }
+  return campaign.explore(deliverySpace(given, (path) => inEnvironment(given, () => check({ ...given, path }))))
+}
+
+async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
+  const { faults = deliveryFaults(), runs = 100, path } = options
+  const tally: Tally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
+  // What is tried one by one is numbered after what is drawn.
+  const later = path === undefined ? undefined : Number(path) - runs
+  const isDrawn = later === undefined || !(later >= 0)
+  const drawn = isDrawn ? await draw(options, tally) : undefined
+  if (drawn !== undefined) throw drawn
+  if (isDrawn && !tally.delivered)
+    throw new TypeError('checkDelivery(): nothing was published. Publish a message in `deliver`.')
+  const isMore = options.faults === undefined && !(isDrawn && path !== undefined)
+  const broken = isMore ? await tryOneByOne(options, tally, later) : undefined
+  if (broken !== undefined) throw broken
+  return withCoverage({ runs: tally.runs, skipped: tally.skipped }, tally.schedules.coverage.figure())
+}
+
+/** Draws schedules, block by block, until one breaks the claim. */
+async function draw(options: CheckDeliveryOptions, tally: Tally): Promise<DeliveryBroken | undefined> {
+  const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
+  const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
+  for (let block = only ?? 0; block < (only === undefined ? blockCount(runs) : only + 1); block++) {
+    let first: readonly FaultRule[] | undefined
+    const found = await drawBlock(options, tally, block, async (rules, combination) => {
+      const broken = await judged(options, rules, combination, tally)
+      if (broken === undefined) tally.skipped++
+      if (!broken) return
+      first ??= rules
+      throw broken
+    })
+    tally.runs += found.numRuns
+    if (!found.failed) continue
+    const [rules, combination] = found.counterexample ?? [[], {}]
+    const sample = fc.sample(faults, { seed, numRuns: schedulesPerValue - 1 })
+    const counts = await countByValue(policies, combination, [rules, ...sample], async (each, one) => {
+      const broken = await judged(options, each, one, tally)
+      return broken === undefined ? undefined : broken !== null
+    })
+    const place = { faults: rules, seed, path: pathFrom(found.counterexamplePath ?? '0', block * blockLength) }
+    const tried = Number.parseInt(place.path, 10) + 1
+    return brokenBy(options, { ...place, first: first ?? rules, combination, counts, runs, tried })
+  }
+  return undefined
+}
+
+/** Tries what is not drawn. @param only which of these schedules */
+async function tryOneByOne(
+  options: CheckDeliveryOptions,
+  tally: Tally,
+  only: number | undefined,
+): Promise<DeliveryBroken | undefined> {
+  const { runs = 100, seed = 1, policies = {} } = options
+  const [combination] = combinationsOf(policies) as readonly [Combination]
+  const { schedules, verified } = await oneByOne(options)
+  for (const [index, faults] of schedules.entries()) {
+    if (only !== undefined && only !== index) continue
+    if (!(await judged(options, faults, combination, tally, verified))) continue
+    const found = { faults, first: faults, combination, counts: new Map(), seed, path: String(runs + index) }
+    return brokenBy(options, { ...found, runs: runs + schedules.length, tried: runs + index + 1 }, verified)
+  }
+  return undefined
+}
+
+async function brokenBy(options: CheckDeliveryOptions, found: Found, verified?: Verified): Promise<DeliveryBroken> {
+  const { faults, combination, seed, path } = found
+  const message = await report(options, found, (run) => verdict(run, options, verified))
+  return new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path })
+}
+
+function checkOptions(options: CheckDeliveryOptions): void {
+  for (const name of ['deliver', 'holds'] as const) {
+    if (typeof options?.[name] === 'function') continue
+    throw new TypeError(
+      `checkDelivery() needs ${name}, a function of the sandbox: checkDelivery({ deliver, handler, holds }).`,
+    )
+  }
+  checkHandler(options.handler, 'checkDelivery()')
+  const { runs = 1, seed = 1, path = '0', examples = [], policies } = options
+  if (!Number.isInteger(runs) || runs < 1)
+    throw new TypeError(`checkDelivery(): runs is a whole number, 1 or more, got ${JSON.stringify(runs)}.`)
+  if (!Number.isInteger(seed))
+    throw new TypeError(`checkDelivery(): seed is a whole number, got ${JSON.stringify(seed)}.`)
+  if (!/^\d+(?::\d+)*$/.test(path))
+    throw new TypeError(`checkDelivery(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`)
+  if (policies !== undefined) checkChoices(policies, options.sandbox?.policy)
+  examples.forEach((rules, index) => {
+    const [problem] = rules.flatMap(ruleProblems)
+    if (problem !== undefined) throw new TypeError(`checkDelivery(): examples[${index}]: ${problem.sentence}`)
+  })
+}

@@ -1,0 +1,118 @@
+import { AddressPattern, wildcard } from '../../../../src/kernel/address-pattern.js'
+import { latin1 } from '../../../../src/kernel/bytes.js'
+import { portableString } from '../../../../src/kernel/portable.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { DeliveryRun } from './delivery-run.js'
+
+/** What a run left behind that others can see. */
+export interface Effects {
+  /** Keys of the data store with what they hold. */
+  readonly store: ReadonlyMap<string, string>
+  /** What went out, without regard to order: messages that were published, calls of foreign hosts. */
+  readonly outgoing: readonly string[]
+}
+
+export interface EffectOptions {
+  /** Keys that do not count, as patterns: `seen:*`. */
+  readonly ignoreKeys?: readonly string[]
+  /** Urls of messages and calls that do not count. */
+  readonly ignoreCalls?: readonly string[]
+}
+
+interface RunEffectOptions extends EffectOptions {
+  /** Whether what the publisher itself published counts. Default true. */
+  readonly given?: boolean
+}
+
+interface StoreEffectOptions extends Pick<EffectOptions, 'ignoreKeys'> {
+  /** Whether the ids of stream entries count. Default true. */
+  readonly streamIds?: boolean
+}
+
+export function effectsOf(
+  { sandbox, calls, given }: Pick<DeliveryRun, 'sandbox' | 'calls' | 'given'>,
+  options: RunEffectOptions = {},
+): Effects {
+  const silent = (options.ignoreCalls ?? []).map((pattern) => new AddressPattern(pattern))
+  const heard = (url: string): boolean => !silent.some((pattern) => pattern.matches(url))
+  const published = sandbox.traffic
+    .of('published')
+    .filter(({ kind, deduplicated, url }) => kind === 'message' && !deduplicated && heard(url))
+    .filter(({ seq }) => options.given !== false || !given.has(seq))
+    .map(({ method, url, body }) => `${method} ${url} ${JSON.stringify(portableString(latin1(body)))}`)
+  const keyed = new Set<string>()
+  const called = calls
+    .filter(({ url }) => heard(url))
+    .flatMap(({ method, url, body, idempotencyKey }) => {
+      const call = `${method} ${url} ${JSON.stringify(body)}`
+      // What has a key that its host recognises it by counts once.
+      if (idempotencyKey === undefined) return [call]
+      const name = `${call} (${idempotencyKey})`
+      return keyed.has(name) ? [] : [keyed.add(name) && name]
+    })
+  return { store: storeEffects(sandbox, options), outgoing: [...published, ...called].sort() }
+}
+
+/** Keys of the data store with what they hold; deadlines do not count. */
+export function storeEffects(
+  { store }: Sandbox,
+  { ignoreKeys = [], streamIds = true }: StoreEffectOptions,
+): ReadonlyMap<string, string> {
+  const ignored = ignoreKeys.map((pattern) => wildcard(pattern))
+  const held = new Map<string, string>()
+  for (const { key, expiresAt: _, ...value } of store.dump().keys) {
+    const name = typeof key === 'string' ? key : key.base64
+    if (!ignored.some((fits) => fits(name))) held.set(name, valueText(value, streamIds))
+  }
+  return held
+}
+
+/** A value in a few words: what counts of it, in an order that means something. */
+function valueText(value: object, streamIds: boolean): string {
+  const { type, ...content } = value as { type: string; [part: string]: unknown }
+  if (type === 'string') return JSON.stringify(content.value)
+  if (type === 'set')
+    return `{${(content.members as unknown[])
+      .map((item) => JSON.stringify(item))
+      .sort()
+      .join(', ')}}`
+  if (type === 'hash')
+    return `{${(content.fields as [unknown, unknown][])
+      .map(([field, is]) => `${JSON.stringify(field)}: ${JSON.stringify(is)}`)
+      .sort()
+      .join(', ')}}`
+  if (type === 'list') return JSON.stringify(content.elements)
+  if (type === 'stream' && !streamIds)
+    return JSON.stringify((content.entries as [string, ...unknown[]][]).map(([_, ...fields]) => fields))
+  if (type === 'zset') return JSON.stringify(content.members)
+  return JSON.stringify(content.value ?? content)
+}
+
+/**
+ * Sentence parts about what is different, none when nothing is.
+ * @param there how the run that it is compared with is called
+ */
+export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
+  const told: string[] = []
+  for (const [key, value] of now.store) {
+    const before = once.store.get(key)
+    if (before === undefined) told.push(`${key} = ${value}, ${there} it is not there`)
+    else if (before !== value) told.push(`${key} = ${value}, ${there} ${before}`)
+  }
+  for (const [key, value] of once.store)
+    if (!now.store.has(key)) told.push(`${key} is not there, ${there} it is ${value}`)
+  const counts = new Map<string, [number, number]>()
+  for (const [side, list] of [now.outgoing, once.outgoing].entries()) {
+    for (const call of list) {
+      const count = counts.get(call) ?? [0, 0]
+      count[side]!++
+      counts.set(call, count)
+    }
+  }
+  for (const [call, [times, wanted]] of counts)
+    if (times !== wanted)
+      told.push(
+        `${call} went out ${times === 1 ? 'once' : `${times} times`}, ${there} ${wanted === 1 ? 'once' : `${wanted} times`}`,
+      )
+  return told
+}

@@ -1,0 +1,99 @@
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import { counted } from '../../../../src/kernel/counted.js'
+import type { CheckDeliveryOptions } from './check-delivery.js'
+import { differences, effectsOf } from './delivery-effects.js'
+import { attemptTable, type DeliveryRun, runDelivery } from './delivery-run.js'
+import { type Combination, choiceText, policyOf } from './policy-choices.js'
+import { holdingNeighbour, policyLines, type ValueCount } from './policy-report.js'
+import { literal, rulesLiteral } from './rule-literal.js'
+import { swallowed } from './verified-places.js'
+
+/** What was found, and how. */
+export interface Found {
+  readonly faults: readonly FaultRule[]
+  /** As it was before it was shrunk. */
+  readonly first: readonly FaultRule[]
+  readonly combination: Combination
+  readonly seed: number
+  readonly path: string
+  readonly runs: number
+  readonly tried: number
+  /** How often each value of a policy fails. */
+  readonly counts: ReadonlyMap<string, readonly ValueCount[]>
+}
+
+/** A world with these values of the policies that are varied. */
+export function withPolicy(options: CheckDeliveryOptions, combination: Combination): CheckDeliveryOptions {
+  if (Object.keys(combination).length === 0) return options
+  const { sandbox = {} } = options
+  return { ...options, sandbox: { ...sandbox, policy: { ...sandbox.policy, ...policyOf(combination) } } }
+}
+
+/** What was found, told as a table of attempts, a timeline and a scenario. @param verdict why the claim does not hold */
+export async function report(
+  options: CheckDeliveryOptions,
+  found: Found,
+  verdict: (run: DeliveryRun) => Promise<Error | undefined>,
+): Promise<string> {
+  const { faults, combination, seed, path } = found
+  const run = await runDelivery(withPolicy(options, combination), faults)
+  try {
+    const broken = await verdict(run)
+    const isPlain = broken === undefined || broken.message === 'holds() answered false.'
+    const why = isPlain ? swallowed(run.sandbox) : [firstLines(broken.message)]
+    const told = [...policyLines(found.counts), ...why, ...(await changes(options, found, run))]
+    const replay = options.policies === undefined ? '' : `policies: ${literal(options.policies)}, `
+    return [
+      headline(found),
+      attemptTable(run.sandbox),
+      ...told.map((line) => `  → ${line}`),
+      '',
+      run.sandbox.traffic.timeline({ limit: 80 }),
+      '',
+      ...scenario(found),
+      `Replay: checkDelivery({ …, ${replay}seed: ${seed}, path: '${path}' })`,
+    ].join('\n')
+  } finally {
+    run.end()
+  }
+}
+
+function headline({ faults, first, combination, seed, runs, tried }: Found): string {
+  const shrunk =
+    first.length > faults.length ? `, shrunk from ${counted(first.length, 'fault')} to ${faults.length}` : ''
+  const values = Object.entries(combination).map(([name, value]) => `${name} ${choiceText(value)}`)
+  const policy = values.length === 0 ? '' : ` with ${values.join(', ')}`
+  return faults.length === 0
+    ? `Fails without any fault${policy}:`
+    : `Fails after ${tried} of ${runs} fault schedules${policy} (seed ${seed}${shrunk}):`
+}
+
+/** What is otherwise than without faults; where there are none, than with a policy under which all is well. */
+async function changes(options: CheckDeliveryOptions, found: Found, run: DeliveryRun): Promise<string[]> {
+  const { faults, combination, counts } = found
+  const neighbour = faults.length === 0 ? holdingNeighbour(counts, combination) : { combination, name: '', value: '' }
+  if (neighbour === undefined) return []
+  const other = await runDelivery(withPolicy(options, neighbour.combination), [])
+  other.end()
+  const there = faults.length === 0 ? `with ${neighbour.name} ${choiceText(neighbour.value)}` : 'without faults'
+  return differences(effectsOf(run), effectsOf(other), there)
+}
+
+function scenario({ faults, combination }: Found): string[] {
+  const policy = Object.keys(combination).length === 0 ? undefined : literal(policyOf(combination))
+  const lines =
+    faults.length === 0
+      ? []
+      : [
+          `As a scenario, for sandbox.play()${policy === undefined ? '' : `, in a sandbox with policy: ${policy}`}:`,
+          `defineScenario('found by checkDelivery', ${rulesLiteral(faults)})`,
+          '',
+        ]
+  return faults.length === 0 && policy !== undefined ? [`In a sandbox with policy: ${policy}`, ''] : lines
+}
+
+/** An assertion's own words, without the colours and the second page of them. */
+function firstLines(message: string): string {
+  const [line = ''] = message.trim().split('\n\n')
+  return line.split('\n').slice(0, 6).join('\n    ')
+}

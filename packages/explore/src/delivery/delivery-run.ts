@@ -1,0 +1,178 @@
+import { connect, type FixtureOptions, leftBehind, sandboxOf } from '../../../../fixtures/world.js'
+import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import type { Task } from '../../../../src/kernel/time.js'
+import type { EntryOf } from '../../../../src/kernel/traffic.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type Asked, answerCalls, askedOf, type ForeignAnswers } from './foreign-calls.js'
+
+/** A route: what handles `request` in production does here too. The world of the run comes along for tests that need it. */
+export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
+
+/** What is put to the test: somebody publishes, somebody handles. */
+export interface DeliverySubject {
+  /** Publishes. Called once a run, in a world of its own. */
+  readonly deliver: (sandbox: Sandbox) => unknown
+  /** Answers the deliveries: one handler for every url, or handlers by url, `*` standing for any characters. */
+  readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
+  /**
+   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.calls.on(url, answer)` in `deliver`.
+   * What they do for it counts as an effect.
+   */
+  readonly calls?: ForeignAnswers
+  /** Options of each run's sandbox, and how it is connected with the process. */
+  readonly sandbox?: FixtureOptions
+  /** Moves time until all is over. Default `clock.drain({ budget: 20_000 })`: a run that goes on for ever is a failure. */
+  readonly settle?: (sandbox: Sandbox) => unknown
+}
+
+export interface DeliveryRun {
+  /** The world as it was in the end. */
+  readonly sandbox: Sandbox
+  /** What foreign hosts did for the handler. */
+  readonly calls: readonly Asked[]
+  /** Numbers of the entries for what the publisher published itself. */
+  readonly given: ReadonlySet<number>
+  /** What the publisher or time threw. */
+  readonly error?: unknown
+  /** Takes back what connected the world with the process. */
+  end(): void
+}
+
+/** Timers of one run, unless `settle` says otherwise. */
+const budget = 20_000
+
+/** Sets the environment once for many runs: their worlds are alike, and the process is slow to change. */
+export async function inEnvironment<T>(
+  { sandbox: options = {} }: Pick<DeliverySubject, 'sandbox'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { via: _, ...rest } = options
+  const sandbox = sandboxOf(rest)
+  const disconnect = connect(sandbox, rest)
+  sandbox.dispose()
+  try {
+    return await work()
+  } finally {
+    disconnect()
+  }
+}
+
+/**
+ * One run from an empty world to its end, with these faults.
+ * @param watch is called before anything happens
+ */
+export async function runDelivery(
+  subject: DeliverySubject,
+  faults: readonly FaultRule[],
+  watch?: (sandbox: Sandbox) => void,
+): Promise<DeliveryRun> {
+  const options: FixtureOptions = { ...subject.sandbox, env: false, realHosts: 'allow' }
+  const sandbox = sandboxOf(options)
+  const disconnect = connect(sandbox, options)
+  let given: ReadonlySet<number> = new Set()
+  const restoreFetch = answerCalls(sandbox, subject.calls)
+  const end = (): void => {
+    restoreFetch()
+    disconnect()
+    sandbox.dispose()
+  }
+  try {
+    register(sandbox, subject.handler)
+    watch?.(sandbox)
+    if (faults.length > 0) sandbox.faults.add(faults, { line: 'the generated schedule' })
+    await subject.deliver(sandbox)
+    given = givenBy(sandbox)
+    await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
+    const assertion = leftBehind(sandbox, { strict: false })
+    return { sandbox, calls: askedOf(sandbox), given, end, ...(assertion !== undefined && { error: assertion }) }
+  } catch (error) {
+    return { sandbox, calls: askedOf(sandbox), given, end, error }
+  }
+}
+
+/** What was published so far, and not while a delivery was handled: a publisher may move time. */
+function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
+  const attempts = traffic.of('attempt')
+  const handled = (seq: number): boolean =>
+    attempts.some((attempt) => attempt.seq < seq && seq <= (attempt.endedAfter ?? Number.POSITIVE_INFINITY))
+  return new Set(traffic.of('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
+}
+
+/** @throws TypeError for what cannot handle anything */
+export function checkHandler(handler: unknown, caller: string): void {
+  if (typeof handler === 'function') return
+  const wanted = "a function (request) => Response, or several by url: { 'https://shop.test/orders': handler }"
+  if (typeof handler !== 'object' || handler === null || Object.keys(handler).length === 0)
+    throw new TypeError(`${caller} needs a handler: ${wanted}.`)
+  const [url] = Object.entries(handler).find(([, each]) => typeof each !== 'function') ?? []
+  if (url !== undefined) throw new TypeError(`${caller}: the handler of ${url} is not a function. It takes ${wanted}.`)
+}
+
+function register(sandbox: Sandbox, handler: DeliverySubject['handler']): void {
+  if (typeof handler !== 'function') {
+    for (const [url, each] of Object.entries(handler))
+      sandbox.destinations.on(url, (request, task) => each(request, task, sandbox))
+    return
+  }
+  sandbox.destinations.on('*', (request, task) =>
+    sandbox.owns(request.url) ? sandbox.fetch(request) : handler(request, task, sandbox),
+  )
+}
+
+/** Strikes of a run by the attempt that they hit. */
+function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
+  const byAttempt = new Map<number, EntryOf<'fault'>[]>()
+  for (const fault of traffic.of('fault')) {
+    const list = byAttempt.get(fault.cause ?? 0)
+    if (list === undefined) byAttempt.set(fault.cause ?? 0, [fault])
+    else list.push(fault)
+  }
+  return byAttempt
+}
+
+/** Whether a message used up its retries although no attempt was free of faults: nothing can be learned from that. */
+export function isExhausted(sandbox: Sandbox): boolean {
+  const given = sandbox.traffic.of('dead-letter').filter(({ kind }) => kind === 'message')
+  if (given.length === 0) return false
+  const strikes = strikesOf(sandbox)
+  return given.some(({ messageId }) => {
+    const attempts = sandbox.traffic.about(messageId).filter((entry) => entry.type === 'attempt')
+    return attempts.every((attempt) => strikes.has(attempt.seq) && attempts.length > attempt.maxRetries)
+  })
+}
+
+/** They strike before the attempt begins. */
+const holding: ReadonlySet<string> = new Set(faultKinds.filter((kind) => catalog[kind].effect === 'holds'))
+
+const mostRows = 40
+
+/** The attempts of a run as a table: what each met, and what came of it. */
+export function attemptTable(sandbox: Sandbox): string {
+  const strikes = strikesOf(sandbox)
+  const messages = new Map<string, number>()
+  for (const { messageId, kind } of sandbox.traffic.of('published'))
+    if (kind === 'message' && !messages.has(messageId)) messages.set(messageId, messages.size + 1)
+  const rows: string[][] = []
+  for (const attempt of sandbox.traffic.of('attempt')) {
+    const { outcome, messageId, kind, retried } = attempt
+    const held = (strikes.get(attempt.cause ?? -1) ?? []).filter(({ fault }) => holding.has(fault))
+    const met = [...held, ...(strikes.get(attempt.seq) ?? [])]
+    const who = kind === 'message' ? (messages.size > 1 ? `message ${messages.get(messageId)}, ` : '') : `${kind}, `
+    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
+    const told =
+      outcome?.note ??
+      met
+        .map(({ effect }) => effect)
+        .filter(Boolean)
+        .join(', ')
+    rows.push([`${who}attempt ${retried + 1}`, met.map(({ fault }) => fault).join(' + ') || 'ok', told || answer])
+  }
+  const shown = rows.slice(0, mostRows)
+  const widths = [0, 1].map((column) => Math.max(0, ...shown.map((row) => row[column]!.length)))
+  const lines = shown.map(([who, met, told]) =>
+    `  ${who!.padEnd(widths[0]!)}  ${met!.padEnd(widths[1]!)}  ${told}`.trimEnd(),
+  )
+  if (rows.length > mostRows) lines.push(`  and ${rows.length - mostRows} more`)
+  return lines.join('\n')
+}

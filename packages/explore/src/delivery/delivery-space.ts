@@ -1,0 +1,93 @@
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import { blockLength } from '../campaign/blocks.js'
+import { lineOf } from '../campaign/failure-line.js'
+import type { Failure, IndexSpace } from '../campaign/index-space.js'
+import type { CheckDeliveryOptions } from './check-delivery.js'
+import { withPolicy } from './delivery-report.js'
+import { inEnvironment, runDelivery } from './delivery-run.js'
+import { drawBlock } from './drawn-block-arbitraries.js'
+import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
+import { deliveryFaults, faultsOfCalls } from './fault-arbitraries.js'
+import { judged, type Tally } from './judged.js'
+import { combinationsOf } from './policy-choices.js'
+import { type Verified, verifiedPlaces } from './verified-places.js'
+
+/**
+ * The schedules of a check: those that are drawn, and after them those that are tried one by one.
+ * @param replay checks the schedule at a path, and throws what it breaks
+ */
+export function deliverySpace(
+  options: CheckDeliveryOptions & { readonly runs: number },
+  replay: (path: string) => Promise<unknown>,
+): IndexSpace {
+  const { faults = deliveryFaults(), runs } = options
+  return {
+    check: 'checkDelivery',
+    count: () =>
+      inEnvironment(options, async () => {
+        await refuseSilence(options)
+        return options.faults === undefined ? runs + (await oneByOne(options)).schedules.length : runs
+      }),
+    attempt: (from, to, ended) =>
+      inEnvironment(options, async () => {
+        const tally: Tally = {
+          schedules: new DrawnSchedules(options, faults, from),
+          runs: 0,
+          skipped: 0,
+          delivered: false,
+        }
+        let [run, failed] = [from, 0]
+        let first: Failure | undefined
+        const note = (broken: Error | null | undefined): void => {
+          if (broken === undefined) tally.skipped++
+          else if (broken !== null) failed++
+          if (broken) first ??= { run, why: lineOf(broken) }
+          run++
+          ended(Boolean(broken))
+        }
+        if (from < runs)
+          await drawBlock(options, tally, from / blockLength, async (rules, combination) =>
+            note(await judged(options, rules, combination, tally)),
+          )
+        if (to > runs) {
+          const { schedules, verified } = await oneByOne(options)
+          const [combination = {}] = combinationsOf(options.policies ?? {})
+          for (const rules of schedules.slice(run - runs, to - runs))
+            note((await judged(options, rules, combination, tally, verified)) ?? null)
+        }
+        return { failed, skipped: tally.skipped, ...(first && { first }), coverage: tally.schedules.coverage.rows() }
+      }),
+    async tell(run) {
+      try {
+        await replay(String(run))
+        return undefined
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'DeliveryBroken') throw error
+        // Its place is counted from behind those that are drawn.
+        return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
+      }
+    },
+  }
+}
+
+async function refuseSilence(options: CheckDeliveryOptions): Promise<void> {
+  const run = await runDelivery(options, [])
+  run.end()
+  if (run.sandbox.traffic.of('published').length > 0) return
+  throw run.error ?? new TypeError('checkDelivery(): nothing was published. Publish a message in `deliver`.')
+}
+
+interface OneByOne {
+  readonly verified: Verified
+  readonly schedules: readonly (readonly FaultRule[])[]
+}
+
+/**
+ * What goes wrong in more ways than chance would find: each call to a foreign host, and each signature in each way, if the
+ * app verifies any.
+ */
+export async function oneByOne(options: CheckDeliveryOptions): Promise<OneByOne> {
+  const [combination = {}] = combinationsOf(options.policies ?? {})
+  const verified = await verifiedPlaces(withPolicy(options, combination))
+  return { verified, schedules: [...faultsOfCalls(verified.calls), ...verified.schedules] }
+}

@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import { blockLength } from '../campaign/blocks.js'
+import { Coverage, type StateOf, watchStates } from './coverage.js'
+import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
+import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
+import { Guide, seedOfBlock } from './guide.js'
+
+interface ScheduleOptions {
+  readonly seed?: number
+  readonly guidance?: 'unreached' | 'none'
+  readonly stateOf?: StateOf
+}
+
+/** The schedules that a check tries, and what they have reached. */
+export class DrawnSchedules {
+  readonly arbitrary: fc.Arbitrary<readonly FaultRule[]>
+  readonly coverage: Coverage
+  readonly #options: ScheduleOptions
+  readonly #faults: fc.Arbitrary<readonly FaultRule[]>
+  readonly #guide: Guide | undefined
+  /** What the guide has proposed, and was not run yet. */
+  #proposed: readonly FaultRule[] | undefined
+
+  /** @param run the number of the first run that is tried, from 0 */
+  constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>, run = 0) {
+    const { guidance = 'unreached', seed = 1 } = options
+    const space = spaceOf(faults)
+    this.#options = options
+    this.#faults = faults
+    this.coverage = new Coverage(space?.kinds ?? deliveryFaultKinds, run)
+    this.#guide = space && guidance === 'unreached' ? new Guide(space, seed) : undefined
+    this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
+  }
+
+  #propose(chance: readonly FaultRule[]): readonly FaultRule[] {
+    this.#proposed = this.#guide!.next(chance)
+    return this.#proposed
+  }
+
+  /** Runs a schedule, and learns from it if it was the guide's own. */
+  async run(subject: DeliverySubject, rules: readonly FaultRule[]): Promise<DeliveryRun> {
+    let states: ReadonlyMap<number, string> = new Map()
+    const run = await runDelivery(subject, rules, (sandbox) => {
+      states = watchStates(sandbox, this.#options.stateOf)
+    })
+    const moments = this.coverage.note(run.sandbox, states)
+    if (rules === this.#proposed) this.#guide!.learn(rules, moments)
+    return run
+  }
+
+  /** Goes on with the first run of a block. */
+  begin(block: number): void {
+    this.#guide?.startAt(block * blockLength)
+  }
+
+  /**
+   * Plays what came before a schedule that is to be replayed, as far as it depends on that.
+   * @param nth which of the schedules that are drawn in the block
+   * @param others what is drawn along with each schedule
+   */
+  async comeTo<T>(
+    block: number,
+    nth: number,
+    others: fc.Arbitrary<T>,
+    play: (rules: readonly FaultRule[], other: T) => Promise<unknown>,
+  ): Promise<void> {
+    if (this.#guide === undefined || nth < 0) return
+    const isGuided = this.#guide.isGuided(nth)
+    this.#guide.startAt(block * blockLength + (isGuided ? 0 : nth))
+    if (!isGuided || nth === 0) return
+    const seed = seedOfBlock(this.#options.seed ?? 1, block)
+    const drawn = fc.sample(fc.tuple(this.#faults, others), { seed, numRuns: nth })
+    for (const [chance, other] of drawn) await play(this.#propose(chance), other)
+  }
+}

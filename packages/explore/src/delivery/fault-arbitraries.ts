@@ -1,0 +1,269 @@
+import fc from 'fast-check'
+import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
+import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
+import { signatureFaults } from '../../../../src/faults/fields.js'
+import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import type { ScheduleSpace } from './guide.js'
+
+const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
+const statuses = fc.constantFrom(500, 503, 502, 504, 429, 404, 400)
+const maybe = <T extends object>(model: { readonly [F in keyof T]: fc.Arbitrary<T[F]> }): fc.Arbitrary<Partial<T>> =>
+  fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
+
+/** What faults can be of, beside their examples: any of their amounts. */
+const values: { readonly [K in FaultKind]?: fc.Arbitrary<Omit<FaultOf<K>, 'kind'>> } = {
+  latency: fc.oneof(
+    fc.record({ waitMs: spans }),
+    fc.record({ waitMs: spans, jitterMs: fc.nat({ max: 1000 }) }),
+    fc.tuple(fc.nat({ max: 1000 }), spans).map(([minMs, more]) => ({ minMs, maxMs: minMs + more })),
+  ) as fc.Arbitrary<Omit<FaultOf<'latency'>, 'kind'>>,
+  status: fc.record({ status: statuses }),
+  'rate-limited': fc.record(
+    {
+      limit: fc.constantFrom('burst', 'chat', 'daily'),
+      retryAfter: fc.record({ form: fc.constantFrom('seconds', 'date', 'none'), waitMs: spans }),
+    },
+    { requiredKeys: ['limit'] },
+  ),
+  'non-retryable': maybe({ body: fc.constantFrom('gone for good', '') }),
+  hang: maybe({ forMs: spans }),
+  'half-open': maybe({ forMs: spans }),
+  truncate: fc.record({ afterBytes: fc.nat({ max: 20 }) }),
+  'slow-body': fc.record({ bytesPerSecond: fc.constantFrom(1, 10, 1000) }),
+  'content-type': fc.record({ type: fc.constantFrom('text/html', 'application/octet-stream', 'text/plain') }),
+  reply: fc.record({
+    error: fc.constantFrom('OOM command not allowed', 'READONLY no writes here', 'ERR something went wrong'),
+  }),
+  'late-answer': maybe({ byMs: spans }),
+  duplicate: maybe({ copies: fc.integer({ min: 1, max: 3 }), afterMs: spans, concurrent: fc.boolean() }),
+  reorder: fc.record({ withinMs: spans }),
+  delay: fc.record({ waitMs: spans }),
+  signature: fc.record({ flaw: fc.constantFrom(...signatureFaults) }),
+  'clock-skew': fc.record({ byMs: fc.constantFrom(-600_000, -3_600_000, 600_000) }),
+  'cut-stream': fc.record({ afterEvents: fc.nat({ max: 3 }) }),
+  'stall-stream': fc.record({ afterEvents: fc.nat({ max: 3 }), forMs: spans }),
+  'stale-read': fc.record({ versions: fc.integer({ min: 1, max: 3 }) }),
+  restart: maybe({ downMs: spans }),
+  outage: maybe({ status: fc.constantFrom(503, 502) }),
+}
+
+function faultsOf(kind: FaultKind): fc.Arbitrary<Fault> {
+  const amounts: fc.Arbitrary<object> = values[kind] ?? fc.constant(catalog[kind].example)
+  return amounts.map((fields) => ({ kind, ...fields }) as Fault)
+}
+
+/**
+ * What deliveries of a service that keeps its promise can meet, the simplest first. What breaks the promise itself, such
+ * as `drop`, and what no retry can mend, such as `non-retryable`, has to be asked for.
+ */
+export const deliveryFaultKinds: readonly FaultKind[] = [
+  'lost-ack',
+  'duplicate',
+  'status',
+  'reset',
+  'hang',
+  'late-answer',
+  'reorder',
+  'delay',
+  'rate-limited',
+  'restart',
+]
+
+export interface FaultRulesOptions {
+  /** Rules at most. Default 4. */
+  readonly max?: number
+  /** Kinds that occur, the simplest first: a failure is shrunk towards it. Default: all that can strike there. */
+  readonly kinds?: readonly FaultKind[]
+}
+
+export interface DeliveryFaultsOptions extends FaultRulesOptions {
+  /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
+  readonly on?: DeliveryPoint | readonly DeliveryPoint[]
+  /** Deliveries that may pass before a rule strikes, at most. Default 5. */
+  readonly reach?: number
+}
+
+/**
+ * What goes wrong with deliveries: rules that strike once each. They shrink to fewer rules, then to earlier and smaller
+ * ones, then to simpler kinds.
+ */
+export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
+  const rule = fc
+    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
+    .map(([skip, fault]): FaultRule => ({ on, ...(skip > 0 && { skip }), times: 1, fault }))
+  return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
+}
+
+/** What schedules of `deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
+export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): ScheduleSpace | undefined {
+  return faults instanceof Rules ? faults.space : undefined
+}
+
+const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'hang', 'duplicate', 'late-answer']
+
+export interface CallFaultsOptions extends FaultRulesOptions {
+  /** Calls that may pass before a rule strikes, at most. Default 2. */
+  readonly reach?: number
+}
+
+/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
+export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  const { max = 2, kinds = callFaultKinds, reach = 2 } = options
+  const rule = fc
+    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
+    .map(([skip, fault]): FaultRule => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }))
+  return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
+}
+
+/** Calls whose every fault is tried. */
+const mostCalls = 12
+
+/** One thing wrong with each of so many calls: it is refused, or the host does its work and the answer is lost. */
+export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] {
+  const each = Array.from({ length: Math.min(calls, mostCalls) }, (_, skip) => ({
+    ...(skip > 0 && { skip }),
+    times: 1,
+  }))
+  const faults = [{ kind: 'lost-ack' }, { kind: 'status', status: 503 }] as const
+  return each.flatMap((when) => faults.map((fault): readonly FaultRule[] => [{ on: 'app.call', ...when, fault }]))
+}
+
+export interface AnyFaultRulesOptions extends FaultRulesOptions {
+  /** Points that occur. Default: all. */
+  readonly on?: readonly FaultPoint[]
+}
+
+/** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
+export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  const { max = 4, on = faultPoints, kinds = faultKinds } = options
+  const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
+  checkedKinds(kinds, usable)
+  const rule = fc.constantFrom(...usable).chain((point) => {
+    const there = kinds.filter((kind) => catalog[kind].points.includes(point))
+    return fc
+      .tuple(fc.oneof(...there.map(faultsOf)), when)
+      .map(([fault, window]): FaultRule => fitted({ on: point, ...window, fault }))
+  })
+  return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
+}
+
+const when = fc.record(
+  {
+    skip: fc.nat({ max: 5 }),
+    times: fc.integer({ min: 1, max: 3 }),
+    every: fc.integer({ min: 1, max: 3 }),
+    chance: fc.constantFrom<readonly [number, number]>([1, 2], [1, 10]),
+    from: spans,
+    cron: fc.constantFrom('* * * * *', '*/2 * * * *'),
+  },
+  { requiredKeys: [] },
+)
+
+/** An outage of deliveries needs an end. */
+function fitted(rule: FaultRule): FaultRule {
+  return rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule
+}
+
+/** Steps for `destinations.script()`. */
+export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
+  const { max = 4, kinds = stepKinds } = options
+  const wrong = kinds.find((kind) => !stepKinds.includes(kind))
+  if (wrong !== undefined)
+    throw new TypeError(`${wrong} is not a step of a script. The steps are ${stepKinds.join(', ')}.`)
+  return fc.array(fc.oneof(...kinds.map(faultsOf)), { maxLength: max, size: 'max' }) as fc.Arbitrary<
+    readonly DeliveryFault[]
+  >
+}
+
+function checkedKinds(kinds: readonly FaultKind[], points: readonly FaultPoint[]): readonly FaultKind[] {
+  if (kinds.length === 0) throw new TypeError('There are no kinds of faults to choose from: `kinds` is empty.')
+  for (const kind of kinds) {
+    if (!Object.hasOwn(catalog, kind))
+      throw new TypeError(`There is no fault ${JSON.stringify(kind)}. The faults are ${faultKinds.join(', ')}.`)
+    if (points.some((point) => catalog[kind].points.includes(point))) continue
+    throw new TypeError(`${kind} cannot strike at ${points.join(', ')}, only at ${catalog[kind].points.join(', ')}.`)
+  }
+  return kinds
+}
+
+/** Lists of rules with an order of shrinking of their own. */
+class Rules extends fc.Arbitrary<readonly FaultRule[]> {
+  constructor(
+    private readonly all: fc.Arbitrary<FaultRule[]>,
+    private readonly kinds: readonly FaultKind[],
+    readonly space?: ScheduleSpace,
+  ) {
+    super()
+  }
+
+  override generate(random: fc.Random, bias: number | undefined): fc.Value<readonly FaultRule[]> {
+    return new fc.Value<readonly FaultRule[]>(this.all.generate(random, bias).value, undefined)
+  }
+
+  override canShrinkWithoutContext(value: unknown): value is readonly FaultRule[] {
+    return Array.isArray(value)
+  }
+
+  override shrink(rules: readonly FaultRule[]): fc.Stream<fc.Value<readonly FaultRule[]>> {
+    return fc.stream(simpler(rules, this.kinds)).map((each) => new fc.Value<readonly FaultRule[]>(each, undefined))
+  }
+}
+
+/** Fewer rules, then earlier and smaller ones, then simpler kinds; the greatest steps first. */
+export function* simpler(
+  rules: readonly FaultRule[],
+  kinds: readonly FaultKind[],
+): Generator<readonly FaultRule[], void> {
+  if (rules.length > 0) yield []
+  if (rules.length > 2) for (const rule of rules) yield [rule]
+  if (rules.length > 1) for (const index of rules.keys()) yield rules.toSpliced(index, 1)
+  for (const [index, rule] of rules.entries())
+    for (const shorter of shortened(rule)) yield rules.toSpliced(index, 1, shorter)
+  for (const [index, rule] of rules.entries()) {
+    for (const kind of kinds.slice(0, Math.max(0, kinds.indexOf(rule.fault.kind)))) {
+      if (![rule.on].flat().every((point) => catalog[kind].points.includes(point as FaultPoint))) continue
+      yield rules.toSpliced(index, 1, fitted({ ...without(rule, 'until', 'phase'), fault: catalog[kind].example }))
+    }
+  }
+}
+
+function* shortened(rule: FaultRule): Generator<FaultRule, void> {
+  const { skip = 0, times } = rule
+  for (const name of ['from', 'cron', 'chance', 'every'] as const)
+    if (rule[name] !== undefined) yield without(rule, name)
+  if (skip > 0) yield without(rule, 'skip')
+  if (skip > 2) yield { ...rule, skip: skip >> 1 }
+  if (skip > 1) yield { ...rule, skip: skip - 1 }
+  if (times !== undefined && times > 1) yield { ...rule, times: 1 }
+  const { example } = catalog[rule.fault.kind]
+  if (JSON.stringify(example) !== JSON.stringify(rule.fault)) yield fitted({ ...rule, fault: example })
+}
+
+function without(rule: FaultRule, ...names: readonly (keyof FaultRule)[]): FaultRule {
+  return Object.fromEntries(
+    Object.entries(rule).filter(([name]) => !(names as readonly string[]).includes(name)),
+  ) as unknown as FaultRule
+}
+
+/** The schedules of a guide, which are shrunk as those that they take the place of. */
+export class GuidedRules extends fc.Arbitrary<readonly FaultRule[]> {
+  constructor(
+    private readonly next: (chance: readonly FaultRule[]) => readonly FaultRule[],
+    private readonly shrunk: fc.Arbitrary<readonly FaultRule[]>,
+  ) {
+    super()
+  }
+
+  override generate(random: fc.Random, bias: number | undefined): fc.Value<readonly FaultRule[]> {
+    return new fc.Value<readonly FaultRule[]>(this.next(this.shrunk.generate(random, bias).value), undefined)
+  }
+
+  override canShrinkWithoutContext(value: unknown): value is readonly FaultRule[] {
+    return this.shrunk.canShrinkWithoutContext(value)
+  }
+
+  override shrink(rules: readonly FaultRule[]): fc.Stream<fc.Value<readonly FaultRule[]>> {
+    return this.shrunk.shrink(rules, undefined)
+  }
+}

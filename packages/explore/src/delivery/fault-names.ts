@@ -1,0 +1,16 @@
+import type { Fault } from '../../../../src/faults/fault.js'
+import { literal } from './rule-literal.js'
+
+/**
+ * A fault in a few words: its kind and, where there are others of its kind, the fields in which it differs from them:
+ * `signature (flaw: 'expired')`.
+ */
+export function faultName(fault: Fault, among: readonly Fault[]): string {
+  const { kind, ...fields } = fault
+  const others = among.filter((other) => other !== fault && other.kind === kind)
+  const telling = Object.entries(fields).filter(([name, value]) =>
+    others.some((other) => literal((other as unknown as Record<string, unknown>)[name]) !== literal(value)),
+  )
+  if (telling.length === 0) return kind
+  return `${kind} (${telling.map(([name, value]) => `${name}: ${literal(value)}`).join(', ')})`
+}

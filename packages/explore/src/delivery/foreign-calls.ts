@@ -1,0 +1,42 @@
+import type { CallHandler } from '../../../../src/calls/answers.js'
+import { ForeignCall } from '../../../../src/calls/foreign-call.js'
+import { text } from '../../../../src/kernel/bytes.js'
+import { headerOf } from '../../../../src/kernel/http.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+
+/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.calls.on(url, answer)`. */
+export type ForeignAnswers = Readonly<Record<string, CallHandler>>
+
+/** What a foreign host did for the app: once for each time that it did it. */
+export interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly body: string
+  /** What the host recognises a repeated call by. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** Registers the answers, and lets the global `fetch` reach what `sandbox.calls` has, until the returned function is called. */
+export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
+  for (const [url, answer] of Object.entries(answers)) sandbox.calls.on(url, answer)
+  const before = globalThis.fetch
+  const replacement: typeof fetch = (input, init) => {
+    const request = new Request(input, init)
+    const { calls } = sandbox
+    return calls.takes(request.method, request.url) ? calls.fetch(request) : before.call(globalThis, input, init)
+  }
+  globalThis.fetch = replacement
+  return () => {
+    if (globalThis.fetch === replacement) globalThis.fetch = before
+  }
+}
+
+/** What foreign hosts have done. A call that a fault kept from them is none. */
+export function askedOf({ traffic }: Sandbox): readonly Asked[] {
+  return traffic.of('call').flatMap((entry) => {
+    const { method, url, body, headers, handled } = entry
+    const key = 'idempotency-key'
+    const idempotencyKey = entry instanceof ForeignCall ? entry.header(key) : headerOf(headers, key)
+    return Array.from({ length: handled }, () => ({ method, url, body: text(body), idempotencyKey }))
+  })
+}

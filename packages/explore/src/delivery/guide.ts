@@ -1,0 +1,203 @@
+import { catalog } from '../../../../src/faults/catalog.js'
+import type { Fault, FaultKind, FaultRule } from '../../../../src/faults/fault.js'
+import type { FaultPoint } from '../../../../src/faults/points.js'
+import { createRandom, type Random } from '../../../../src/kernel/random.js'
+import { blockLength } from '../campaign/blocks.js'
+import type { Moment } from './coverage.js'
+
+/** What schedules of single strikes can be made of. */
+export interface ScheduleSpace {
+  readonly on: FaultPoint | readonly FaultPoint[]
+  readonly kinds: readonly FaultKind[]
+  readonly max: number
+  readonly reach: number
+}
+
+/** Runs at the beginning of a block that are left to chance: what guidance begins with. */
+const unguided = 20
+/** One of so many runs stays with chance, so that nothing is ruled out. */
+const chancePer = 10
+/** Ways to a place that are remembered. */
+const mostWays = 4
+/** Times that a fault is aimed at a place in vain before it is given up. */
+const mostMisses = 3
+
+/** The seed of what chance draws in a block: that of the check in its first one. */
+export function seedOfBlock(seed: number, block: number): number {
+  return block === 0 ? seed : createRandom(`${seed}/${block}/drawn`).int(0x8000_0000)
+}
+
+/** A beginning of a schedule that leads to a place, and what has to pass before it. */
+interface Way {
+  readonly kept: readonly FaultRule[]
+  readonly skip: number
+  /** The number of the moment. */
+  readonly at: number
+}
+
+/** A place that a run came to, and what never struck there. */
+interface Target {
+  readonly ways: Way[]
+  readonly left: Set<FaultKind>
+  readonly misses: Map<FaultKind, number>
+  visits: number
+  /** Faults that it takes to come there. */
+  distance: number
+}
+
+/**
+ * Prefers what has not been reached: takes a schedule that came to a place, keeps what struck before, and adds a fault
+ * that never struck there. Draws from a source of its own, so that (seed, block) and what runs of the block have met
+ * decide everything.
+ */
+export class Guide {
+  readonly #space: ScheduleSpace
+  readonly #seed: number
+  #random: Random = createRandom(0)
+  #index = 0
+  #aim: { readonly target: Target; readonly kind: FaultKind } | undefined
+  readonly #targets = new Map<string, Target>()
+
+  constructor(space: ScheduleSpace, seed: number) {
+    this.#space = space
+    this.#seed = seed
+  }
+
+  /** The number of the next run, over all blocks. */
+  get index(): number {
+    return this.#index
+  }
+
+  /** Begins somewhere: at the first run of a block. */
+  startAt(index: number): void {
+    this.#index = index
+  }
+
+  /** Whether a run depends on those before it. */
+  isGuided(index: number): boolean {
+    return index % blockLength >= unguided
+  }
+
+  /**
+   * The schedule of the next run.
+   * @param chance what chance alone would try
+   */
+  next(chance: readonly FaultRule[]): readonly FaultRule[] {
+    const index = this.#index++
+    if (index % blockLength === 0) this.#begin(Math.floor(index / blockLength))
+    this.#aim = undefined
+    if (!this.isGuided(index) || this.#random.chance(1, chancePer)) return chance
+    return this.#aimed() ?? chance
+  }
+
+  #begin(block: number): void {
+    this.#random = createRandom(`${this.#seed}/${block}`)
+    this.#targets.clear()
+  }
+
+  /** What came of a schedule. */
+  learn(rules: readonly FaultRule[], moments: readonly Moment[]): void {
+    const { on, max, reach } = this.#space
+    const points = [on].flat()
+    const asked = moments.filter(({ place }) => points.some((point) => pointIn(place).startsWith(point)))
+    // Later ones are out of reach of any rule.
+    const near = asked.slice(0, reach + max)
+    const strikes = strikesOf(rules, near.length)
+    for (const [at, { place }] of near.entries()) {
+      const kept = rules.filter((_, index) => (strikes.get(index) ?? Number.POSITIVE_INFINITY) < at)
+      const skip = passedBefore(kept, at)
+      const target = this.#targets.get(place) ?? this.#targetAt(place)
+      target.visits++
+      if (kept.length < max && skip <= reach) remember(target, { kept, skip, at })
+    }
+    for (const { place, struck } of asked) for (const kind of struck) this.#targets.get(place)?.left.delete(kind)
+    if (this.#aim !== undefined) missed(this.#aim.target, this.#aim.kind)
+  }
+
+  #targetAt(place: string): Target {
+    const left = this.#space.kinds.filter((kind) => catalog[kind].points.some((one) => pointIn(place).startsWith(one)))
+    const target = { ways: [], left: new Set(left), misses: new Map(), visits: 0, distance: Number.POSITIVE_INFINITY }
+    this.#targets.set(place, target)
+    return target
+  }
+
+  /** A schedule that leads where something is left to reach: where few faults lead first, then where few runs came. */
+  #aimed(): readonly FaultRule[] | undefined {
+    let best: Target | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const target of this.#targets.values()) {
+      if (target.left.size === 0) continue
+      const rank = blockLength * target.distance + target.visits
+      if (rank < least) [best, least] = [target, rank]
+    }
+    if (best === undefined) return undefined
+    const way = this.#picked(best.ways)
+    const kind = this.#picked([...best.left])
+    this.#aim = { target: best, kind }
+    return this.#extended([...way.kept, this.#rule(kind, way.skip)], way.at)
+  }
+
+  /** More faults soon after: what they meet is not known, so any is taken. */
+  #extended(rules: readonly FaultRule[], at: number): readonly FaultRule[] {
+    const { max, reach } = this.#space
+    let all = rules
+    for (let next = at; all.length < max; ) {
+      next += 1 + this.#random.int(2)
+      const skip = passedBefore(all, next)
+      if (skip > reach) break
+      all = [...all, this.#rule(this.#picked(this.#space.kinds), skip)]
+    }
+    return all
+  }
+
+  #rule(kind: FaultKind, skip: number): FaultRule {
+    const { on } = this.#space
+    return { on, ...(skip > 0 && { skip }), times: 1, fault: catalog[kind].example as Fault }
+  }
+
+  #picked<T>(all: readonly T[]): T {
+    return all[this.#random.int(all.length)]!
+  }
+}
+
+function pointIn(place: string): string {
+  return place.slice(place.indexOf('\n') + 1)
+}
+
+/** The shortest ways are kept. */
+function remember(target: Target, way: Way): void {
+  const { ways } = target
+  const longest = ways.findIndex(({ kept }) => kept.length > way.kept.length)
+  if (ways.length < mostWays) ways.push(way)
+  else if (longest !== -1) ways[longest] = way
+  target.distance = Math.min(target.distance, way.kept.length)
+}
+
+/** What was aimed at and is left was missed. */
+function missed({ left, misses }: Target, kind: FaultKind): void {
+  const times = (misses.get(kind) ?? 0) + 1
+  misses.set(kind, times)
+  if (times >= mostMisses) left.delete(kind)
+}
+
+/** At which moments rules strike that strike once: by their places in the list. */
+function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<number, number> {
+  const strikes = new Map<number, number>()
+  const passed = rules.map(() => 0)
+  for (let at = 0; at < moments; at++) {
+    for (const [index, { skip = 0, fault }] of rules.entries()) {
+      if (strikes.has(index)) continue
+      if (passed[index]!++ < skip) continue
+      strikes.set(index, at)
+      // Rules that stand behind it are not asked.
+      if (catalog[fault.kind].effect === 'answers') break
+    }
+  }
+  return strikes
+}
+
+/** How many moments before this one a rule at the end of the list is asked at. */
+function passedBefore(rules: readonly FaultRule[], at: number): number {
+  const answered = [...strikesOf(rules, at)].filter(([index]) => catalog[rules[index]!.fault.kind].effect === 'answers')
+  return at - answered.length
+}

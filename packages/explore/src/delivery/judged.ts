@@ -1,0 +1,49 @@
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import type { CheckDeliveryOptions } from './check-delivery.js'
+import { withPolicy } from './delivery-report.js'
+import { type DeliveryRun, isExhausted } from './delivery-run.js'
+import type { DrawnSchedules } from './drawn-schedules-arbitraries.js'
+import type { Combination } from './policy-choices.js'
+import { refusedForGood, takenUnverified, type Verified } from './verified-places.js'
+
+/** What was done so far. */
+export interface Tally {
+  readonly schedules: DrawnSchedules
+  runs: number
+  skipped: number
+  delivered: boolean
+}
+
+/** What is wrong with a run; `undefined` for one that says nothing, `null` for one that is right. */
+export async function judged(
+  options: CheckDeliveryOptions,
+  rules: readonly FaultRule[],
+  combination: Combination,
+  tally: Tally,
+  verified?: Verified,
+): Promise<Error | null | undefined> {
+  const run = await tally.schedules.run(withPolicy(options, combination), rules)
+  try {
+    tally.delivered ||= run.sandbox.traffic.of('published').length > 0
+    if (options.exhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
+    if (verified !== undefined && refusedForGood(run.sandbox)) return undefined
+    return (await verdict(run, options, verified)) ?? null
+  } finally {
+    run.end()
+  }
+}
+
+/** Why the claim does not hold, `undefined` when it does. */
+export async function verdict(
+  run: DeliveryRun,
+  { holds }: CheckDeliveryOptions,
+  verified: Verified | undefined,
+): Promise<Error | undefined> {
+  try {
+    if (run.error !== undefined) throw run.error
+    if ((await holds(run.sandbox)) === false) return new Error('holds() answered false.')
+    return verified === undefined ? undefined : takenUnverified(run.sandbox, verified)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

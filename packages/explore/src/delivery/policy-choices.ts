@@ -1,0 +1,109 @@
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { nearestName } from '../../../../src/kernel/nearest-name.js'
+import { defaultPolicy, type Policy, policyWith } from '../../../../src/policy/policy.js'
+import { literal } from './rule-literal.js'
+
+// Policies that are varied: what the public sources of a service leave open, and an app must not depend on.
+
+/** Policies that are spans of time. */
+type Span = 'deduplicationWindow' | 'deliveredReadableFor' | 'handlerPatience' | 'maxRetryDelay' | 'maxRatePeriod'
+
+/** Milliseconds of their units. */
+const units: Readonly<Record<Span, number>> = {
+  deduplicationWindow: 1,
+  deliveredReadableFor: 1,
+  handlerPatience: 1,
+  maxRetryDelay: 1,
+  maxRatePeriod: 1000,
+}
+
+/** A value of a policy; spans of time also as texts such as `'90d'`. */
+export type PolicyChoice<Name extends keyof Policy> = Policy[Name] | (Name extends Span ? Duration : never)
+
+/** Policies with the values that they may have, the plainest first. */
+export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyChoice<Name>[] }
+
+/**
+ * Values about which the service's own documentation, its reference and its SDKs disagree, or which they leave open, the
+ * default first. [queue.md 16, workflow.md 0 and 13]
+ */
+export const disputedPolicies: PolicyChoices = {
+  deduplicationWindow: ['10m', '90d'],
+  backoffFactor: [2.5, 2],
+  cancelledSpelling: ['CANCELLED', 'CANCELED'],
+  callbackTimes: ['string', 'number'],
+  refuseCallbackDelay: [false, true],
+  waitList: ['fifo', 'shuffled'],
+  notifyOrder: ['oldest', 'newest'],
+  callReports: ['last', 'every'],
+}
+
+/** One value of each policy that is varied, as it was given. */
+export type Combination = Readonly<Record<string, unknown>>
+
+/** Combinations beyond which each value is tried at least once, but not with all others. */
+const mostCombinations = 32
+
+/** Every combination; of many, those that differ from the first values in one policy. */
+export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
+  const lists = Object.entries(choices) as [string, readonly unknown[]][]
+  const first = Object.fromEntries(lists.map(([name, [value]]) => [name, value]))
+  const count = lists.reduce((product, [, values]) => product * values.length, 1)
+  if (count > mostCombinations)
+    return [first, ...lists.flatMap(([name, values]) => values.slice(1).map((value) => ({ ...first, [name]: value })))]
+  return lists.reduce<readonly Combination[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  )
+}
+
+/** The policies of a combination as a sandbox takes them. */
+export function policyOf(combination: Combination): Partial<Policy> {
+  return Object.fromEntries(Object.entries(combination).map(([name, value]) => [name, plain(name, value)]))
+}
+
+function plain(name: string, value: unknown): unknown {
+  return typeof value === 'string' && Object.hasOwn(units, name)
+    ? milliseconds(value as Duration) / units[name as Span]
+    : value
+}
+
+/** A value in a report: `90d`. */
+export function choiceText(value: unknown): string {
+  return typeof value === 'string' ? value : literal(value)
+}
+
+/** @throws TypeError with the next step */
+export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}): void {
+  if (typeof choices !== 'object' || choices === null || Array.isArray(choices))
+    throw new TypeError(`${example} policies are lists of values by name.`)
+  for (const [name, values] of Object.entries(choices) as [string, unknown][]) {
+    checkName(name)
+    if (Object.hasOwn(fixed, name))
+      throw new TypeError(
+        `checkDelivery(): policies varies ${name}, and sandbox.policy sets it. Leave one of them out.`,
+      )
+    if (!Array.isArray(values) || values.length === 0)
+      throw new TypeError(`checkDelivery(): policies.${name} is a list of values. ${example}`)
+    for (const value of values) checkValue(name, value)
+  }
+}
+
+const example = "Write checkDelivery({ …, policies: { deduplicationWindow: ['10m', '90d'] } })."
+
+function checkName(name: string): void {
+  const names = Object.keys(defaultPolicy)
+  if (names.includes(name)) return
+  const near = nearestName(name, names)
+  throw new TypeError(
+    `checkDelivery(): there is no policy ${JSON.stringify(name)}. ${near === undefined ? `The policies are ${names.join(', ')}.` : `Did you mean ${near}?`}`,
+  )
+}
+
+function checkValue(name: string, value: unknown): void {
+  try {
+    policyWith({ [name]: plain(name, value) })
+  } catch (error) {
+    throw new TypeError(`checkDelivery(): policies.${name}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,166 @@
+import { catalog } from '../../../../src/faults/catalog.js'
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { differences, type Effects, effectsOf } from './delivery-effects.js'
+import { type DeliverySubject, runDelivery } from './delivery-run.js'
+
+// Whether an app verifies signatures anywhere: only then a wrong one can teach something.
+
+type Point = 'queue.delivery' | 'queue.callback'
+
+/** Deliveries that are looked at. */
+const mostPlaces = 12
+
+/** Flaws that every receiver refuses; the SDK's wrappers do not compare the url, and old keys need a rotation. */
+const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as SignatureFlaw[]).filter(
+  (flaw) => flaw !== 'url' && !flaw.startsWith('rotated'),
+)
+
+/** What is known about where an app verifies. */
+export interface Verified {
+  /** Calls to foreign hosts in a run without faults. */
+  readonly calls: number
+  /** Whether a wrong signature changed anything anywhere. */
+  readonly anywhere: boolean
+  /** Urls that refused one. */
+  readonly refusing: ReadonlySet<string>
+  /** One schedule for each flaw at each delivery. */
+  readonly schedules: readonly (readonly FaultRule[])[]
+}
+
+/** Signs each delivery that is accepted in an undisturbed run wrongly, one at a time. */
+export async function verifiedPlaces(subject: DeliverySubject): Promise<Verified> {
+  const refusing = new Set<string>()
+  const first = await undisturbed(subject)
+  let anywhere = false
+  for (const place of first.places) {
+    const [wrong, again] = [
+      await wronglySignedAt(place, 'key', subject),
+      await wronglySignedAt(place, 'tampered', subject),
+    ]
+    if (wrong.struck?.accepted === false && again.struck?.accepted === false) refusing.add(place.url)
+    anywhere ||= differences(wrong.effects, first.effects).length > 0
+  }
+  // An app that sometimes fails by itself has refused nothing.
+  const second = refusing.size === 0 ? first : await undisturbed(subject)
+  const isSteady = second.places.length === first.places.length
+  if (!isSteady) refusing.clear()
+  anywhere ||= refusing.size > 0
+  const schedules = anywhere
+    ? first.places.flatMap((place) => checkedFlaws.map((flaw) => [wronglySigned(place, flaw)] as const))
+    : []
+  return { calls: first.calls, anywhere, refusing, schedules }
+}
+
+/** A delivery, as a rule finds it. */
+interface Place {
+  readonly on: Point
+  readonly skip: number
+  readonly url: string
+}
+
+async function undisturbed(
+  subject: DeliverySubject,
+): Promise<{ places: readonly Place[]; calls: number; effects: Effects }> {
+  const run = await runDelivery(subject, [])
+  run.end()
+  return {
+    calls: run.calls.length,
+    places: run.error === undefined ? acceptedIn(run.sandbox) : [],
+    effects: effectsOf(run),
+  }
+}
+
+function acceptedIn({ traffic }: Sandbox): readonly Place[] {
+  const counts: Record<Point, number> = { 'queue.delivery': 0, 'queue.callback': 0 }
+  return traffic
+    .of('attempt')
+    .slice(0, mostPlaces)
+    .flatMap(({ kind, url, outcome }) => {
+      const on: Point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
+      const skip = counts[on]++
+      return outcome?.state === 'DELIVERED' ? [{ on, skip, url }] : []
+    })
+}
+
+async function wronglySignedAt(
+  place: Place,
+  flaw: SignatureFlaw,
+  subject: DeliverySubject,
+): Promise<{ struck: Struck | undefined; effects: Effects }> {
+  const run = await runDelivery(subject, [wronglySigned(place, flaw)])
+  run.end()
+  return { struck: wronglySignedIn(run.sandbox)[0], effects: effectsOf(run) }
+}
+
+function wronglySigned({ on, skip }: Place, flaw: SignatureFlaw): FaultRule {
+  return { on, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'signature', flaw } }
+}
+
+interface Struck {
+  readonly url: string
+  readonly flaw: string
+  readonly status: number
+  readonly accepted: boolean
+}
+
+function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
+  return traffic.of('fault').flatMap(({ fault, cause, effect }) => {
+    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+    if (attempt?.type !== 'attempt') return []
+    const status = attempt.outcome?.status ?? 0
+    const flaw = flawTold(effect)
+    return [{ url: attempt.url, flaw, status, accepted: status >= 200 && status < 300 }]
+  })
+}
+
+/** The flaw, out of the sentence that a strike leaves. */
+function flawTold(effect = ''): string {
+  const flaws = Object.keys(signatureFlaws)
+  return flaws.find((flaw) => effect === catalog.signature.sentence({ kind: 'signature', flaw }, 'before')) ?? ''
+}
+
+/** A delivery that was taken although it was signed wrongly, at a host that verifies others, as an error. */
+export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error | undefined {
+  for (const struck of takenIn(sandbox)) {
+    const { url } = struck
+    if (refusing.has(url))
+      return new Error(
+        `${takenText(struck)}, although it refuses one that was signed with a wrong key. expectVerified() tells what it does not verify.`,
+      )
+    const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
+    if (verifying !== undefined)
+      return new Error(`${takenText(struck)}. ${verifying} refuses those: is the verification missing here?`)
+  }
+  return undefined
+}
+
+/** Whether a delivery that was signed wrongly was refused for good: only forgers send such, so that nothing is learned. */
+export function refusedForGood({ traffic }: Sandbox): boolean {
+  return traffic.of('fault').some(({ fault, cause }) => {
+    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+    return attempt?.type === 'attempt' && attempt.outcome?.state === 'FAILED' && attempt.retried < attempt.maxRetries
+  })
+}
+
+/** Sentences about deliveries that were answered as if all was well although they were signed wrongly. */
+export function swallowed(sandbox: Sandbox): string[] {
+  return takenIn(sandbox).map(
+    (struck) => `${takenText(struck)}: the queue takes it for done and never delivers it again`,
+  )
+}
+
+function takenIn(sandbox: Sandbox): readonly Struck[] {
+  return wronglySignedIn(sandbox).filter(
+    ({ accepted, flaw }) => accepted && (checkedFlaws as readonly string[]).includes(flaw),
+  )
+}
+
+function takenText({ url, status, flaw }: Struck): string {
+  return `${url} answered ${status} to a delivery that was signed wrongly (${signatureFlaws[flaw as SignatureFlaw]})`
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}

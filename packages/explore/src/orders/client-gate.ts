@@ -1,0 +1,130 @@
+import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
+import { hostPause, hostTime, hostTurn } from '../../../../src/kernel/host.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { callWith } from '../crash/run-requests.js'
+import type { Carrier } from '../crash/step-chance.js'
+
+interface Waiting {
+  readonly who: string
+  /** Of a pipeline: which of its commands, and of how many. */
+  readonly part: string
+  go(): void
+}
+
+/** Turns of the event loop that a client gets at least to come with its next request, and milliseconds of the host. */
+const leastPauses = 20
+const patience = 20
+
+/** Holds requests of clients back until each is let through. Commands of a pipeline come one by one, as in the service. */
+export class ClientGate {
+  readonly #sandbox: Sandbox
+  readonly #clients: readonly string[]
+  readonly #unfinished: Set<string>
+  #waiting: Waiting[] = []
+  #isOpen = false
+
+  constructor(sandbox: Sandbox, clients: readonly string[], current: Carrier<string>) {
+    this.#sandbox = sandbox
+    this.#clients = clients
+    this.#unfinished = new Set(clients)
+    const exchange = sandbox.exchange.bind(sandbox)
+    sandbox.exchange = async (call) => {
+      const who = current.getStore()
+      if (who === undefined || this.#isOpen) return exchange(call)
+      const body = await call.body()
+      const rows = rowsOf(call, body, sandbox.addresses.store)
+      if (rows === undefined) {
+        await this.#pass(who, '')
+        return exchange(callWith(call, body))
+      }
+      const answers: Answer[] = []
+      for (const [at, row] of rows.entries()) {
+        await this.#pass(who, `pipeline ${at + 1}/${rows.length}: `)
+        const answer = await exchange(callWith(call, utf8(JSON.stringify([row]))))
+        if (answer.status !== 200) return answer
+        answers.push(answer)
+      }
+      return joined(answers)
+    }
+  }
+
+  #pass(who: string, part: string): Promise<void> {
+    return new Promise((go) => this.#waiting.push({ who, part, go }))
+  }
+
+  /** Who has not come to an end yet. */
+  get unfinished(): ReadonlySet<string> {
+    return this.#unfinished
+  }
+
+  finished(who: string): void {
+    this.#unfinished.delete(who)
+  }
+
+  /** Who waits, in the order of the clients; a second request of the same one is `alice#2`. */
+  get names(): readonly string[] {
+    return this.#clients.flatMap((who) =>
+      this.#waiting.filter((one) => one.who === who).map((_, at) => (at === 0 ? who : `${who}#${at + 1}`)),
+    )
+  }
+
+  /** @returns which part of a pipeline it is that goes on, in words */
+  letThrough(name: string): string {
+    const [who, nth = '1'] = name.split('#')
+    const waiting = this.#waiting.filter((one) => one.who === who)[Number(nth) - 1]!
+    this.#waiting = this.#waiting.filter((one) => one !== waiting)
+    waiting.go()
+    return waiting.part
+  }
+
+  /** Nobody is held back any more. */
+  open(): void {
+    this.#isOpen = true
+    for (const { go } of this.#waiting) go()
+    this.#waiting = []
+  }
+
+  /** Waits until these clients have ended, or have come with a request, or wait for something else. */
+  async quiet(counts: (who: string) => boolean = () => true): Promise<void> {
+    const from = hostTime()
+    for (let pauses = 0; ; pauses++) {
+      await hostTurn()
+      const asking = new Set(this.#waiting.map(({ who }) => who))
+      if ([...this.#unfinished].every((who) => asking.has(who) || !counts(who))) return
+      if (pauses >= leastPauses && (this.#waitsForTime || hostTime() - from >= patience)) return
+      await hostPause()
+    }
+  }
+
+  get #waitsForTime(): boolean {
+    const { clock } = this.#sandbox
+    return clock.running().length === 0 && clock.pending().some(({ background }) => !background)
+  }
+
+  /** Moves time until somebody asks for something. @returns whether there is anything to wait for */
+  async moveTime(): Promise<boolean> {
+    const { clock } = this.#sandbox
+    if (!this.#waitsForTime) return false
+    const unfinished = this.#unfinished.size
+    await clock.drain({ until: () => this.#waiting.length > 0 || this.#unfinished.size < unfinished })
+    return true
+  }
+}
+
+/** Rows of a pipeline of several commands that is answered as JSON. */
+function rowsOf(call: Call, body: Bytes, store: string): readonly unknown[] | undefined {
+  if (!call.url.startsWith(`${store}/pipeline`)) return undefined
+  if (call.headers.some(([, value]) => value === 'resp2')) return undefined
+  const rows = parsedJson(text(body))
+  if (!Array.isArray(rows) || rows.length < 2 || !rows.every((row) => Array.isArray(row) && row.length > 0))
+    return undefined
+  return rows
+}
+
+function joined(answers: readonly Answer[]): Answer {
+  const last = answers.at(-1)!
+  const inner = answers.map(({ body }) => (typeof body === 'string' ? body.trim().slice(1, -1) : ''))
+  return { ...last, body: latin1(`[${inner.join(',')}]`) }
+}

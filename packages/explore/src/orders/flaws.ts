@@ -1,0 +1,267 @@
+import { plainText } from '../../../../src/report/safe-text.js'
+import type { OrderStep } from './client-run.js'
+import { keysUsed } from './touched.js'
+
+// What goes wrong where several work on the same keys, by the names of the field.
+// [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
+
+export type FlawName =
+  | 'lost update'
+  | 'double spend'
+  | 'stale check'
+  | 'write skew'
+  | 'foreign delete'
+  | 'dirty read'
+  | 'non-repeatable read'
+  | 'read skew'
+  | 'mixed writes'
+  | 'not serial'
+  | 'none'
+
+export interface Flaw {
+  readonly name: FlawName
+  /** What happened, with the numbers of steps from 1. */
+  readonly sentence: string
+  /** The steps that make it, from 1. */
+  readonly steps: readonly number[]
+  readonly keys: readonly string[]
+}
+
+interface Use {
+  readonly at: number
+  readonly who: string
+  readonly key: string
+  readonly command: string
+  readonly reads: boolean
+  readonly writes: boolean
+  readonly reply: string
+  readonly words: readonly string[]
+}
+
+/** They change what is there by an amount or by one element, and lose nothing of what others did. */
+const adding =
+  /^(?:INCR|DECR|INCRBY|DECRBY|INCRBYFLOAT|HINCRBY|HINCRBYFLOAT|ZINCRBY|APPEND|[LR]PUSHX?|[LR]POP|SADD|SREM|SPOP|ZADD|ZREM|ZPOPM(?:IN|AX)|XADD|XDEL|LREM|JSON\.NUMINCRBY|JSON\.ARRAPPEND)$/
+/** Of these, those that take something away. */
+const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
+/** What is published is no key, but an effect that may rest on a key. */
+const publishing = 'PUBLISH to the queue'
+
+/** Four of them are compared with each other. */
+const mostUses = 40
+
+/** Uses of keys in the order of the steps, as far as they had an effect. */
+function usesOf(steps: readonly OrderStep[]): Use[] {
+  const uses = steps.flatMap(({ who, entries }, index) =>
+    entries.flatMap((entry): Use[] => {
+      const at = index + 1
+      if (entry.type === 'published')
+        return [{ at, who, key: entry.url, command: publishing, reads: false, writes: true, reply: '', words: [] }]
+      if (entry.type !== 'command' || entry.error !== undefined) return []
+      const words = entry.argv.map((word) => word.toUpperCase())
+      const reply = String(entry.reply ?? null)
+      const isRefused = (entry.reply === null && words.includes('NX')) || (words[0] === 'SETNX' && reply === '0')
+      return (keysUsed(entry.argv) ?? []).map((used) => {
+        const writes = used.writes && !isRefused
+        return { at, who, ...used, reads: used.reads || isRefused, writes, reply, words }
+      })
+    }),
+  )
+  return uses.slice(0, mostUses)
+}
+
+function takes({ command, words }: Use): boolean {
+  if (taking.test(command)) return true
+  return (
+    /^(?:INCRBY|INCRBYFLOAT|HINCRBY|HINCRBYFLOAT|ZINCRBY)$/.test(command) && words.some((word) => /^-\d/.test(word))
+  )
+}
+
+type Finder = (uses: readonly Use[]) => Generator<Flaw, void>
+
+const looksOnly = ({ reads, writes }: Use): boolean => reads && !writes
+
+/** One looked, another changed it, and the first one went on by what it had seen. */
+function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
+  for (const [look, change, act] of triples(uses)) {
+    if (!looksOnly(look) || !change.writes || !act.writes) continue
+    if (change.key !== look.key || change.who === look.who || act.who !== look.who) continue
+    const seenSince = uses.some(
+      (use) => use.who === look.who && use.key === look.key && looksOnly(use) && use.at > change.at && use.at <= act.at,
+    )
+    if (seenSince) continue
+    const steps = [look.at, change.at, act.at]
+    const told = `${look.who} read ${shown(look.key)} in step ${look.at}, ${change.who} changed it in step ${change.at}`
+    const keys = [...new Set([look.key, act.key])]
+    if (act.key !== look.key) {
+      const what = act.command === publishing ? 'published' : `changed ${shown(act.key)}`
+      yield {
+        name: 'stale check',
+        steps,
+        keys,
+        sentence: `${told}, and ${look.who} ${what} in step ${act.at} by what it had read.`,
+      }
+    } else if (!adding.test(act.command))
+      yield {
+        name: 'lost update',
+        steps,
+        keys,
+        sentence: `${told}, and ${look.who} overwrote it in step ${act.at} without having seen that.`,
+      }
+    else {
+      const name = takes(act) ? 'double spend' : 'stale check'
+      const went = takes(act) ? 'took from it' : 'changed it'
+      yield {
+        name,
+        steps,
+        keys,
+        sentence: `${told}, and ${look.who} ${went} in step ${act.at} because of what it had read.`,
+      }
+    }
+  }
+}
+
+/** Each looked at what the other changed then. */
+function* skewed(uses: readonly Use[]): Generator<Flaw, void> {
+  const rivals = [...pairs(uses)].filter(
+    ([look, change]) => looksOnly(look) && change.writes && look.key === change.key && look.who !== change.who,
+  )
+  for (const [look, change] of rivals) {
+    for (const [other, answer] of rivals) {
+      if (other.who !== change.who || answer.who !== look.who || other.key === look.key || look.at > other.at) continue
+      const steps = [...new Set([look.at, other.at, change.at, answer.at])].sort((a, b) => a - b)
+      const sentence = `${look.who} read ${shown(look.key)} in step ${look.at} and ${other.who} read ${shown(other.key)} in step ${other.at}; then each changed what the other had read, in steps ${change.at} and ${answer.at}.`
+      yield { name: 'write skew', steps, keys: [look.key, other.key], sentence }
+    }
+  }
+}
+
+/** One deletes what another has put in the place of its own. */
+function* deleted(uses: readonly Use[]): Generator<Flaw, void> {
+  for (const [own, other, gone] of triples(uses)) {
+    if (!/^(?:DEL|UNLINK)$/.test(gone.command) || own.key !== other.key || other.key !== gone.key) continue
+    if (own.who !== gone.who || other.who === own.who || !own.writes || !other.writes) continue
+    if (
+      uses.some(
+        (use) => use.who === own.who && use.key === own.key && use.reads && use.at > other.at && use.at <= gone.at,
+      )
+    )
+      continue
+    const sentence = `${gone.who} deleted ${shown(gone.key)} in step ${gone.at}, but what stood there was ${other.who}'s, of step ${other.at}.`
+    yield { name: 'foreign delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
+  }
+}
+
+/** Somebody saw the work of another half done, or before and after. */
+function* between(uses: readonly Use[]): Generator<Flaw, void> {
+  for (const [first, middle, last] of triples(uses)) {
+    if (first.who !== last.who || middle.who === first.who) continue
+    const steps = [first.at, middle.at, last.at]
+    if (first.writes && last.writes && looksOnly(middle) && middle.key === first.key && last.key === first.key)
+      yield {
+        name: 'dirty read',
+        steps,
+        keys: [first.key],
+        sentence: `${middle.who} read ${shown(first.key)} in step ${middle.at}, between ${first.who}'s changes of it in steps ${first.at} and ${last.at}.`,
+      }
+    if (
+      looksOnly(first) &&
+      looksOnly(last) &&
+      middle.writes &&
+      middle.key === first.key &&
+      last.key === first.key &&
+      first.reply !== last.reply
+    )
+      yield {
+        name: 'non-repeatable read',
+        steps,
+        keys: [first.key],
+        sentence: `${first.who} read ${shown(first.key)} in steps ${first.at} and ${last.at}, and got something else: ${middle.who} changed it in step ${middle.at}.`,
+      }
+  }
+  for (const [first, second, third, fourth] of quadruples(uses)) {
+    const keys = [first.key, third.key]
+    if (first.key === third.key) continue
+    const steps = [...new Set([first.at, second.at, third.at, fourth.at])].sort((a, b) => a - b)
+    // x of the one, then both of the other, then y of the one.
+    const [own, others] = [first.who === fourth.who, second.who === third.who && second.who !== first.who]
+    if (own && others && first.key === second.key && third.key === fourth.key) {
+      if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
+        yield {
+          name: 'read skew',
+          steps,
+          keys,
+          sentence: `${second.who} saw the work of ${first.who} half done: ${shown(first.key)} in step ${second.at} after its change, ${shown(third.key)} in step ${third.at} before its change.`,
+        }
+      else if (looksOnly(first) && looksOnly(fourth) && second.writes && third.writes)
+        yield {
+          name: 'read skew',
+          steps,
+          keys,
+          sentence: `${first.who} saw the work of ${second.who} half done: ${shown(first.key)} in step ${first.at} before its change, ${shown(third.key)} in step ${fourth.at} after it.`,
+        }
+      else if (first.writes && second.writes && third.writes && fourth.writes)
+        yield {
+          name: 'mixed writes',
+          steps,
+          keys,
+          sentence: `${shown(first.key)} is what ${second.who} wrote in step ${second.at}, ${shown(third.key)} what ${first.who} wrote in step ${fourth.at}: the work of two is mixed.`,
+        }
+    }
+  }
+}
+
+const finders: readonly Finder[] = [deleted, overwritten, skewed, between]
+const precedence: readonly FlawName[] = [
+  'foreign delete',
+  'lost update',
+  'double spend',
+  'write skew',
+  'stale check',
+  'read skew',
+  'dirty read',
+  'non-repeatable read',
+  'mixed writes',
+]
+
+/**
+ * What went wrong in an order.
+ * @param differing keys that hold something else than in any order of the clients one after the other: flaws of these come first
+ */
+export function flawIn(steps: readonly OrderStep[], differing: ReadonlySet<string>): Flaw {
+  const uses = usesOf(steps)
+  const found = finders.flatMap((find) => [...find(uses)])
+  const rank = ({ name, keys, steps }: Flaw): number =>
+    (keys.some((key) => differing.has(key)) ? 0 : 10_000) +
+    100 * precedence.indexOf(name) +
+    Math.min(99, steps.at(-1)! - steps[0]!)
+  const [best] = found.sort((a, b) => rank(a) - rank(b))
+  if (best !== undefined) return best
+  const names = [...new Set(steps.map(({ who }) => who))].join(' and ')
+  return {
+    name: 'not serial',
+    steps: [],
+    keys: [],
+    sentence: `No order of ${names} one after the other ends like this.`,
+  }
+}
+
+/** A key as it is written in a sentence. */
+function shown(key: string): string {
+  return plainText(/\s/.test(key) ? JSON.stringify(key) : key)
+}
+
+function* pairs(uses: readonly Use[]): Generator<readonly [Use, Use], void> {
+  for (const one of uses) for (const two of uses) if (two.at > one.at) yield [one, two]
+}
+
+function* triples(uses: readonly Use[]): Generator<readonly [Use, Use, Use], void> {
+  for (const [one, two] of pairs(uses)) for (const three of uses) if (three.at > two.at) yield [one, two, three]
+}
+
+/** The second and the third may be of one step: a transaction. */
+function* quadruples(uses: readonly Use[]): Generator<readonly [Use, Use, Use, Use], void> {
+  for (const [one, two] of pairs(uses))
+    for (const three of uses)
+      if (three.at >= two.at && three !== two)
+        for (const four of uses) if (four.at > three.at) yield [one, two, three, four]
+}

@@ -1,0 +1,93 @@
+import { lineOf } from '../campaign/failure-line.js'
+import type { Failure, IndexSpace } from '../campaign/index-space.js'
+import type { TriedOrders } from './tried-orders.js'
+
+/** Hears what came of an order, and who really went. */
+export type Ended = (broken: string | undefined, order: readonly string[]) => void
+
+type Turns = ReadonlyMap<string, number>
+
+/** What a campaign asks of a search through orders. */
+interface OrderWork {
+  plan(): Promise<Turns>
+  attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: Ended): Promise<void>
+  replay(order: string): Promise<TriedOrders>
+}
+
+/**
+ * All orders in which the clients' requests can go, as a dictionary has them, so that anybody can begin anywhere. None is
+ * left out because another one stands for it. Where there are more than runs, the runs are spread evenly over all.
+ */
+export function orderSpace(runs: number, work: OrderWork): IndexSpace {
+  const sizeOf = (turns: Turns): number => {
+    const all = allOrders([...turns.values()])
+    return all < BigInt(runs) ? Number(all) : runs
+  }
+  function* ordersIn(turns: Turns, from: number, to: number): Iterable<readonly string[]> {
+    const [all, size] = [allOrders([...turns.values()]), BigInt(sizeOf(turns))]
+    for (let run = from; run < to; run++) yield orderAt((BigInt(run) * all) / size, turns)
+  }
+  return {
+    check: 'interleavings',
+    count: async () => sizeOf(await work.plan()),
+    async attempt(from, to, ended) {
+      let [run, failed] = [from, 0]
+      let first: Failure | undefined
+      let all = 0n
+      const orders = (turns: Turns): Iterable<readonly string[]> => {
+        all = allOrders([...turns.values()])
+        return ordersIn(turns, from, to)
+      }
+      await work.attempt(orders, (broken, order) => {
+        if (broken !== undefined) failed++
+        if (broken !== undefined) first ??= { run, why: lineOf(`${order.join(' ')}: ${broken}`) }
+        run++
+        ended(broken !== undefined)
+      })
+      const notes = all > BigInt(runs) ? [`The runs are spread evenly over ${digits(all)} orders.`] : []
+      return { failed, skipped: 0, ...(first && { first }), coverage: [], notes }
+    },
+    async tell(run) {
+      let replay = ''
+      await work.attempt(
+        (turns) => ordersIn(turns, run, run + 1),
+        (_, order) => {
+          replay = order.join(' ')
+        },
+      )
+      return (await work.replay(replay)).report() || undefined
+    },
+  }
+}
+
+/** In how many orders several can go that have so many turns. */
+function allOrders(turns: readonly number[]): bigint {
+  let [count, place] = [1n, 0n]
+  for (const each of turns) for (let turn = 1n; turn <= each; turn++) count = (count * ++place) / turn
+  return count
+}
+
+/** An order by its number: who is named first goes first in the first ones. */
+function orderAt(rank: bigint, turns: Turns): readonly string[] {
+  const left = new Map(turns)
+  const order: string[] = []
+  for (let rest = rank; ; ) {
+    const names = [...left.keys()].filter((name) => left.get(name)! > 0)
+    if (names.length === 0) return order
+    for (const name of names) {
+      const others = new Map(left).set(name, left.get(name)! - 1)
+      const count = allOrders([...others.values()])
+      if (rest >= count) {
+        rest -= count
+        continue
+      }
+      order.push(name)
+      left.set(name, left.get(name)! - 1)
+      break
+    }
+  }
+}
+
+function digits(count: bigint): string {
+  return count < 10n ** 15n ? count.toLocaleString('en-US') : `10^${String(count).length - 1}`
+}

@@ -1,0 +1,182 @@
+import type { AttemptOutcome } from '../../../../src/kernel/traffic.js'
+import { type History, type HistoryEntry, isHidden, type StepIdentity } from '../../../../src/workflow/history.js'
+import { stepOfEntry } from '../../../../src/workflow/history-file.js'
+import { headerEndingIn } from '../crash/run-delivery.js'
+import { refusalOf } from '../crash/run-requests.js'
+import type { RecordedSteps } from './history.js'
+import { type Delivered, type Done, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
+import { inWords, meaningOf, nameExpected, placeOf } from './replay-words.js'
+import { probeOf, standIns, withStandIn } from './stand-ins.js'
+
+/** How the answer to a list differs from what was recorded. */
+export interface Difference {
+  readonly expected: string
+  readonly actual: string
+  readonly sentence: string
+  /** The SDK's words, where it refuses the list. */
+  readonly refusal?: string
+  readonly kind: 'refused' | 'failed' | 'ended' | 'other' | 'hung'
+}
+
+/** What became of one list: as recorded, otherwise, or otherwise for a reason that the history may lack. */
+export type PrefixVerdict =
+  | { readonly is: 'same' }
+  | { readonly is: 'different'; readonly difference: Difference }
+  | { readonly is: 'unchecked'; readonly reason: string }
+
+const same: PrefixVerdict = { is: 'same' }
+
+/** The history, the app that is asked, and how long it may take. */
+export interface Trial {
+  readonly history: History
+  readonly steps: RecordedSteps
+  readonly app: ReplayedApp
+  /** Milliseconds of the host's time. */
+  readonly patience: number
+}
+
+/** One list that is delivered: that of the history, and where it lacks values the same with others in their place. */
+export class Prefix {
+  readonly #trial: Trial
+  readonly #at: number
+  readonly #expected: Done | undefined
+  /** The code did not answer, be it the route or the body of a step. */
+  hasHung = false
+
+  constructor(trial: Trial, at: number) {
+    this.#trial = trial
+    this.#at = at
+    this.#expected = trial.steps.followers(at)
+  }
+
+  async verdict(): Promise<PrefixVerdict> {
+    const entries = this.#trial.history.entries.slice(0, this.#at + 1)
+    const difference = await this.#differenceOf(entries)
+    if (difference === undefined) return same
+    const lacking = entries.flatMap(({ unknown }, at) => (unknown === undefined ? [] : [at]))
+    if (lacking.length > 0 && difference.kind !== 'hung') {
+      const verdict = await this.#withOthers(entries, lacking, difference)
+      if (verdict !== undefined) return verdict
+    }
+    const hidden = Object.entries(this.#trial.history.headers ?? {}).filter(([, value]) => isHidden(value))
+    if (hidden.length > 0 && (difference.kind === 'failed' || difference.kind === 'ended'))
+      return unchecked(difference, `headers that are hidden: ${hidden.map(([name]) => name).join(', ')}`)
+    return { is: 'different', difference }
+  }
+
+  /** Whether it is the values that the history lacks. A value that was perhaps undefined only needs to make no difference. */
+  async #withOthers(
+    entries: readonly HistoryEntry[],
+    lacking: readonly number[],
+    difference: Difference,
+  ): Promise<PrefixVerdict | undefined> {
+    const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'perhaps undefined')
+    for (const standIn of standIns) {
+      const other = await this.#differenceOf(entries.map((entry, at) => withStandIn(entry, at, standIn)))
+      if (other === undefined && !isPerhapsThere) return same
+      if (isPerhapsThere && other?.actual !== difference.actual) return unchecked(difference, this.#named(lacking))
+    }
+    return isPerhapsThere ? undefined : unchecked(difference, this.#named(lacking))
+  }
+
+  async #differenceOf(entries: readonly HistoryEntry[]): Promise<Difference | undefined> {
+    const delivered = await this.#deliver(entries)
+    this.hasHung ||= delivered.outcome === undefined
+    const difference = this.#difference(delivered)
+    return difference !== undefined && (await this.#isOnlyBody(entries, delivered)) ? undefined : difference
+  }
+
+  #deliver(entries: readonly HistoryEntry[]): Promise<Delivered> {
+    const { history, app, patience } = this.#trial
+    return deliver(history, listOf(entries), this.#at === 0, app, patience)
+  }
+
+  /**
+   * The body of a step runs, but what it needs may not be there, and code around it may hide that it failed. A list with
+   * a step that nobody has at its place makes the SDK say which one the code has there, and no body runs.
+   */
+  async #isOnlyBody(entries: readonly HistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
+    if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
+    const expected = this.#expected
+    if (expected === 'nothing') return false
+    if (!Array.isArray(expected)) {
+      // What the code has behind the end of the history is its own business, but it must come there.
+      const { steps } = this.#trial
+      const next = { stepId: steps.highest(this.#at) + 1, stepName: '', stepType: 'Run', concurrent: 1 }
+      return (await this.#nameAt([...entries, probeOf(next)])) !== undefined
+    }
+    const [step, ...others] = expected as readonly StepIdentity[]
+    const isSubmitted = Array.isArray(done) && done.some(({ stepId }) => stepId === step!.stepId)
+    if (others.length > 0 || step!.stepType !== 'Run' || isSubmitted) return false
+    const carried = this.#trial.steps.at(this.#at)
+    const asked =
+      carried?.targetStep === undefined ? [...entries, probeOf(step!)] : [...entries.slice(0, -1), probeOf(carried)]
+    return (await this.#nameAt(asked)) === step!.stepName
+  }
+
+  /** The name of the step that the code has where a list ends with one that nobody has. */
+  async #nameAt(entries: readonly HistoryEntry[]): Promise<string | undefined> {
+    const { outcome } = await this.#deliver(entries)
+    return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
+  }
+
+  #named(lacking: readonly number[]): string {
+    const { entries } = this.#trial.history
+    const names = lacking.map((at) => {
+      const name = stepOfEntry(entries[at]!, at)?.stepName
+      return at === 0 ? 'the payload' : name === undefined ? `entry ${at + 1}` : `the result of '${name}'`
+    })
+    return `what the history lacks: ${names.join(', ')}`
+  }
+
+  #difference({ done, outcome }: Delivered): Difference | undefined {
+    if (outcome === undefined) {
+      const actual = `no answer within ${this.#trial.patience} ms`
+      return { ...this.#told(actual, 'the code does not answer'), kind: 'hung' }
+    }
+    if (outcome.status !== 200) return this.#refused(outcome)
+    // What comes behind the end of the history breaks nothing.
+    if (this.#expected === undefined || this.#expected === 'end' || inWords(this.#expected) === inWords(done))
+      return undefined
+    const kind = done === 'end' ? 'ended' : 'other'
+    return { ...this.#told(inWords(done), `the code goes on with ${inWords(done)}`), kind }
+  }
+
+  #refused(outcome: AttemptOutcome): Difference | undefined {
+    const refusal = refusalOf(outcome)
+    if (refusal === undefined && this.#isOfBody(outcome)) return undefined
+    const actual = `answered ${outcome.status}: ${refusal ?? messageOf(outcome)}`
+    if (refusal === undefined) return { ...this.#told(actual, `the code ${actual}`), kind: 'failed' }
+    return { ...this.#told(actual, meaningOf(messageOf(outcome)) ?? `the code ${actual}`), refusal, kind: 'refused' }
+  }
+
+  /** The body of the right step ran: what it needs is not there, which is nothing that the history could tell. */
+  #isOfBody({ headers }: AttemptOutcome): boolean {
+    const expected = this.#expected
+    // A run that failed did so at its last list, and fails there again.
+    if (expected === undefined && this.#trial.history.state === 'RUN_FAILED') return true
+    const step = headerEndingIn(headers, 'error-step-name')
+    if (step === undefined) return false
+    return !Array.isArray(expected) || expected.some(({ stepName }: StepIdentity) => headerText(stepName) === step)
+  }
+
+  #told(actual: string, does: string): Pick<Difference, 'expected' | 'actual' | 'sentence'> {
+    const expected = this.#expected
+    const place = placeOf(this.#trial.steps.at(this.#at))
+    const recorded = expected === undefined ? 'the run goes on' : `${inWords(expected)} comes next`
+    return {
+      expected: expected === undefined ? 'any step, or the end' : inWords(expected),
+      actual,
+      sentence: `${place} ${recorded}; but ${does}.`,
+    }
+  }
+}
+
+function unchecked({ sentence }: Difference, why: string): PrefixVerdict {
+  return { is: 'unchecked', reason: `${sentence} It may depend on ${why}.` }
+}
+
+/** A name as the SDK writes it into a header. */
+function headerText(stepName: string): string {
+  return stepName.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
+}

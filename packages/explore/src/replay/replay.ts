@@ -1,0 +1,98 @@
+import type { History } from '../../../../src/workflow/history.js'
+import { checkedHistory } from '../../../../src/workflow/history-file.js'
+import { RecordedSteps } from './history.js'
+import type { ReplayedApp } from './replay-delivery.js'
+import { type Difference, Prefix, type Trial } from './replay-prefix.js'
+
+/** Something that a run which is under way could not go on with. */
+export interface Incompatibility {
+  /** Entries of the list that was delivered. */
+  readonly prefix: number
+  /** What the history says comes next. */
+  readonly expected: string
+  /** What the code did instead. */
+  readonly actual: string
+  /** The same as a sentence: where, what was recorded, what the code does. */
+  readonly sentence: string
+  /** The SDK's words, where it refuses the list. */
+  readonly refusal?: string
+}
+
+/** A list that is answered otherwise than recorded, perhaps only because of what the history or the sandbox lacks. */
+export interface Unchecked {
+  readonly prefix: number
+  readonly reason: string
+}
+
+export interface Replay {
+  /** Lists that were delivered. */
+  readonly prefixes: number
+  readonly incompatible: readonly Incompatibility[]
+  /** Where the history has too little to tell. */
+  readonly unchecked: readonly Unchecked[]
+}
+
+export interface ReplayOptions {
+  /** Milliseconds of real time that the app may take for one delivery. Default 2,000. */
+  readonly patience?: number
+}
+
+/** Lists that may hang: a body that waits for what is not there may be one of them. */
+const mostHung = 2
+
+/** While it runs, `fetch`, the environment and the console of the process are its own. */
+let turn: Promise<unknown> = Promise.resolve()
+
+/**
+ * Delivers every prefix of a history to today's code and tells where it would go on otherwise. Nothing that the code
+ * submits is accepted, and no host is reachable but what the app registers in the sandbox. Several replays at the same
+ * time take turns.
+ * @param app serves the workflow in a sandbox, at the url of the history
+ * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
+ * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
+ */
+export function replay(history: History, app: ReplayedApp, options: ReplayOptions = {}): Promise<Replay> {
+  const mine = turn.then(() => replayed(history, app, options))
+  turn = mine.catch(() => {})
+  return mine
+}
+
+async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
+  const history = checked(given, app, patience)
+  const trial: Trial = { history, steps: new RecordedSteps(history), app, patience }
+  const incompatible: Incompatibility[] = []
+  const unchecked: Unchecked[] = []
+  let prefixes = 0
+  let hung = 0
+  for (const [at, { callType }] of history.entries.entries()) {
+    if (at > 0 && callType !== 'step') continue
+    const prefix = at + 1
+    if (hung === mostHung) {
+      unchecked.push({ prefix, reason: 'The code did not answer before; this list and those after it were left out.' })
+      break
+    }
+    prefixes++
+    const list = new Prefix(trial, at)
+    const verdict = await list.verdict()
+    if (list.hasHung) hung++
+    if (verdict.is === 'unchecked') unchecked.push({ prefix, reason: verdict.reason })
+    if (verdict.is === 'different') incompatible.push({ prefix, ...shown(verdict.difference) })
+  }
+  return { prefixes, incompatible, unchecked }
+}
+
+function shown({ expected, actual, sentence, refusal }: Difference): Omit<Incompatibility, 'prefix'> {
+  return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
+}
+
+function checked(history: History, app: unknown, patience: unknown): History {
+  const isHistory = typeof history === 'object' && history !== null && 'format' in history
+  if (!isHistory || typeof app !== 'function') {
+    throw new TypeError(
+      'replay() takes a history, as historyOf(sandbox, runId) gives it, and a function that serves the app.',
+    )
+  }
+  if (typeof patience !== 'number' || !(patience > 0 && patience <= 1e8))
+    throw new TypeError('replay() takes { patience } as milliseconds from 1.')
+  return checkedHistory(history)
+}

@@ -1,0 +1,314 @@
+import { defineScenario, type Scenario } from '../../../src/scenarios/scenario.js'
+
+export type { Expectation } from '../../../src/scenarios/expectations.js'
+export { type Finding, type Play, type PlayOptions, playScenario } from '../../../src/scenarios/play.js'
+export type { Scenario } from '../../../src/scenarios/scenario.js'
+export type { ScenarioStep } from '../../../src/scenarios/steps.js'
+export type { History, HistoryEntry, HistoryOptions, StepIdentity } from '../../../src/workflow/history.js'
+export { HistoryError } from '../../../src/workflow/history-file.js'
+export { type HistorySource, historyFrom } from '../../../src/workflow/history-reading.js'
+export { type CampaignRun, defineCampaign } from './campaign/campaign.js'
+export type { Campaign } from './campaign/index-space.js'
+export type { CrashPointOptions } from './crash/crash-options.js'
+export { type CrashPointCheck, everyCrashPoint } from './crash/crash-points.js'
+export { type CrashFinding, CrashPointBroken } from './crash/crash-report.js'
+export type { WorkflowUnderTest } from './crash/crash-world.js'
+export type { Disturbance, DisturbanceKind } from './crash/disturbance.js'
+export type { StepDifference } from './crash/step-differences.js'
+export type { CoverageCell, CoverageFigure, ReachedCell } from './delivery/coverage.js'
+export type { EffectOptions } from './delivery/delivery-effects.js'
+export type { Client, ClientResult, OrderStep } from './orders/client-run.js'
+export {
+  type Exploration,
+  type ExploreOptions,
+  explore,
+  type Outcome,
+  type PlacementOptions,
+} from './orders/explore.js'
+export type { Flaw, FlawName } from './orders/flaws.js'
+export type { ClientOrderOptions } from './orders/interleave-clients.js'
+export { interleavings } from './orders/interleavings.js'
+export type { OrderDifference } from './orders/order-endings.js'
+export type { OrderOutcome, TriedOrders } from './orders/tried-orders.js'
+export { historyOf } from './replay/history.js'
+export { type Incompatibility, type Replay, type ReplayOptions, replay, type Unchecked } from './replay/replay.js'
+
+// Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
+// `sandbox.play(…)` brings the same weather over any application.
+
+const orders = 'https://shop.test/orders'
+const start = '2030-01-01T09:00:00Z'
+
+/** Every second delivery meets a 503. */
+export const flappingDestination: Scenario = defineScenario({
+  name: 'flapping destination',
+  about:
+    'The destination is up and down: the first, third, fifth … delivery meets a 503. Retries bring all messages home.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [{ name: 'flapping', on: 'queue.delivery', every: 2, fault: { kind: 'status', status: 503 } }],
+  steps: [{ publish: { to: orders, as: 'order', times: 4, body: { id: '{n}' } } }, { drain: true }],
+  expect: [
+    { delivered: { message: 'order', times: 4 } },
+    { delivered: { message: 'order', attempts: [503, 503, 503, 200], times: 1 } },
+    { deadLetters: 0 },
+    { invariants: true },
+  ],
+})
+
+/** Ten minutes of outage, and everybody comes back at the same instant. */
+export const thunderingHerd: Scenario = defineScenario({
+  name: 'thundering herd after outage',
+  about:
+    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: once during the outage, again, and after it.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [{ name: 'outage', on: 'queue.delivery', until: '10m', fault: { kind: 'status', status: 503 } }],
+  steps: [{ publish: { to: orders, as: 'order', times: 50, body: { id: '{n}' } } }, { drain: true }],
+  expect: [
+    {
+      delivered: {
+        message: 'order',
+        attempts: [503, 503, 503, 200],
+        deliveredAt: '2030-01-01T09:32:48Z',
+        times: 50,
+      },
+    },
+    { received: { at: orders, times: 200 } },
+    { deadLetters: 0 },
+    { invariants: true },
+  ],
+})
+
+/** One message that its handler cannot stand blocks the queue behind it. */
+export const poisonMessage: Scenario = defineScenario({
+  name: 'poison message',
+  about:
+    'A message labelled poison fails whatever is tried. In a FIFO queue those behind it wait until it is a dead letter: 160 seconds with two retries.',
+  startAt: start,
+  given: { queues: { orders: { parallelism: 1 } } },
+  destinations: [{ url: orders }],
+  faults: [
+    {
+      name: 'poison',
+      on: 'queue.delivery',
+      match: { label: 'poison' },
+      fault: { kind: 'status', status: 500, body: 'cannot read this' },
+    },
+  ],
+  steps: [
+    { publish: { to: orders, as: 'poison', queue: 'orders', label: 'poison', retries: 2, body: '{"id":' } },
+    { publish: { to: orders, as: 'order', queue: 'orders', times: 3, body: { id: '{n}' } } },
+    { advance: '2m39s' },
+    { expect: { pending: 4 } },
+    { drain: true },
+  ],
+  expect: [
+    { deadLetter: { message: 'poison', attempts: [500, 500, 500] } },
+    { delivered: { message: 'order', attempts: [200], deliveredAt: '2030-01-01T09:02:40Z', times: 3 } },
+    {
+      sequence: [
+        { type: 'dead-letter', message: 'poison' },
+        { type: 'attempt', message: 'order', status: 200 },
+      ],
+    },
+    { invariants: ['fifo-per-queue', 'no-lost-message'] },
+  ],
+})
+
+/** The work is done, the answer is lost: everything is delivered twice. */
+export const lostAcknowledgements: Scenario = defineScenario({
+  name: 'lost acknowledgements',
+  about:
+    'The handler does its work, but the answer to the first attempt never arrives: the queue delivers again. Who counts, charges or mails without looking at the message id does it twice.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [{ name: 'lost acknowledgements', on: 'queue.delivery', match: { attempt: 1 }, fault: { kind: 'lost-ack' } }],
+  steps: [{ publish: { to: orders, as: 'order', times: 3, body: { id: '{n}' } } }, { drain: true }],
+  expect: [
+    { delivered: { message: 'order', attempts: [0, 200], times: 3 } },
+    { received: { at: orders, times: 6 } },
+    { deadLetters: 0 },
+    { invariants: true },
+  ],
+})
+
+/** A destination that takes two, and tells the others to come back in 20 seconds. */
+export const rateLimitedDestination: Scenario = defineScenario({
+  name: 'rate-limited destination',
+  about:
+    'After two deliveries the destination answers 429 with Retry-After: 20 for a minute. The queue obeys the header instead of its own back-off.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [
+    {
+      name: 'rate limit',
+      on: 'queue.delivery',
+      until: '1m',
+      skip: 2,
+      fault: { kind: 'rate-limited', limit: 'burst', retryAfter: { form: 'seconds', waitMs: 20_000 } },
+    },
+  ],
+  steps: [{ publish: { to: orders, as: 'order', times: 5, body: { id: '{n}' } } }, { drain: true }],
+  expect: [
+    { delivered: { message: 'order', attempts: [200], times: 2 } },
+    { delivered: { message: 'order', attempts: [429, 429, 429, 200], deliveredAt: '2030-01-01T09:01:00Z', times: 3 } },
+    { deadLetters: 0 },
+    { invariants: true },
+  ],
+})
+
+/** The signing keys are rotated while a message waits for its retry. */
+export const keyRotationMidFlight: Scenario = defineScenario({
+  name: 'key rotation mid-flight',
+  about:
+    'The first attempt fails, the keys are rotated during the back-off, and the retry is signed with the key that was the next one. A receiver that knows only the current key refuses it.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [
+    { name: 'deploy', on: 'queue.delivery', match: { attempt: 1 }, times: 1, fault: { kind: 'status', status: 503 } },
+  ],
+  steps: [
+    { publish: { to: orders, as: 'order', body: { id: 42 } } },
+    { advance: '1s' },
+    { rotateKeys: true },
+    { drain: true },
+  ],
+  expect: [{ delivered: { message: 'order', attempts: [503, 200] } }, { invariants: ['signatures-verify'] }],
+})
+
+/** The two nights of the year on which a nightly job runs at an unusual time, or not at all. */
+export const daylightSavingNight: Scenario = defineScenario({
+  name: 'daylight-saving night',
+  about:
+    'A job at 02:30 in Berlin. On 31 March that time does not exist and the job does not run; on 27 October it comes twice and the job runs once, at the first.',
+  startAt: '2030-03-30T00:00:00Z',
+  given: {
+    schedules: [{ id: 'nightly', cron: 'CRON_TZ=Europe/Berlin 30 2 * * *', to: 'https://shop.test/report' }],
+  },
+  destinations: [{ url: 'https://shop.test/report' }],
+  steps: [
+    { advanceTo: '2030-03-31T23:00:00Z' },
+    { expect: { delivered: { scheduleId: 'nightly', times: 1 } } },
+    { advanceTo: '2030-04-01T12:00:00Z' },
+    { expect: { delivered: { scheduleId: 'nightly', deliveredAt: '2030-04-01T00:30:00Z', times: 1 } } },
+    { pauseSchedule: 'nightly' },
+    { advanceTo: '2030-10-26T23:00:00Z' },
+    { resumeSchedule: 'nightly' },
+    { advanceTo: '2030-10-27T12:00:00Z' },
+  ],
+  expect: [
+    { delivered: { scheduleId: 'nightly', deliveredAt: '2030-10-27T00:30:00Z', times: 1 } },
+    { delivered: { scheduleId: 'nightly', times: 3 } },
+    { invariants: ['schedule-on-time'] },
+  ],
+})
+
+/** A closing on the 31st runs in seven months of the year. */
+export const monthEnd: Scenario = defineScenario({
+  name: 'month end',
+  about:
+    'The books are closed at 23:55 on the 31st, and invoices go out at midnight on the first. Half a year has six firsts, but only three 31sts: the closing of February, April and June never runs.',
+  startAt: '2030-01-01T12:00:00Z',
+  given: {
+    schedules: [
+      { id: 'closing', cron: '55 23 31 * *', to: 'https://shop.test/closing' },
+      { id: 'invoices', cron: '0 0 1 * *', to: 'https://shop.test/invoices' },
+    ],
+  },
+  destinations: [{ url: 'https://shop.test/closing' }, { url: 'https://shop.test/invoices' }],
+  steps: [{ advanceTo: '2030-07-01T12:00:00Z' }],
+  expect: [
+    { delivered: { scheduleId: 'closing', times: 3 } },
+    { delivered: { scheduleId: 'invoices', times: 6 } },
+    {
+      sequence: [
+        { type: 'published', scheduleId: 'closing' },
+        { type: 'published', scheduleId: 'invoices' },
+        { type: 'published', scheduleId: 'invoices' },
+        { type: 'published', scheduleId: 'closing' },
+      ],
+    },
+    { invariants: ['schedule-on-time'] },
+  ],
+})
+
+/** Half a minute for each delivery, two at a time. */
+export const slowConsumer: Scenario = defineScenario({
+  name: 'slow consumer with flow control',
+  about:
+    'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last has waited two.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [{ name: 'slow', on: 'queue.delivery', fault: { kind: 'latency', waitMs: 30_000 } }],
+  steps: [
+    {
+      publish: {
+        to: orders,
+        as: 'order',
+        times: 10,
+        body: { id: '{n}' },
+        flowControlKey: 'orders',
+        flowControlValue: 'parallelism=2',
+      },
+    },
+    { advance: '15s' },
+    { expect: { received: { at: orders, times: 2 } } },
+    { drain: true },
+  ],
+  expect: [
+    { delivered: { message: 'order', attempts: [200], times: 10 } },
+    { time: '2030-01-01T09:02:30Z' },
+    { invariants: ['parallelism-bound', 'no-lost-message'] },
+  ],
+})
+
+/** Twenty dead letters, published again with one click. */
+export const deadLetterReplayStorm: Scenario = defineScenario({
+  name: 'dead-letter replay storm',
+  about:
+    'The destination is down for a day: twenty messages become dead letters. Then somebody retries them all at once. Only the rate limit of flow control stands between them and a destination that has just come back.',
+  startAt: start,
+  destinations: [{ url: orders }],
+  faults: [{ name: 'outage', on: 'queue.delivery', until: '1d', fault: { kind: 'refused' } }],
+  steps: [
+    {
+      publish: {
+        to: orders,
+        as: 'order',
+        times: 20,
+        retries: 1,
+        body: { id: '{n}' },
+        flowControlKey: 'orders',
+        flowControlValue: 'rate=5, period=10s',
+      },
+    },
+    { drain: true },
+    { expect: { deadLetters: 20 } },
+    { advanceTo: '2030-01-02T09:00:00Z' },
+    { retryDeadLetters: 'order' },
+    { advance: '1s' },
+    { expect: { delivered: { message: 'order', times: 5 } } },
+    { drain: true },
+  ],
+  expect: [
+    { delivered: { message: 'order', attempts: [200], times: 20 } },
+    { deadLetters: 0 },
+    { time: '2030-01-02T09:00:30Z' },
+    { invariants: ['rate-bound', 'no-lost-message'] },
+  ],
+})
+
+/** All ready-made outages by the name of their file: `scenarios/{name}.yaml`. */
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  'flapping-destination': flappingDestination,
+  'thundering-herd': thunderingHerd,
+  'poison-message': poisonMessage,
+  'lost-acknowledgements': lostAcknowledgements,
+  'rate-limited-destination': rateLimitedDestination,
+  'key-rotation-mid-flight': keyRotationMidFlight,
+  'daylight-saving-night': daylightSavingNight,
+  'month-end': monthEnd,
+  'slow-consumer': slowConsumer,
+  'dead-letter-replay-storm': deadLetterReplayStorm,
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import type { Policy } from '../../../../src/policy/policy.js'
+import { commandsUnder } from '../../../../src/store/commands/index.js'
+import { type Choose, parseUsage, writeCommand } from './command-usage.js'
+import { texts, wordOf } from './command-words.js'
+
+export interface CommandOptions {
+  /** Those that a store has under this policy of `commands`. Default `documented`. */
+  readonly commands?: Policy['commands'] | undefined
+  /** Which of them, by name and group. Default: all. */
+  readonly only?: (name: string, group: string) => boolean
+  /** How often a command is tried beside the others. Default 1. */
+  readonly weight?: (name: string) => number
+  /** Now and then a word too many, too few or out of place. Default false. */
+  readonly mistakes?: boolean
+}
+
+/** Draws of one command. They shrink to nothing, which is the simplest way to write it. */
+const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24, size: 'max' })
+
+/**
+ * Commands of the data store, written at random after the usage in the command table: every kind of argument, options
+ * in and out, right and wrong values. One char of a word is one byte.
+ * @example fc.property(fc.array(commands()), (rows) => { for (const words of rows) run(sandbox.store, words) })
+ */
+export function commands(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
+  const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
+  const forms = commandsUnder(commands)
+    .commands.filter(({ name, group }) => only(name, group))
+    .flatMap(({ name, group, usage }) => Array<Form>(weight(name)).fill({ group, usage: parseUsage(usage) }))
+  if (forms.length === 0) {
+    throw new TypeError('commands() has nothing to choose from: `only` lets no command of the table pass.')
+  }
+  return fc.tuple(fc.nat({ max: forms.length - 1 }), entropy).map(([index, draws]) => {
+    const { group, usage } = forms[index]!
+    let at = 0
+    const choose: Choose = (count) => (draws[at++] ?? 0) % count
+    const argv = writeCommand(usage, choose, wordOf(group))
+    if (mistakes && choose(20) === 19)
+      argv.splice(1 + choose(argv.length), choose(2), ...(choose(2) ? [texts[choose(texts.length)]!] : []))
+    return argv
+  })
+}
+
+interface Form {
+  readonly group: string
+  readonly usage: ReturnType<typeof parseUsage>
+}

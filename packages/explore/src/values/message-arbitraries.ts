@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { type Instant, instant } from '../../../../src/kernel/instant.js'
+import { defaultStart } from '../../../../src/sandbox/sandbox.js'
+
+/** A message as `queue.publish()` and the step `publish` of a scenario take it. */
+export type GeneratedMessage = {
+  readonly to: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly queue?: string
+  readonly method?: string
+  readonly timeout?: string
+  readonly retries?: number
+  readonly retryDelay?: string
+  readonly delay?: string
+  /** Seconds since the Unix epoch. */
+  readonly notBefore?: number
+  readonly deduplicationId?: string
+  readonly contentBasedDeduplication?: boolean
+  readonly callback?: string
+  readonly callbackMethod?: string
+  readonly callbackRetries?: number
+  readonly callbackRetryDelay?: string
+  readonly callbackTimeout?: string
+  readonly callbackDelay?: string
+  readonly failureCallback?: string
+  readonly failureCallbackMethod?: string
+  readonly failureCallbackRetries?: number
+  readonly failureCallbackRetryDelay?: string
+  readonly failureCallbackTimeout?: string
+  readonly failureCallbackDelay?: string
+  readonly flowControlKey?: string
+  readonly flowControlValue?: string
+  readonly label?: string
+  readonly redactFields?: string
+}
+
+/** A schedule as the step `schedule` of a scenario takes it. */
+export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
+  readonly id: string
+  /** Five fields, or the same behind a time zone. */
+  readonly cron: string
+}
+
+export interface MessageArbitraryOptions {
+  /** Urls or names of url groups. Default: three routes of `https://shop.test`. */
+  readonly to?: readonly string[]
+  /** Options that occur, by name. Default: all. */
+  readonly only?: readonly (keyof GeneratedMessage)[]
+  /** Virtual time around which `notBefore` lies. Default `2030-01-01T00:00:00Z`. */
+  readonly now?: Instant
+}
+
+const shop = ['https://shop.test/orders', 'https://shop.test/payments', 'https://shop.test/emails']
+const spans = fc.constantFrom('1s', '12s', '90s', '5m', '1h30m', '1d')
+const methods = fc.constantFrom('POST', 'GET', 'PUT', 'PATCH', 'DELETE')
+const retries = fc.nat({ max: 5 })
+const retryDelays = fc.constantFrom(
+  '1000',
+  '0',
+  'pow(2, retried) * 1000',
+  'max(100, 50 * retried)',
+  'retried % 2 * 60000',
+)
+const reports = fc.constantFrom('https://shop.test/done', 'https://shop.test/failed')
+const reportOptions = { Method: methods, Retries: retries, RetryDelay: retryDelays, Timeout: spans, Delay: spans }
+
+function callbackModel(name: 'callback' | 'failureCallback'): Record<string, fc.Arbitrary<unknown>> {
+  return Object.fromEntries([
+    [name, reports],
+    ...Object.entries(reportOptions).map(([option, arbitrary]) => [name + option, arbitrary] as const),
+  ])
+}
+
+/** One for each option of a message that the table of publish options has. */
+function messageModel({
+  to = shop,
+  now = defaultStart,
+}: MessageArbitraryOptions): Record<string, fc.Arbitrary<unknown>> {
+  const start = Math.floor(instant(now) / 1000)
+  return {
+    to: fc.constantFrom(...to),
+    body: fc.oneof(
+      fc.record({ id: fc.nat({ max: 99 }) }),
+      fc.constantFrom('tea', '', 'ünïcödé', '{"a":[1,2]}'),
+      fc.uint8Array({ maxLength: 8 }).map((bytes) => [...bytes]),
+    ),
+    headers: fc.dictionary(
+      fc.constantFrom('x-tenant', 'authorization', 'content-type'),
+      fc.constantFrom('a', 'text/plain', 'b; c'),
+    ),
+    queue: fc.constantFrom('line', 'other'),
+    method: methods,
+    timeout: spans,
+    retries,
+    retryDelay: retryDelays,
+    delay: spans,
+    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => start + seconds),
+    deduplicationId: fc.constantFrom('a', 'b'),
+    contentBasedDeduplication: fc.boolean(),
+    ...callbackModel('callback'),
+    ...callbackModel('failureCallback'),
+    flowControlKey: fc.constantFrom('slow', 'fast'),
+    flowControlValue: fc.constantFrom('parallelism=1', 'rate=2, period=30s', 'parallelism=2, rate=5, period=1m'),
+    label: fc.constantFrom('red', 'green', 'red,green'),
+    redactFields: fc.constantFrom('body', 'header', 'body, header[authorization]'),
+  }
+}
+
+/**
+ * Messages with any of the options that a publish takes; they shrink to a message that says nothing.
+ * @example fc.property(messages(), (message) => { sandbox.queue.publish(message) })
+ */
+export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
+  return fc
+    .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
+    .map((message) => whole(message) as unknown as GeneratedMessage)
+}
+
+/** Schedules with any of the options that a message takes. */
+export function schedules(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
+  const { notBefore: _, ...model } = messageModel(options)
+  return fc
+    .record(
+      { id: fc.constantFrom('nightly', 'hourly', 'weekly'), cron: crons(), ...chosen(model, options, ['to']) },
+      { requiredKeys: ['id', 'cron', 'to'] as never[] },
+    )
+    .map((schedule) => whole(schedule) as unknown as GeneratedSchedule)
+}
+
+function chosen(
+  model: Record<string, fc.Arbitrary<unknown>>,
+  { only }: MessageArbitraryOptions,
+  always: readonly string[],
+): Record<string, fc.Arbitrary<unknown>> {
+  if (only === undefined) return model
+  const unknown = only.find((name) => !Object.hasOwn(model, name))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `There is no option ${JSON.stringify(unknown)}. The options are ${Object.keys(model).join(', ')}.`,
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(model).filter(([name]) => always.includes(name) || (only as readonly string[]).includes(name)),
+  )
+}
+
+/** Limits need their key, and options of a callback their callback. */
+function whole(message: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(message).filter(([name]) => {
+      if (name === 'flowControlValue') return 'flowControlKey' in message
+      const callback = /^(callback|failureCallback)[A-Z]/.exec(name)?.[1]
+      return callback === undefined || callback in message
+    }),
+  )
+}
+
+/** Cron expressions of five fields, now and then in a time zone; they shrink to one that fires every minute. */
+export function crons(): fc.Arbitrary<string> {
+  const field = (min: number, max: number): fc.Arbitrary<string> => {
+    const number = fc.integer({ min, max })
+    return fc.oneof(
+      { withCrossShrink: true },
+      { weight: 4, arbitrary: fc.constant('*') },
+      { weight: 3, arbitrary: number.map(String) },
+      { weight: 1, arbitrary: fc.integer({ min: 2, max: Math.min(15, max) }).map((step) => `*/${step}`) },
+      { weight: 1, arbitrary: fc.tuple(number, number).map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`) },
+    )
+  }
+  const zone = fc.constantFrom('', '', '', 'CRON_TZ=Europe/Berlin ', 'CRON_TZ=America/New_York ')
+  return fc
+    .tuple(zone, field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6))
+    .map(([inZone, ...fields]) => inZone + fields.join(' '))
+}
+
+/** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
+export function clockMoves(options: { readonly longest?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
+  const { longest = 86_400_000 } = options
+  const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
+  return fc
+    .oneof(fc.nat({ max: longest }), ...(usual.length > 0 ? [fc.constantFrom(...usual)] : []))
+    .map((advance) => ({ advance }))
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type CommandOptions, commands } from './arbitraries.js'
+
+/** One request of one client of the data store. */
+export interface StoreTurn {
+  readonly client: string
+  /** `command`: one alone. `pipeline`: several, others may come between. `transaction`: several, all at once. */
+  readonly form: 'command' | 'pipeline' | 'transaction'
+  readonly commands: readonly (readonly string[])[]
+}
+
+export interface StoreTurnOptions extends CommandOptions {
+  /** Default 2. */
+  readonly clients?: number
+  /** Requests of all clients together, at most. Default 8. */
+  readonly max?: number
+  /** Commands of one pipeline or transaction, at most. Default 4. */
+  readonly longest?: number
+}
+
+/**
+ * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
+ * shrink to fewer requests, shorter ones, and single commands.
+ */
+export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
+  const { clients = 2, max = 8, longest = 4, ...rest } = options
+  const command = commands(rest)
+  const turn = fc
+    .tuple(
+      fc.nat({ max: Math.max(0, clients - 1) }).map((index) => `client ${index + 1}`),
+      fc.constantFrom('command', 'pipeline', 'transaction'),
+      fc.array(command, { minLength: 1, maxLength: longest, size: 'max' }),
+    )
+    .map(
+      ([client, form, list]): StoreTurn => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),
+    )
+  return fc.array(turn, { maxLength: max, size: 'max' })
+}
+
+const paths = { command: '', pipeline: '/pipeline', transaction: '/multi-exec' } as const
+
+/**
+ * Sends the requests over HTTP and returns their answers, in the order of the turns. `sequence`: one after the other,
+ * as they stand. `concurrent`: all clients at the same time, each waiting for its own answers.
+ */
+export async function takeTurns(
+  sandbox: Sandbox,
+  turns: readonly StoreTurn[],
+  how: 'sequence' | 'concurrent' = 'sequence',
+): Promise<readonly unknown[]> {
+  const answers: unknown[] = []
+  const send = async ([index, { form, commands }]: readonly [number, StoreTurn]): Promise<void> => {
+    const answer = await sandbox.fetch(sandbox.addresses.store + paths[form], {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+      body: JSON.stringify(form === 'command' ? commands[0] : commands),
+    })
+    answers[index] = await answer.json()
+  }
+  const numbered = [...turns.entries()]
+  const clients = [...new Set(turns.map(({ client }) => client))]
+  const lines =
+    how === 'sequence' ? [numbered] : clients.map((name) => numbered.filter(([, { client }]) => client === name))
+  await Promise.all(
+    lines.map(async (line) => {
+      for (const each of line) await send(each)
+    }),
+  )
+  return answers
+}

@@ -1,0 +1,98 @@
+import type { FixtureOptions } from '../../../../fixtures/world.js'
+import type { FaultRule } from '../../../../src/faults/fault.js'
+import type { EntryOf } from '../../../../src/kernel/traffic.js'
+import { engineOf } from '../../../../src/queue/direct.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
+import { type DeliveryHandler, type DeliverySubject, runDelivery } from '../delivery/delivery-run.js'
+import type { VerificationOptions, VerificationSubject } from './verification.js'
+import type { Question, SignedDelivery } from './verification-cases.js'
+
+/** What an app did with one delivery. */
+export interface Reaction {
+  /** Whether it answered 2xx. */
+  readonly accepted: boolean
+  readonly attempt: EntryOf<'attempt'>
+  readonly sandbox: Sandbox
+  readonly effects: Effects
+}
+
+export interface Answer extends Reaction {
+  readonly question: Question
+}
+
+/** What an app is asked, and where. */
+export interface Asked extends VerificationOptions {
+  readonly to: string
+}
+
+/** An app and the world in which it is asked, but for what is delivered. */
+export interface AppWorld extends Omit<DeliverySubject, 'handler' | 'deliver'> {
+  readonly sandbox: FixtureOptions
+  readonly app: VerificationSubject
+}
+
+export function worldOf(app: VerificationSubject, options: VerificationOptions): AppWorld {
+  const { calls, settle, keys, hosts = [] } = options
+  const deliver = ['127.0.0.1', 'localhost', '[::1]', ...hosts]
+  return {
+    app,
+    ...(calls !== undefined && { calls }),
+    ...(settle !== undefined && { settle }),
+    sandbox: {
+      ...options.sandbox,
+      ...(keys !== undefined && { signingKey: keys.current, nextSigningKey: keys.next }),
+      ...(isElsewhere(app) && { deliver, fetch: options.sandbox?.fetch ?? globalThis.fetch }),
+    },
+  }
+}
+
+/** One delivery, in a world of its own. */
+export async function ask(world: AppWorld, delivery: SignedDelivery, options: Asked): Promise<Reaction> {
+  const { flaw } = delivery
+  const wrong: FaultRule[] =
+    flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw } }]
+  const deliver = (sandbox: Sandbox): void => publish(sandbox, delivery, options)
+  const run = await runDelivery({ ...taking(world, delivery), deliver }, wrong)
+  run.end()
+  const [attempt] = run.sandbox.traffic.of('attempt')
+  // An assertion that fails inside of a handler refuses as any other error does.
+  if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
+  if (attempt === undefined) throw new TypeError('expectVerified(): nothing was delivered. `settle` has to move time.')
+  const { status = 0 } = attempt.outcome ?? {}
+  const effects = effectsOf(run, { ...options, given: false })
+  return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
+}
+
+function publish({ queue }: Sandbox, { body }: SignedDelivery, { to, method = 'POST', headers, keys }: Asked): void {
+  const { former = [] } = keys ?? {}
+  if (former.length > 0) engineOf(queue).keys.replace({ ...queue.keys.pair(), former })
+  queue.publish({ to, method, retries: 0, headers: { 'content-type': 'application/json', ...headers }, body })
+}
+
+/** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
+function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelivery): Omit<DeliverySubject, 'deliver'> {
+  if (isElsewhere(app)) {
+    const { fetch } = sandbox
+    const lossy: typeof fetch = (input, init) => fetch!(stripped(new Request(input, init)), { redirect: 'manual' })
+    return { ...world, handler: {}, sandbox: { ...sandbox, ...(unsigned === true && { fetch: lossy }) } }
+  }
+  const lossy =
+    (handler: DeliveryHandler): DeliveryHandler =>
+    (request, task, world) =>
+      handler(stripped(request), task, world)
+  if (unsigned !== true) return { ...world, sandbox, handler: app }
+  if (typeof app === 'function') return { ...world, sandbox, handler: lossy(app) }
+  const routes = Object.entries(app).map(([url, handler]) => [url, lossy(handler)] as const)
+  return { ...world, sandbox, handler: Object.fromEntries(routes) }
+}
+
+export function isElsewhere(app: VerificationSubject): app is string | URL {
+  return typeof app === 'string' || app instanceof URL
+}
+
+function stripped(request: Request): Request {
+  const headers = new Headers(request.headers)
+  for (const name of [...headers.keys()]) if (name.endsWith('-signature')) headers.delete(name)
+  return new Request(request, { headers })
+}

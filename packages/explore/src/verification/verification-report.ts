@@ -1,0 +1,151 @@
+import { text } from '../../../../src/kernel/bytes.js'
+import { counted } from '../../../../src/kernel/counted.js'
+import { vocabulariesOf } from '../../../../src/protocol/vocabulary.js'
+import { standardRedaction } from '../../../../src/report/redaction.js'
+import { excerpt } from '../../../../src/report/safe-text.js'
+import type { Effects } from '../delivery/delivery-effects.js'
+import { literal } from '../delivery/rule-literal.js'
+import type { Answer, Reaction } from './verification-app.js'
+import { causes, otherSpellings, type Question, unknownKey, type VerificationCase } from './verification-cases.js'
+
+/** Reactions that are wrong for the same reason. */
+interface Group {
+  readonly because: string
+  readonly answers: Answer[]
+  /** What a refused delivery did nevertheless. */
+  readonly work: readonly string[]
+}
+
+/** Above this, groups are told on a line each. */
+const fewGroups = 5
+
+interface Case {
+  readonly to: string
+  /** The vocabulary in which the app would have accepted a correct delivery. */
+  readonly words: string | undefined
+}
+
+/**
+ * What an app answered otherwise than it should, as an error; `undefined` when all is well.
+ * @param right the reaction to a delivery with nothing special about it
+ */
+export function notVerified(answers: readonly Answer[], right: Reaction, { to, words }: Case): Error | undefined {
+  const groups = grouped(answers, right)
+  const takesAny =
+    right.accepted || answers.some(({ question, accepted }) => question.wanted === 'accepted' && accepted)
+  if (groups.length === 0 && takesAny) return undefined
+  const failed = new Set(groups.flatMap((group) => group.answers.map(({ question }) => question.name)))
+  const total = new Set(answers.map(({ question }) => question.name)).size
+  const [first = right] = groups[0]?.answers ?? []
+  const rest = total - failed.size
+  const error = new Error(
+    [
+      ...(takesAny ? wrongAnswers(to, answers, groups, rest) : refusesAll(to, right, words)),
+      '',
+      first.sandbox.traffic.timeline({ limit: 20 }),
+      '',
+      `Replay: expectVerified(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`,
+    ].join('\n'),
+  )
+  error.name = 'NotVerified'
+  // The stack is of no use: the story has the place.
+  error.stack = `${error.name}: ${error.message}`
+  return error
+}
+
+function grouped(answers: readonly Answer[], right: Reaction): readonly Group[] {
+  const groups = new Map<string, Group>()
+  const taken = new Set(answers.flatMap(({ question, accepted }) => (accepted ? [question.name] : [])))
+  if (right.accepted) taken.add('current')
+  for (const answer of answers) {
+    const { question, accepted } = answer
+    const work = question.wanted === 'refused' && !accepted ? inCommon(answer.effects, right.effects) : []
+    if (accepted === (question.wanted === 'accepted') && work.length === 0) continue
+    const because = work.length === 0 ? causeOf(question, taken) : tooLate
+    const key = `${accepted} ${because}`
+    const group = groups.get(key) ?? { because, answers: [], work }
+    group.answers.push(answer)
+    groups.set(key, group)
+  }
+  return [...groups.values()]
+}
+
+/** Why an answer is wrong, given what else was accepted. */
+function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<VerificationCase>): string {
+  if (wanted === 'accepted') {
+    const isWrittenAgain = otherSpellings.some((spelling) => taken.has(spelling))
+    if (isWrittenAgain && !taken.has('current')) return causes.reserialised
+    // All spellings are signed with the current key.
+    return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
+  }
+  // Where anybody's key is good, and where the body does not count, nothing else is known about keys and bodies.
+  if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
+  return name === 'reserialised' && taken.has('body') ? causes.body : because
+}
+
+const tooLate =
+  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls'
+
+/** What a refused delivery did that an accepted one does, too. */
+function inCommon(now: Effects, right: Effects): readonly string[] {
+  const keys = [...now.store.keys()].filter((key) => right.store.has(key))
+  const sent = now.outgoing.filter((call) => right.outgoing.includes(call))
+  return [...keys.map((key) => `${key} was written`), ...sent.map((call) => `${call} went out`)]
+}
+
+function wrongAnswers(to: string, answers: readonly Answer[], groups: readonly Group[], rest: number): string[] {
+  const wrong = answers.filter(({ question }) => question.wanted === 'refused')
+  const accepted = wrong.filter((answer) => answer.accepted)
+  const isOpen = (['unsigned', 'key'] as const).every((name) => accepted.some(({ question }) => question.name === name))
+  if (isOpen && accepted.length === wrong.length)
+    return [
+      `${to} does not verify signatures: it accepted every delivery that was signed wrongly, and one without any signature.`,
+      '  → Anybody who knows the address can call it. Verify each delivery before anything else, with the signing keys.',
+    ]
+  return [
+    `${to} did not answer as it should:`,
+    ...groups.flatMap((group, at) => told(group, groups, groups[at + 1]?.because)),
+    ...(rest > 0
+      ? [
+          `The other ${counted(rest, 'delivery', 'deliveries')} of this check ${rest === 1 ? 'was' : 'were'} answered as they should be.`,
+        ]
+      : []),
+  ]
+}
+
+function told({ because, answers, work }: Group, { length }: readonly Group[], next: string | undefined): string[] {
+  const names = [...new Set(answers.map(({ question }) => question.name))].join(', ')
+  const [first] = answers
+  if (length > fewGroups) return [`  ✗ ${names}: ${because}.`]
+  const done = work.length === 0 ? '' : `, but ${work.slice(0, 2).map(shown).join(', ')}`
+  const row = `  ✗ ${names} (${first!.question.what}): ${answerText(first!)}${done}`
+  return because === next ? [row] : [row, `    → ${because}.`]
+}
+
+function answerText({ attempt, accepted }: Reaction): string {
+  const { status, error, note, body = '' } = attempt.outcome ?? {}
+  if (accepted) return `accepted with ${status}`
+  if (note !== undefined || status === undefined || status === 0) return shown(note ?? error ?? 'never answered')
+  return `refused with ${status}${body === '' ? '' : ` ${shown(JSON.stringify(body))}`}`
+}
+
+function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
+  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.vocabulary).at(-1)!.environment
+  const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
+  if (words !== undefined)
+    return [
+      head,
+      `  → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: '${words}' } }.`,
+    ]
+  return [
+    head,
+    `  → Does it know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} while it is asked; if it has read others before, give those: { keys: { current, next } }.`,
+    '  → Does it compare the url? Give the one that it expects: { to }.',
+    '  → Does it verify the text of the body as it came? await request.text(), not JSON that is written again.',
+    `  → Can it handle the body ${shown(text(right.attempt.body))}? Give one that it can: { body }.`,
+  ]
+}
+
+function shown(given: string): string {
+  return excerpt(standardRedaction.text(given), 120)
+}

@@ -1,0 +1,42 @@
+import { stat } from 'node:fs/promises'
+import { UsageError } from '../../../command-line/src/program.js'
+import { writeWhole } from '../../../command-line/src/whole-file.js'
+import type { ShardReport } from '../campaign/shard-report.js'
+
+/** How often the file of a shard is written at most, in host milliseconds. */
+const writeEvery = 2000
+
+export interface Keeper {
+  now(): Promise<void>
+  soon(): void
+}
+
+/** Writes the file of a shard now and then, so that whatever happens it is there, and it is true. */
+export function keeper(out: string | undefined, report: () => ShardReport): Keeper {
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
+  const write = async (): Promise<void> => {
+    if (out === undefined) return
+    const text = `${JSON.stringify(report())}\n`
+    try {
+      const there = await stat(out).catch(() => undefined)
+      // A device or a pipe takes what comes, and is not to be replaced by a file.
+      if (there !== undefined && !there.isFile()) throw new Error('it is there already, and no file')
+      await writeWhole(out, Buffer.from(text), 0o666)
+    } catch (error) {
+      throw new UsageError(`${out} cannot be written: ${(error as Error).message}.`)
+    }
+  }
+  const now = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writing.then(write)
+    return writing
+  }
+  return {
+    now,
+    soon() {
+      timer ??= setTimeout(() => void now().catch(() => undefined), writeEvery)
+    },
+  }
+}

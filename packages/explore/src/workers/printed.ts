@@ -1,0 +1,31 @@
+import { consoleText, plainText } from '../../../../src/report/safe-text.js'
+import type { CoverageRow } from '../campaign/coverage-rows.js'
+import type { Merged } from '../campaign/merge.js'
+import { campaignReport, type Story } from '../campaign/report.js'
+
+/**
+ * The report of a campaign for a terminal or the log of a CI. Files of shards come from other jobs: each of their texts stays
+ * on one line, and no line is a command to the CI.
+ */
+export function printedReport(merged: Merged, story?: Story): string {
+  const { campaign, first, notRun, coverage, notes } = merged
+  const plain: Merged = {
+    ...merged,
+    campaign: { ...campaign, file: plainText(campaign.file) },
+    first: first && { ...first, why: plainText(first.why) },
+    notRun: notRun.map((one) => ({ ...one, why: plainText(one.why) })),
+    coverage: coverage.map(plainRow),
+    notes: notes.map(plainText),
+  }
+  return consoleText(campaignReport(plain, story))
+}
+
+function plainRow(row: CoverageRow): CoverageRow {
+  return {
+    ...row,
+    state: plainText(row.state),
+    point: plainText(row.point),
+    could: row.could.map(plainText),
+    struck: Object.fromEntries(Object.entries(row.struck).map(([fault, run]) => [plainText(fault), run])),
+  }
+}

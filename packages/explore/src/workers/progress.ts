@@ -1,0 +1,66 @@
+import { hostTime } from '../../../../src/kernel/host.js'
+import type { Progress } from './shard-run.js'
+
+/** How often it is told how far a campaign is, in host milliseconds: to a person, and to a file. */
+const everyMs = { terminal: 500, pipe: 10_000 } as const
+/** After which time without the end of a run a campaign is said to stand still. */
+const stillAfter = 30_000
+
+/** Tells on the standard error how far a campaign is. @returns ends it */
+export function showProgress(progress: () => Progress): () => void {
+  const { stderr } = process
+  const isTerminal = stderr.isTTY === true
+  const begun = hostTime()
+  let last = { runs: 0, at: begun }
+  const tell = (): void => {
+    const now = hostTime()
+    const is = progress()
+    if (is.runs !== last.runs) last = { runs: is.runs, at: now }
+    const still = now - last.at >= stillAfter ? now - last.at : 0
+    const line = progressLine(is, now - begun, still)
+    // Some terminals say that they have no columns.
+    stderr.write(isTerminal ? `\r\x1b[K${cut(line, stderr.columns || 80)}` : `${line}\n`)
+  }
+  const timer = setInterval(tell, isTerminal ? everyMs.terminal : everyMs.pipe)
+  return () => {
+    clearInterval(timer)
+    if (isTerminal) stderr.write('\r\x1b[K')
+    const is = progress()
+    if (is.of !== undefined) stderr.write(`${progressLine(is, hostTime() - begun)}\n`)
+  }
+}
+
+/** Longer lines would not be written over. */
+function cut(line: string, columns: number): string {
+  return line.length < columns ? line : `${line.slice(0, columns - 2)}…`
+}
+
+/** @param elapsed and still in host milliseconds; `still` is since when no run has ended, if that is long */
+export function progressLine(
+  { runs, of, failed, reached, possible, underWay }: Progress,
+  elapsed: number,
+  still = 0,
+): string {
+  if (of === undefined) return `the runs are counted, for ${spanText(elapsed)} now; Ctrl-C ends it`
+  if (still > 0)
+    return `no run has ended for ${spanText(still)}: under way is ${underWay.length === 0 ? 'none yet' : `run ${underWay.join(', run ')}`}; Ctrl-C ends it`
+  const rate = elapsed > 0 ? (1000 * runs) / elapsed : 0
+  return [
+    `${number(runs)} of ${number(of)} runs, ${of === 0 ? 100 : Math.floor((100 * runs) / of)} %`,
+    `${number(Math.round(rate))}/s`,
+    ...(rate > 0 && runs < of ? [`${spanText((1000 * (of - runs)) / rate)} left`] : []),
+    ...(possible > 0 ? [`reached ${reached} of ${possible}`] : []),
+    failed === 0 ? 'none failed' : `${number(failed)} failed`,
+  ].join(', ')
+}
+
+function spanText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 100) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 100 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`
+}
+
+function number(given: number): string {
+  return given.toLocaleString('en-US')
+}

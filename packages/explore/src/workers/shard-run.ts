@@ -1,0 +1,133 @@
+import { blocksOf, runsOf, type Shard } from '../campaign/blocks.js'
+import { amountOf, type CoverageRow, united } from '../campaign/coverage-rows.js'
+import type { Tried } from '../campaign/index-space.js'
+import { type BlockReport, type Counted, mostNotes, type ShardReport } from '../campaign/shard-report.js'
+import { newSlot, slotOf } from './job.js'
+import { JobFailed, type Workforce } from './workers.js'
+
+/** What a shard is told to do. */
+export type Orders = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
+
+/** How far a shard is. */
+export interface Progress {
+  readonly runs: number
+  /** Runs in all; `undefined` while they are counted. */
+  readonly of: number | undefined
+  readonly failed: number
+  readonly reached: number
+  readonly possible: number
+  /** Runs that are under way, by number. */
+  readonly underWay: readonly number[]
+}
+
+const notYet = 'it was not run yet'
+
+/** The blocks of one shard, tried by workers. What it says of itself is true at any time. */
+export class ShardRun {
+  readonly #orders: Orders
+  readonly #workers: Workforce
+  #counted: Counted | undefined
+  #owned: readonly number[] = []
+  readonly #done = new Map<number, BlockReport>()
+  readonly #left = new Map<number, string>()
+  readonly #slots = new Map<number, Int32Array>()
+  #coverage: readonly CoverageRow[] = []
+  readonly #notes = new Set<string>()
+  /** Why nothing at all was run. */
+  #why: string | undefined = notYet
+
+  constructor(orders: Orders, workers: Workforce) {
+    this.#orders = orders
+    this.#workers = workers
+  }
+
+  get shard(): Shard {
+    return this.#orders.shard
+  }
+
+  get counted(): Counted | undefined {
+    return this.#counted
+  }
+
+  /** Counts what there is to run. @throws JobFailed */
+  async count(): Promise<Counted> {
+    try {
+      const counted = (await this.#workers.perform({ do: 'count' })) as Counted
+      this.#counted = { check: counted.check, size: counted.size }
+      this.#owned = blocksOf(this.shard, counted.size)
+      for (const block of this.#owned) this.#left.set(block, notYet)
+      this.#why = undefined
+      return this.#counted
+    } catch (error) {
+      this.#why = whyOf(error)
+      throw error
+    }
+  }
+
+  /** Tries all blocks, and goes on where one cannot be. @param changed is called when one has ended */
+  async play(changed: () => void): Promise<void> {
+    await Promise.all(
+      this.#owned.map(async (block) => {
+        try {
+          const slot = newSlot()
+          this.#slots.set(block, slot)
+          const { from, to } = runsOf(block, this.#counted!.size)
+          const { tried } = (await this.#workers.perform({ do: 'attempt', from, to }, slot)) as { tried: Tried }
+          const { failed, skipped, first, coverage, notes = [] } = tried
+          this.#done.set(block, { block, failed, skipped, ...(first && { first }) })
+          this.#left.delete(block)
+          this.#coverage = united([this.#coverage, coverage])
+          for (const note of notes) if (this.#notes.size < mostNotes) this.#notes.add(note)
+        } catch (error) {
+          this.#left.set(block, whyOf(error))
+        }
+        this.#slots.delete(block)
+        changed()
+      }),
+    )
+  }
+
+  /** What is not done now will not be. */
+  stop(why: string): void {
+    if (this.#counted === undefined) this.#why = why
+    for (const [block, known] of this.#left) if (known === notYet || known === stopped) this.#left.set(block, why)
+  }
+
+  get progress(): Progress {
+    const size = this.#counted?.size ?? 0
+    const lengthOf = (block: number): number => runsOf(block, size).to - runsOf(block, size).from
+    const done = [...this.#done.values()]
+    const begun = [...this.#slots].filter(([, slot]) => Atomics.load(slot, slotOf.thread) > 0)
+    const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+    return {
+      runs:
+        sum(done.map(({ block }) => lengthOf(block))) + sum(begun.map(([, slot]) => Atomics.load(slot, slotOf.runs))),
+      of: this.#counted && sum(this.#owned.map(lengthOf)),
+      failed: sum(done.map(({ failed }) => failed)) + sum(begun.map(([, slot]) => Atomics.load(slot, slotOf.failed))),
+      ...amountOf(this.#coverage),
+      underWay: begun.map(([block, slot]) => runsOf(block, size).from + Atomics.load(slot, slotOf.runs)),
+    }
+  }
+
+  report(): ShardReport {
+    const reasons = new Map<string, number[]>()
+    if (this.#why !== undefined) reasons.set(this.#why, [])
+    for (const [block, why] of this.#left) reasons.set(why, [...(reasons.get(why) ?? []), block])
+    return {
+      ...this.#orders,
+      ...(this.#counted && { counted: this.#counted }),
+      blocks: [...this.#done.values()].sort((a, b) => a.block - b.block),
+      notRun: [...reasons].map(([why, blocks]) => ({ why, blocks: blocks.sort((a, b) => a - b) })),
+      coverage: this.#coverage,
+      notes: [...this.#notes].sort(),
+    }
+  }
+}
+
+const stopped = 'It was stopped.'
+export const longest = 2000
+
+function whyOf(error: unknown): string {
+  if (!(error instanceof JobFailed)) throw error
+  return error.message.slice(0, longest)
+}

@@ -1,0 +1,85 @@
+import { Tinypool } from 'tinypool'
+import type { Answer, Given } from '../campaign/index-space.js'
+import { type Job, newSlot, slotOf } from './job.js'
+import type { Done } from './worker.js'
+
+/** Why a job has no answer, as a sentence or a stack. */
+export class JobFailed extends Error {}
+
+/** Whoever does the jobs of a campaign. */
+export interface Workforce {
+  /** @param slot in which it is told how far the job is @throws JobFailed */
+  perform(task: Job['task'], slot?: Int32Array): Promise<Answer>
+}
+
+interface Running {
+  readonly slot: Int32Array
+  lose(why: string): void
+}
+
+/** Threads that do the jobs of one campaign. */
+export class Workers implements Workforce {
+  readonly #pool: Tinypool
+  readonly #file: string
+  readonly #given: Given
+  readonly #running = new Set<Running>()
+  readonly #watched = new WeakSet<object>()
+
+  constructor(file: string, given: Given, jobs: number) {
+    this.#file = file
+    this.#given = given
+    this.#pool = new Tinypool({
+      filename: new URL('./campaign-worker.js', import.meta.url).href,
+      name: 'perform',
+      runtime: 'worker_threads',
+      minThreads: 1,
+      maxThreads: jobs,
+      // What the code under test does between two jobs goes on.
+      useAtomics: false,
+    })
+    // A worker that ends without a job is replaced when there is one.
+    this.#pool.on('error', () => {})
+  }
+
+  perform(task: Job['task'], slot: Int32Array = newSlot()): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const gone = new AbortController()
+      const job: Running = {
+        slot,
+        lose: (why) => {
+          reject(new JobFailed(why))
+          gone.abort()
+        },
+      }
+      this.#running.add(job)
+      void this.#pool
+        .run({ file: this.#file, given: this.#given, task, slot } satisfies Job, { signal: gone.signal })
+        .then((done: Done) => ('answer' in done ? resolve(done.answer) : reject(new JobFailed(done.broken))))
+        .catch((error: Error) => reject(new JobFailed(`Its worker ended: ${error.message}`)))
+        .finally(() => {
+          this.#running.delete(job)
+          this.#watch()
+        })
+      this.#watch()
+    })
+  }
+
+  /** The pool does not notice a thread that just ends. */
+  #watch(): void {
+    for (const thread of this.#pool.threads) {
+      if (this.#watched.has(thread)) continue
+      this.#watched.add(thread)
+      const { threadId } = thread
+      thread.on('exit', (code: number) => {
+        for (const { slot, lose } of this.#running)
+          if (Atomics.load(slot, slotOf.thread) === threadId) lose(`Its worker ended with code ${code}.`)
+      })
+    }
+  }
+
+  /** Ends all threads, whatever they do. */
+  async end(): Promise<void> {
+    for (const { lose } of this.#running) lose('It was stopped.')
+    await this.#pool.destroy().catch(() => undefined)
+  }
+}

@@ -1,0 +1,332 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { amount } from '../../../../test/support/effort.js'
+import { blockCount } from '../../src/campaign/blocks.js'
+import type { ShardReport } from '../../src/campaign/shard-report.js'
+import { explore, place, read, started, written } from './built.js'
+import { files } from './files.js'
+
+const reportIn = (name: string): ShardReport => JSON.parse(read(name))
+
+beforeAll(() => {
+  for (const [name, text] of Object.entries(files)) written(`${name}.ts`, text)
+})
+
+describe('shards on real machines come to what one run comes to, byte for byte', () => {
+  test.each([
+    ['shop', 2100, 3],
+    ['shop', 1100, amount(2, 2, 8)],
+    ['crash', 9999, 2],
+    ['race', 9999, 2],
+    ['story', amount(2500, 2500, 99_500), amount(3, 3, 100)],
+  ])(
+    '%s, %i runs, %i shards',
+    async (name, runs, of) => {
+      const common = [`${name}.ts`, '--runs', String(runs), '--seed', '4']
+      const whole = await explore(...common, '--jobs', '2')
+      const names: string[] = []
+      for (let nth = of; nth >= 1; nth--) {
+        const out = `${name}-${nth}-${of}.json`
+        const { code, err } = await explore(
+          ...common,
+          '--jobs',
+          String(1 + (nth % 3)),
+          '--shard',
+          `${nth}/${of}`,
+          '--out',
+          out,
+        )
+        expect([0, 1], err).toContain(code)
+        names.push(out)
+      }
+      const merged = await explore('merge', ...names, names[0]!, '--campaign', `${name}.ts`)
+      expect([merged.out, merged.code]).toEqual([whole.out, whole.code])
+      expect(whole.out).toMatch(/All were run\.\n/)
+      expect(whole.code).toBe(name === 'story' ? 0 : 1)
+      // What is missing without one of them, the first, is named.
+      const { out, code } = await explore('merge', ...names.slice(0, -1))
+      expect(out).toMatch(/In no file: blocks? .*\(runs 0/)
+      expect(code).toBe(/runs? fails?\./.test(out) ? 1 : 4)
+    },
+    120_000,
+  )
+})
+
+test('a shard that owns no block says so, and a shard does not shrink', async () => {
+  const none = await explore('story.ts', '--runs', '100', '--shard', '2/2')
+  expect(none).toMatchObject({ code: 0, out: 'story.ts, seed 1, shard 2/2: 0 runs hold. All were run.\n' })
+  expect(reportIn('story.2-of-2.json')).toMatchObject({ blocks: [], notRun: [], counted: { size: 100 } })
+  const { out } = await explore('shop.ts', '--runs', '100', '--shard', '1/2')
+  expect(out).toContain('The first run that fails is run 4: holds() answered false.')
+  expect(out).not.toContain('Replay')
+})
+
+test('all orders of two clients with three requests: as many fail as counting by hand finds', async () => {
+  const { out } = await explore('race.ts')
+  // An update is lost unless both requests of one come before the first of the other; reads behind change nothing.
+  let lost = 0
+  for (let bits = 0; bits < 64; bits++) {
+    const order = [...bits.toString(2).padStart(6, '0')].map(Number)
+    if (order.filter((who) => who === 0).length !== 3) continue
+    const at = (who: number): number[] => order.flatMap((one, step) => (one === who ? [step] : []))
+    const [a, b] = [at(0), at(1)]
+    if (!(a[1]! < b[0]! || b[1]! < a[0]!)) lost++
+  }
+  expect(out).toMatch(new RegExp(`^race\\.ts, seed 1: ${lost} of 20 runs fail\\. All were run\\.\n`))
+})
+
+describe('whatever a campaign does', () => {
+  test('a module that is taken for CommonJS is told how to be one', async () => {
+    written('bad.cjs', "import 'stuntdouble/scenarios'")
+    const { code, err } = await explore('bad.cjs', '--runs', '10')
+    expect([code, err]).toEqual([2, expect.stringContaining('call it campaign.mts, or set "type": "module"')])
+  })
+
+  test.each<[string, string, RegExp]>([
+    [
+      'no default export',
+      'export const campaign = 1',
+      /Its default export is missing: write export default defineCampaign/,
+    ],
+    ['another default export', 'export default { holds: true }', /Its default export is no campaign: write/],
+    ['throws on import', "throw new Error('no database')", /cannot be run\. Error: no database\n +at .*bad\.ts:1/],
+    ['does not parse', 'export default (', /cannot be run\. .*bad\.ts/],
+    ['checks nothing', body('() => 1'), /called none of checkDelivery\(\), everyCrashPoint\(\) and interleavings\(\)/],
+    [
+      'publishes nothing',
+      body('() => checkDelivery({ deliver() {}, handler: () => new Response(), holds: () => true })'),
+      /nothing was published/,
+    ],
+    [
+      'plays the same every time',
+      body("() => playScenario({ name: 'a', steps: [{ drain: true }] }, { seed: 8 })"),
+      /the play has seed 8 instead of 1/,
+    ],
+    ['leaves while it is imported', 'process.exit(7)', /called process\.exit\(7\)/],
+    ['ends its thread', 'process.reallyExit(7)', /Its worker ended with code 7/],
+    [
+      'throws where nobody catches',
+      body("() => { setTimeout(() => { throw new Error('later') }, 0); return new Promise(() => {}) }"),
+      /Its worker ended: later/,
+    ],
+    [
+      'rejects where nobody catches',
+      body("() => { void Promise.reject(new Error('later')); return new Promise(() => {}) }"),
+      /Its worker ended: later/,
+    ],
+  ])(
+    'one that %s is refused in a sentence, and the file of its shard says that nothing was run',
+    async (_, text, sentence) => {
+      written('bad.ts', text)
+      const { code, out, err } = await explore('bad.ts', '--runs', '10', '--jobs', '1', '--out', 'bad.json')
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toMatch(/^stuntdouble: bad\.ts cannot be run\. /)
+      expect(err).toMatch(sentence)
+      expect(reportIn('bad.json')).toMatchObject({
+        blocks: [],
+        notRun: [{ blocks: [], why: expect.stringMatching(/./) }],
+      })
+      const merged = await explore('merge', 'bad.json')
+      expect([merged.code, merged.out]).toEqual([
+        4,
+        expect.stringContaining('Nobody knows how many there are.\nNot run: '),
+      ])
+    },
+  )
+
+  test('what it prints does not get into the report', async () => {
+    written(
+      'loud.ts',
+      body(
+        "({ seed }) => (console.log('loud'), process.stdout.write('louder'), playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }))",
+      ),
+    )
+    const { code, out, err } = await explore('loud.ts', '--runs', '3', '--jobs', '1')
+    expect([code, out]).toEqual([0, 'loud.ts, seed 1: 3 runs hold. All were run.\n'])
+    expect(err).toContain('louder')
+  })
+
+  test('a worker that dies costs its own block only, and the file names it', async () => {
+    written(
+      'dying.ts',
+      body(
+        "({ seed }) => { if (seed === 1500) process.reallyExit(9); if (seed === 2500) setTimeout(() => { throw new Error('later') }); return playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }) }",
+      ),
+    )
+    const { code, out } = await explore('dying.ts', '--runs', '4000', '--jobs', '2', '--out', 'dying.json')
+    expect(code).toBe(4)
+    expect(out).toContain('dying.ts, seed 1: 2,000 runs hold. There are 4,000: not all were run.')
+    expect(out).toContain('Not run: block 1 (runs 1000–1999): Its worker ended with code 9.')
+    expect(out).toMatch(/Not run: block 2 \(runs 2000–2999\): Its worker ended: .*later/)
+    expect(reportIn('dying.json').notRun.map(({ blocks }) => blocks)).toEqual([[1], [2]])
+  })
+
+  test.each([
+    ['loops for ever', 'for (;;);', 'SIGINT'],
+    ['waits for ever', 'return new Promise(() => {})', 'SIGTERM'],
+  ] as const)('one that %s is ended by a signal, and the file says what was not run', async (_, never, signal) => {
+    written(
+      'endless.ts',
+      body(
+        `async ({ seed }) => { if (seed > 1200) { console.error('endless now'); ${never} }; return playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }) }`,
+      ),
+    )
+    const { child, ended, printed } = started('endless.ts', '--runs', '3000', '--jobs', '1', '--out', `${signal}.json`)
+    await printed(/endless now|\d of 3,000 runs/)
+    while (reportIn(`${signal}.json`).blocks.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    child.kill(signal)
+    const { code, out } = await ended
+    expect(code).toBe(4)
+    expect(out).toContain('endless.ts, seed 1: 1,000 runs hold. There are 3,000: not all were run.')
+    expect(out).toContain(`Not run: blocks 1–2 (runs 1000–2999): it was stopped by ${signal}`)
+    expect(reportIn(`${signal}.json`)).toMatchObject({
+      blocks: [{ block: 0, failed: 0, skipped: 0 }],
+      notRun: [{ blocks: [1, 2], why: `it was stopped by ${signal}` }],
+    })
+  })
+
+  test('one that is never loaded is ended by a signal', async () => {
+    written('asleep.ts', "console.error('asleep now'); await new Promise(() => {})")
+    const { child, ended, printed } = started('asleep.ts', '--out', 'asleep.json')
+    await printed(/asleep now/)
+    child.kill('SIGINT')
+    const { code, out } = await ended
+    expect([code, out]).toEqual([4, expect.stringContaining('Not run: it was stopped by SIGINT')])
+    expect(reportIn('asleep.json').notRun).toEqual([{ blocks: [], why: 'it was stopped by SIGINT' }])
+  })
+
+  test('one that is killed leaves a file that tells what it has not run', async () => {
+    written(
+      'killed.ts',
+      body(
+        "async ({ seed }) => (seed > 900 ? new Promise(() => {}) : playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }))",
+      ),
+    )
+    const { child, ended } = started('killed.ts', '--runs', '3000', '--out', 'killed.json')
+    while (!existsSync(join(place, 'killed.json')) || reportIn('killed.json').counted === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    child.kill('SIGKILL')
+    await ended
+    expect(reportIn('killed.json').notRun).toEqual([
+      { blocks: Array.from({ length: blockCount(3000) }, (__, block) => block), why: 'it was not run yet' },
+    ])
+  })
+})
+
+/** A campaign around a function. */
+function body(text: string): string {
+  return `import { checkDelivery } from 'stuntdouble/fast-check'
+import { defineCampaign, playScenario } from 'stuntdouble/scenarios'
+export default defineCampaign(${text})
+void checkDelivery
+`
+}
+
+describe('a mistake is one sentence and exit code 2', () => {
+  test.each<[string[], RegExp]>([
+    ...['0/8', '9/8', '1/0', 'NaN', '1', '-1/8', '1/8/2', '1.5/8', ''].map((shard): [string[], RegExp] => [
+      ['story.ts', `--shard=${shard}`],
+      shard === ''
+        ? /--shard needs a value/
+        : /--shard is a part and how many there are, 1\/8 to 8\/8 for eight of them, not /,
+    ]),
+    ...['0', '-1', 'NaN', '1e9', '1.5', '10000000000'].map((runs): [string[], RegExp] => [
+      ['story.ts', `--runs=${runs}`],
+      /--runs is a number from 1 to 1000000000, in digits, not /,
+    ]),
+    [['story.ts', '--jobs', '0'], /--jobs is a number from 1 to 256/],
+    [['story.ts', '--seed', 'abc'], /--seed is a whole number of up to nine digits/],
+    [['nowhere.ts'], /nowhere\.ts cannot be read\. There is no such file\./],
+    [['story.ts', 'shop.ts'], /explore takes one campaign\./],
+    [['story.ts', '--runs', '1', '--out', 'nowhere/a.json'], /nowhere\/a\.json cannot be written/],
+    [
+      ['story.ts', '--runs', '1', '--out', '/dev/null'],
+      /\/dev\/null cannot be written: it is there already, and no file\./,
+    ],
+    [['story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the campaign itself/],
+    [['story.ts', '--campaign', 'a.ts'], /--campaign is for explore merge/],
+    [['merge', 'a.json', '--out', 'b.json'], /--out is for exploring: leave it out of explore merge/],
+    [['merge'], /explore merge needs the files of the shards/],
+    [['merge', 'nowhere.json'], /nowhere\.json cannot be read/],
+    [['merge', 'story.ts'], /story\.ts is not whole, or no file of a shard/],
+    [[], /explore is written: stuntdouble explore CAMPAIGN \| merge FILE…\./],
+  ])('%j', async (args, sentence) => {
+    const { code, out, err } = await explore(...args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(sentence)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('merge tells the story of the campaign that the user gives', () => {
+  test('and of no other one', async () => {
+    written('moved.ts', files.shop)
+    await explore('moved.ts', '--runs', '60', '--out', 'moved.json')
+    const told = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
+    expect(told.out).toContain("Replay: checkDelivery({ …, seed: 1, path: '4:")
+    const elsewhere = await explore('merge', 'moved.json', '--campaign', 'shop.ts')
+    expect(elsewhere.out).toBe(told.out)
+    const untold = await explore('merge', 'moved.json')
+    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/It is not shrunk: .*--campaign FILE/)])
+    expect(untold.out).not.toContain('Replay')
+    written('moved.ts', `${files.shop}\n// changed`)
+    const changed = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
+    expect([changed.code, changed.out]).toEqual([2, ''])
+    expect(changed.err).toMatch(/--campaign moved\.ts is not what the shards have run/)
+    const gone = await explore('merge', 'moved.json', '--campaign', 'gone.ts')
+    expect([gone.code, gone.out]).toEqual([2, ''])
+  })
+})
+
+describe('files of shards that somebody has forged', () => {
+  const planted = "import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\nexport default () => {}\n"
+
+  function forged(change: Partial<ShardReport> = {}): string {
+    const version = JSON.parse(readFileSync('package.json', 'utf8')).version as string
+    const report: ShardReport = {
+      format: 'stuntdouble campaign',
+      formatVersion: 1,
+      version,
+      campaign: { file: 'planted.mjs', digest: createHash('sha256').update(planted).digest('hex') },
+      seed: 1,
+      runs: 10,
+      blockLength: 1000,
+      shard: { nth: 1, of: 1 },
+      counted: { check: 'playScenario', size: 10 },
+      blocks: [{ block: 0, failed: 1, skipped: 0, first: { run: 3, why: 'x\n::error::forged' } }],
+      notRun: [],
+      coverage: [],
+      notes: [],
+      ...change,
+    }
+    return JSON.stringify(report)
+  }
+
+  test('choose no code: a path in them is not opened', async () => {
+    written('planted.mjs', planted)
+    written('forged.json', forged())
+    const { code, out } = await explore('merge', 'forged.json')
+    expect(code).toBe(1)
+    expect(existsSync(join(place, 'ran'))).toBe(false)
+    expect(out.split('\n').filter((line) => /^\s*::/.test(line))).toEqual([])
+    const other = await explore('merge', 'forged.json', '--campaign', 'shop.ts')
+    expect([other.code, other.out]).toEqual([2, ''])
+    expect(existsSync(join(place, 'ran'))).toBe(false)
+  })
+
+  test('with 300,000 notes are refused with exit code 2', async () => {
+    written('notes.json', forged({ notes: Array.from({ length: 300_000 }, (_, nth) => `note ${nth}`) }))
+    const { code, out, err } = await explore('merge', 'notes.json')
+    expect([code, out]).toEqual([2, ''])
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('under a name that is a workflow command are refused on one line that is none', async () => {
+    written('a\n::error::b.json', '{')
+    const { code, err } = await explore('merge', 'a\n::error::b.json')
+    expect(code).toBe(2)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,254 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { amount, runs } from '../../../../test/support/effort.js'
+import { blockCount, type Shard } from '../../src/campaign/blocks.js'
+import type { Answer } from '../../src/campaign/index-space.js'
+import { merged, type NamedReport } from '../../src/campaign/merge.js'
+import { campaignReport, isWhole } from '../../src/campaign/report.js'
+import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
+import { checkDelivery } from '../../src/fast-check.js'
+import { defineCampaign } from '../../src/scenarios.js'
+import { ShardRun } from '../../src/workers/shard-run.js'
+import { JobFailed, type Workforce } from '../../src/workers/workers.js'
+
+// One run of all is the truth; whatever is cut, lost, repeated and shuffled has to come to the same text.
+
+const size = amount(2300, 2300, 20_300)
+const seed = 5
+const campaign = defineCampaign(() =>
+  checkDelivery({
+    deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+    handler: (_, __, { store }) => {
+      store.run('INCR', 'count')
+      return new Response()
+    },
+    holds: ({ store, traffic }) => Number(store.get('count')) < 4 || traffic.of('fault').length < 4,
+  }),
+)
+
+/** Each task is done once: that it does not matter who does it when is tested elsewhere. */
+const answers = new Map<string, Promise<Answer>>()
+let last: Promise<unknown> = Promise.resolve()
+const workforce: Workforce = {
+  perform(task) {
+    const name = JSON.stringify(task)
+    const known = answers.get(name)
+    if (known !== undefined) return known
+    const answer = last.then(() => campaign.perform({ seed, runs: size }, { ...task, ended() {} } as never))
+    answers.set(name, answer)
+    last = answer
+    return answer
+  },
+}
+
+const orders = (shard: Shard) =>
+  ({
+    format: 'stuntdouble campaign',
+    formatVersion: 1,
+    version: '0.1.0',
+    campaign: { file: 'campaign.ts', digest: 'a'.repeat(64) },
+    seed,
+    runs: size,
+    blockLength: 1000,
+    shard,
+  }) as const
+
+async function shardOf(nth: number, of: number, workers = workforce): Promise<ShardReport> {
+  const run = new ShardRun(orders({ nth, of }), workers)
+  await run.count()
+  await run.play(() => {})
+  return run.report()
+}
+
+async function shards(of: number): Promise<readonly NamedReport[]> {
+  const reports = await Promise.all(Array.from({ length: of }, (_, at) => shardOf(at + 1, of)))
+  // As they come from their files.
+  return reports.map((report, at) => {
+    const name = `${at + 1}.json`
+    return { name, report: shardReportFrom(JSON.stringify(report), name) }
+  })
+}
+
+const whole = async (): Promise<string> => campaignReport(merged(await shards(1)))
+
+describe('one run of all', () => {
+  test('has something to tell', { timeout: 240_000 }, async () => {
+    const all = merged(await shards(1))
+    const text = await whole()
+    expect(all.failed).toBeGreaterThan(0)
+    expect(isWhole(all)).toBe(true)
+    expect(text).toMatch(/^campaign\.ts, seed 5: \d+ of [\d,]+ runs fail\. All were run\.\n.*\nReached \d+ of \d+ \(/)
+    expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() answered false.`)
+    // What it has reached is what the check itself says.
+    const { coverage } = await checkDelivery({
+      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+      handler: () => new Response(),
+      holds: () => true,
+      seed,
+      runs: size,
+    })
+    expect(text).toContain(coverage.text())
+  })
+
+  test.each([1, 2, 3, 5, 8, 100])('%i shards come to the same, byte for byte', async (of) => {
+    const files = await shards(of)
+    expect(campaignReport(merged(files))).toBe(await whole())
+    expect(campaignReport(merged(files.toReversed()))).toBe(await whole())
+  })
+
+  test('so do any shards in any order, some of them twice, of any cuts that cover all (property)', async () => {
+    const cuts = await Promise.all([2, 3, 8].map(shards))
+    const text = await whole()
+    const parts = fc
+      .tuple(fc.constantFrom(...cuts), fc.subarray(cuts.flat()))
+      .chain(([all, more]) => fc.shuffledSubarray([...all, ...more], { minLength: all.length + more.length }))
+    fc.assert(
+      fc.property(parts, (files) => {
+        expect(campaignReport(merged(files)) === text, files.map(({ name }) => name).join(' ')).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what is missing is named', () => {
+  test('blocks of shards that are not there', async () => {
+    const files = (await shards(3)).filter((_, at) => at !== 1)
+    const all = merged(files)
+    expect(isWhole(all)).toBe(false)
+    expect(campaignReport(all)).toMatch(
+      /runs fail\. There are [\d,]+: not all were run\.\n.*\nIn no file: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
+    )
+  })
+
+  test('blocks whose worker has died, with the reason, until somebody runs them', async () => {
+    const dying: Workforce = {
+      perform: (task) =>
+        task.do === 'attempt' && task.from === 2000
+          ? Promise.reject(new JobFailed('Its worker ended with code 9.'))
+          : workforce.perform(task),
+    }
+    const broken = { name: 'broken.json', report: await shardOf(1, 1, dying) }
+    expect(broken.report.notRun).toEqual([{ blocks: [2], why: 'Its worker ended with code 9.' }])
+    expect(campaignReport(merged([broken]))).toContain(
+      'Not run: block 2 (runs 2000–2299): Its worker ended with code 9.',
+    )
+    const mended = { name: 'mended.json', report: await shardOf(3, blockCount(size)) }
+    expect(campaignReport(merged([broken, mended]))).toBe(await whole())
+  })
+
+  test('a campaign that could not be counted', async () => {
+    const run = new ShardRun(orders({ nth: 1, of: 2 }), {
+      perform: () => Promise.reject(new JobFailed('It throws.')),
+    })
+    await expect(run.count()).rejects.toThrow('It throws.')
+    const report = shardReportFrom(JSON.stringify(run.report()), 'a.json')
+    expect(campaignReport(merged([{ name: 'a.json', report }]))).toBe(
+      'campaign.ts, seed 5: 0 runs hold. Nobody knows how many there are.\nNot run: It throws.',
+    )
+    const [, second] = await shards(2)
+    expect(campaignReport(merged([{ name: 'a.json', report }, second!]))).toMatch(
+      /Not run: It throws\.\nIn no file: blocks 0, 2/,
+    )
+  })
+})
+
+describe('files that do not belong together are refused', () => {
+  const of = async (change: (report: ShardReport) => object): Promise<readonly NamedReport[]> => {
+    const [one, two] = await shards(2)
+    return [one!, { name: 'other.json', report: { ...two!.report, ...change(two!.report) } as ShardReport }]
+  }
+
+  test.each([
+    [
+      'another campaign',
+      (r: ShardReport) => ({ campaign: { ...r.campaign, digest: 'b'.repeat(64) } }),
+      /different campaigns, campaign\.ts \(aaaaaaaa\) in the one and campaign\.ts \(bbbbbbbb\)/,
+    ],
+    ['another seed', () => ({ seed: 6 }), /the seed is 5 in the one and 6 in the other/],
+    ['other runs', () => ({ runs: 9000 }), /the number of runs is \d+ in the one and 9000/],
+    ['another version', () => ({ version: '0.2.0' }), /the version of stuntdouble is 0\.1\.0 in the one and 0\.2\.0/],
+    [
+      'another size',
+      () => ({ counted: { check: 'checkDelivery', size: 2290 } }),
+      /the code under test is not the same/,
+    ],
+  ])('%s', async (_, change, sentence) => {
+    const files = await of(change)
+    expect(() => merged(files)).toThrow(sentence)
+    expect(() => merged(files)).toThrow(/1\.json .*other\.json/)
+  })
+
+  test('a block that ends in two ways', async () => {
+    const [one] = await shards(1)
+    const blocks = one!.report.blocks.map((block) => ({ ...block, skipped: block.skipped + 1 }))
+    const two = { name: 'two.json', report: { ...one!.report, blocks } }
+    expect(() => merged([one!, two])).toThrow(/1\.json and two\.json have both run block 0, and not with the same end/)
+  })
+})
+
+describe('damaged files', () => {
+  test('whatever is cut off or changed is refused in a sentence, or changes nothing (property)', async () => {
+    const text = JSON.stringify((await shards(2))[0]!.report)
+    const damage = fc.tuple(
+      fc.nat({ max: text.length - 1 }),
+      fc.constantFrom('', '0', '9', '"', '}', ']', ',', 'x', '\0'),
+    )
+    fc.assert(
+      fc.property(damage, fc.boolean(), ([at, put], isCut) => {
+        const damaged = isCut ? text.slice(0, at) : text.slice(0, at) + put + text.slice(at + 1)
+        try {
+          merged([{ name: 'a.json', report: shardReportFrom(damaged, 'a.json') }])
+        } catch (error) {
+          expect((error as Error).message).toMatch(/^a\.json is (?:no file|not whole|damaged)/)
+          expect((error as Error).message.split('\n')).toHaveLength(1)
+        }
+      }),
+      { numRuns: runs(100, 500, 5000) },
+    )
+  })
+
+  test.each<[string, (report: ShardReport) => object, RegExp]>([
+    [
+      'a block of another shard',
+      ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, block: b.block + 1 })) }),
+      /block 1 is not of shard 1\/2/,
+    ],
+    ['a block twice', ({ blocks }) => ({ blocks: [...blocks, blocks[0]] }), /block 0 is there twice/],
+    ['a block that is forgotten', ({ blocks }) => ({ blocks: blocks.slice(1) }), /says nothing of block 0/],
+    [
+      'more failures than runs',
+      ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, failed: 1001 })) }),
+      /more failures than runs/,
+    ],
+    [
+      'a failure nowhere',
+      ({ blocks }) => ({ blocks: blocks.map(({ first: _, ...b }) => ({ ...b, failed: 1 })) }),
+      /does not say which run failed first/,
+    ],
+    [
+      'a run of another block',
+      ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, failed: 1, first: { run: 1500, why: '' } })) }),
+      /run 1500 is not of block 0/,
+    ],
+    ['a shard that cannot be', () => ({ shard: { nth: 3, of: 2 } }), /it is shard 3 of 2/],
+    [
+      'a size without end',
+      () => ({ counted: { check: 'checkDelivery', size: Number.MAX_SAFE_INTEGER } }),
+      /it has \d+ blocks/,
+    ],
+    [
+      'coverage from nowhere',
+      ({ coverage }) => ({ coverage: [{ ...coverage[0]!, seen: 99_999 }] }),
+      /names a run that it does not have/,
+    ],
+    [
+      'coverage without a run',
+      ({ blocks }) => ({ blocks: [], notRun: [{ blocks: blocks.map(({ block }) => block), why: 'ended' }] }),
+      /names a run that it does not have/,
+    ],
+    ['a prototype', () => ({ coverage: JSON.parse('[{"__proto__":{}}]') }), /coverage\.0/],
+  ])('%s', async (_, change, sentence) => {
+    const [{ report }] = (await shards(2)) as [NamedReport]
+    expect(() => shardReportFrom(JSON.stringify({ ...report, ...change(report) }), 'a.json')).toThrow(sentence)
+  })
+})

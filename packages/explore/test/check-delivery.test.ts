@@ -1,0 +1,226 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { checkDelivery, DeliveryBroken, deliveryFaultKinds, deliveryFaults } from 'stuntdouble/fast-check'
+import { describe, expect, test } from 'vitest'
+import { catalog, faultKinds } from '../../../src/faults/catalog.js'
+import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
+
+const orders = 'https://shop.test/orders'
+const publish = (sandbox: Sandbox) => sandbox.queue.publish({ to: orders, body: { id: 42 } })
+
+/** Charges whenever it is called: the defect. */
+const charge = async (request: Request, _: unknown, { store }: Sandbox): Promise<Response> => {
+  const { id } = (await request.json()) as { id: number }
+  store.run('INCR', `charged:${id}`)
+  return Response.json({ ok: true })
+}
+
+const chargeOnce = async (request: Request, task: unknown, sandbox: Sandbox): Promise<Response> => {
+  const id = request.headers.get('service-message-id')!
+  return sandbox.store.run('SET', `seen:${id}`, 1, 'NX') === null ? new Response() : charge(request, task, sandbox)
+}
+
+async function brokenBy(options: Parameters<typeof checkDelivery>[0]): Promise<DeliveryBroken> {
+  const error = await checkDelivery(options).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof DeliveryBroken) return error
+  throw new Error(`nothing was found: ${error}`)
+}
+
+describe('a handler that charges twice', () => {
+  const subject = { deliver: publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
+
+  test('is found, and shrunk to one lost acknowledgement', async () => {
+    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: deliveryFaults({ max: 4 }) })
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
+    expect(message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 7, shrunk from \d faults to 1\):\n/)
+    expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')
+    expect(message).toContain('  attempt 2  ok        answered 200\n')
+    expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
+    expect(message).toContain('\n2030-01-01\n')
+    expect(message).toContain(
+      "defineScenario('found by checkDelivery', [\n  { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } },\n])",
+    )
+  })
+
+  test('is found whatever the seed is', async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { faults } = await brokenBy({ ...subject, seed })
+      expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
+    }
+  })
+
+  test('is found again from seed and path, and its scenario brings it too', async () => {
+    const { seed, path, faults, message } = await brokenBy({ ...subject, seed: 3 })
+    const again = await brokenBy({ ...subject, seed, path })
+    expect(again.faults).toEqual(faults)
+    expect(message).toContain(`Replay: checkDelivery({ …, seed: 3, path: '${path}' })`)
+    const sandbox = createSandbox()
+    sandbox.destinations.on(orders, (request) => charge(request, undefined, sandbox))
+    sandbox.faults.add(faults)
+    publish(sandbox)
+    await sandbox.clock.drain()
+    expect(sandbox.store.get('charged:42')).toBe('2')
+  })
+
+  test('passes once it remembers what it has seen', async () => {
+    expect((await checkDelivery({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
+  })
+
+  test('without any fault is told as such', async () => {
+    const { message, faults } = await brokenBy({ ...subject, holds: ({ store }) => store.get('charged:42') === '3' })
+    expect(faults).toEqual([])
+    expect(message).toMatch(/^Fails without any fault:\n {2}attempt 1 {2}ok {2}answered 200\n/)
+    expect(message).not.toContain('defineScenario')
+  })
+
+  test('tells what an assertion said', async () => {
+    const { message } = await brokenBy({ ...subject, holds: ({ store }) => expect(store.get('charged:42')).toBe('1') })
+    expect(message).toContain("  → expected '2' to be '1'")
+  })
+})
+
+describe('what is tried', () => {
+  test('a message that met nothing but faults teaches nothing, unless asked for', async () => {
+    const options = {
+      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
+      handler: chargeOnce,
+      holds: ({ store }: Sandbox) => store.get('charged:42') === '1',
+      faults: deliveryFaults({ kinds: ['status'] }),
+    }
+    expect((await checkDelivery(options)).skipped).toBeGreaterThan(0)
+    const { faults } = await brokenBy({ ...options, exhausted: true })
+    expect(faults.map(({ fault }) => fault.kind)).toEqual(['status', 'status'])
+  })
+
+  test('an error of the publisher, and an assertion inside a handler, are failures', async () => {
+    const thrown = await brokenBy({
+      deliver: () => Promise.reject(new Error('no shop')),
+      handler: charge,
+      holds: () => true,
+    })
+    expect(thrown.message).toContain('  → no shop')
+    const inside = await brokenBy({
+      deliver: publish,
+      handler: (request) => {
+        expect(request.method).toBe('GET')
+        return new Response()
+      },
+      holds: () => true,
+    })
+    expect(inside.message).toContain("  → expected 'POST' to be 'GET'")
+  })
+
+  test('messages that publish one another for ever are a failure, told in a page', async () => {
+    const { message } = await brokenBy({
+      deliver: publish,
+      handler: (_, __, { queue }) => {
+        queue.publish({ to: orders })
+        return new Response()
+      },
+      holds: () => true,
+      runs: 1,
+    })
+    expect(message).toContain('The clock gave up: ')
+    expect(message).toMatch(/\n {2}and \d+ more\n/)
+    expect(message.split('\n').length).toBeLessThan(300)
+  }, 30_000)
+
+  test('handlers by url, callbacks among them', async () => {
+    const found = await brokenBy({
+      deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
+      handler: {
+        [orders]: charge,
+        'https://shop.test/done': (_, __, { store }) => {
+          store.run('INCR', 'reports')
+          return new Response()
+        },
+      },
+      faults: deliveryFaults({ on: 'queue.callback' }),
+      holds: ({ store }) => store.get('reports') === '1',
+    })
+    expect(found.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'lost-ack' } }])
+    expect(found.message).toContain('  callback, attempt 1  lost-ack')
+  })
+
+  test('misuse is told', async () => {
+    // @ts-expect-error The claim is missing.
+    await expect(checkDelivery({ deliver: publish, handler: charge })).rejects.toThrow('checkDelivery() needs holds')
+    // @ts-expect-error The handler is missing.
+    await expect(checkDelivery({ deliver: publish, holds: () => true })).rejects.toThrow(
+      'checkDelivery() needs a handler',
+    )
+    const subject = { deliver: publish, handler: chargeOnce, holds: () => true }
+    for (const [more, sentence] of [
+      [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
+      [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
+      [{ seed: 'x' }, 'seed is a whole number, got "x"'],
+      [{ handler: {} }, 'checkDelivery() needs a handler'],
+      [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
+      [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
+      [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
+    ] as const)
+      await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
+    expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
+      'quota cannot strike at queue.delivery, only at store.request',
+    )
+    expect(() => deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow('There is no fault "late". The faults are')
+    expect(() => deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
+  })
+})
+
+describe('shrinking', () => {
+  /** Four rules of other kinds that all strike, the wanted one among them. */
+  const kinds = faultKinds.filter((kind) => catalog[kind].points.includes('queue.delivery') && kind !== 'outage')
+  const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.of('fault').some(({ fault }) => fault === kind)
+
+  test.each(kinds)('four faults that need one %s become that one', async (kind) => {
+    const others = kinds.filter((other) => other !== kind)
+    const rule = (of: FaultKind, skip: number): FaultRule => ({
+      on: 'queue.delivery',
+      skip,
+      times: 1,
+      fault: catalog[of].example,
+    })
+    const [a, b, c] = (['status', 'reset', 'hang', 'latency'] as const).filter((other) => other !== kind)
+    const four = [rule(a!, 0), rule(b!, 1), rule(kind, 2), rule(c!, 0)]
+    const { faults, message } = await brokenBy({
+      deliver: ({ queue }) => {
+        for (const id of [1, 2, 3]) queue.publish({ to: orders, body: { id }, retries: 9 })
+      },
+      handler: () => new Response(),
+      faults: deliveryFaults({ kinds: [...others, kind] }),
+      examples: [four],
+      holds: (sandbox) => !struck(sandbox, kind),
+    })
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: catalog[kind].example }])
+    expect(message).toContain('Fails after 1 of 100 fault schedules (seed 1, shrunk from 4 faults to 1):')
+  })
+
+  test('two that are needed together stay two', async () => {
+    const { faults } = await brokenBy({
+      deliver: publish,
+      handler: charge,
+      faults: deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
+      holds: (sandbox) => !(struck(sandbox, 'hang') && struck(sandbox, 'reset')),
+      runs: 1000,
+    })
+    expect(faults.map(({ fault }) => fault.kind).sort()).toEqual(['hang', 'reset'])
+    expect(faults.every((rule: FaultRule) => rule.skip === undefined)).toBe(true)
+  })
+
+  test('a kind becomes a simpler one that breaks the same', async () => {
+    const { faults } = await brokenBy({
+      deliver: publish,
+      handler: charge,
+      faults: deliveryFaults({ kinds: ['duplicate', 'late-answer', 'half-open', 'truncate'] }),
+      holds: ({ store }) => store.get('charged:42') === '1',
+    })
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 1 } }])
+  })
+
+  test('the default kinds are all of the catalog', () => {
+    for (const kind of deliveryFaultKinds) expect(catalog[kind].points).toContain('queue.delivery')
+  })
+})

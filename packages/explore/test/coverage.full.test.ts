@@ -1,0 +1,143 @@
+import { defineScenario, type FaultRule, lostAck, type Sandbox } from 'stuntdouble'
+import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/fast-check'
+import { explore } from 'stuntdouble/scenarios'
+import { describe, expect, test } from 'vitest'
+import { saga } from '../../../bench/coverage-apps.js'
+import { Guide } from '../src/delivery/guide.js'
+
+const orders = 'https://shop.test/orders'
+const once = {
+  deliver: ({ queue }: Sandbox) => void queue.publish({ to: orders, retries: 1 }),
+  handler: () => new Response(),
+  holds: () => true,
+}
+
+describe('the coverage of a check', () => {
+  test('is each fault in each state at the points that occurred', async () => {
+    const faults = deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
+    const { coverage } = await checkDelivery({ ...once, faults, runs: 100, exhausted: true })
+    const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
+    expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(
+      expect.arrayContaining([
+        { ...place, fault: 'lost-ack' },
+        { ...place, fault: 'status' },
+      ]),
+    )
+    expect(coverage.cells.every(({ run }) => run >= 1 && run <= 100)).toBe(true)
+    // A second fault is not in the schedules: the retry after each of the two meets nothing.
+    expect(coverage.never.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
+      'lost-ack in retry 1 of 1, after lost-ack',
+      'lost-ack in retry 1 of 1, after status',
+      'status in retry 1 of 1, after lost-ack',
+      'status in retry 1 of 1, after status',
+    ])
+    expect([coverage.reached, coverage.possible]).toEqual([2, 6])
+    expect(coverage.text()).toContain(
+      'Reached 2 of 6 (33 %): each fault in each of 3 states at the points that occurred.',
+    )
+    expect(coverage.text()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
+  })
+
+  test('knows the state of the app where it is told', async () => {
+    const counting = {
+      ...once,
+      handler: (_: Request, __: unknown, { store }: Sandbox) => {
+        store.run('INCR', 'seen')
+        return new Response()
+      },
+      stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
+    }
+    const { coverage } = await checkDelivery({ ...counting, faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
+    const states = new Set(coverage.cells.map(({ state }) => state))
+    expect(states).toContain('first attempt, seen 0')
+    expect(states).toContain('retry 1 of 1, after lost-ack, seen 1')
+    expect(states).toContain('retry 1 of 1, after status, seen 0')
+  })
+
+  test('of explore() counts what struck, and what the bound cut off', async () => {
+    const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
+    const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
+    const fault = [lostAck(), { kind: 'reset' } as const]
+    const all = await explore(scenario, { prepare, fault })
+    expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
+      'lost-ack in first attempt',
+      'reset in first attempt',
+    ])
+    const some = await explore(scenario, { prepare, fault, bound: 2 })
+    expect(some.coverage!.never).toContainEqual({
+      state: 'first attempt',
+      fault: 'reset',
+      point: `queue.delivery ${orders}`,
+    })
+    expect(some.coverage!.reached).toBe(1)
+  })
+})
+
+describe('guidance', () => {
+  const runs = 150
+  const reached = async (guidance: 'unreached' | 'none', seed: number) =>
+    (await checkDelivery({ ...saga, runs, seed, guidance, exhausted: true })).coverage
+
+  test('reaches more than chance in as many runs, and the same each time', async () => {
+    const [guided, again, chance] = [
+      await reached('unreached', 3),
+      await reached('unreached', 3),
+      await reached('none', 3),
+    ]
+    expect(guided.cells).toEqual(again.cells)
+    expect(guided.reached).toBeGreaterThan(2 * chance.reached)
+  }, 60_000)
+
+  test('a failure that it found is shrunk, and played again by its path', async () => {
+    // Only when a message was lost twice on its way to a repair.
+    const options = {
+      ...saga,
+      holds: ({ traffic }: Sandbox) =>
+        !traffic
+          .of('attempt')
+          .some(({ url, why, outcome }) => url.endsWith('/undo') && why !== 'first attempt' && outcome?.status === 503),
+      exhausted: true,
+      runs: 1000,
+    }
+    const found: DeliveryBroken = await checkDelivery(options).catch((error) => error)
+    expect(found.name).toBe('DeliveryBroken')
+    // Beyond those that are left to chance.
+    expect(Number.parseInt(found.path, 10)).toBeGreaterThanOrEqual(20)
+    const again: DeliveryBroken = await checkDelivery({ ...options, seed: found.seed, path: found.path }).catch(
+      (error) => error,
+    )
+    expect(again.faults).toEqual(found.faults)
+    const first = (message: string) => message.split('\n').slice(1, 8)
+    expect(first(again.message)).toEqual(first(found.message))
+  }, 60_000)
+
+  test('begins afresh in each block of 1,000 runs', () => {
+    const space = { on: 'queue.delivery', kinds: ['lost-ack', 'status', 'reset'], max: 4, reach: 5 } as const
+    const sample = (index: number): FaultRule[] => [
+      { on: 'queue.delivery', skip: index % 5, times: 1, fault: { kind: 'lost-ack' } },
+    ]
+    /** A world in which each fault leads to a state of its own. */
+    const played = (guide: Guide, from: number, to: number) => {
+      guide.startAt(from)
+      const schedules: (readonly FaultRule[])[] = []
+      while (guide.index < to) {
+        const rules = guide.next(sample(guide.index))
+        schedules.push(rules)
+        const struck = rules.map(({ skip = 0, fault }) => ({ skip, kind: fault.kind }))
+        const moments = Array.from({ length: 6 }, (_, at) => ({
+          place: `after ${at} of ${struck.map(({ kind }) => kind).join()}\nqueue.delivery ${orders}`,
+          struck: struck.filter(({ skip }) => skip === at).map(({ kind }) => kind),
+        }))
+        guide.learn(rules, moments)
+      }
+      return schedules
+    }
+    const whole = played(new Guide(space, 7), 0, 2200)
+    const second = played(new Guide(space, 7), 1000, 2200)
+    expect(whole.slice(1000)).toEqual(second)
+    expect(whole.slice(1000, 1100)).not.toEqual(whole.slice(0, 100))
+    expect(
+      second.every((rules) => rules.length <= 4 && rules.every(({ skip = 0, times }) => skip <= 5 && times === 1)),
+    ).toBe(true)
+  })
+})

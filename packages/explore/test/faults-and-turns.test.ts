@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { createSandbox } from 'stuntdouble'
+import { deliveryScripts, faultRules, storeTurns, takeTurns } from 'stuntdouble/fast-check'
+import { describe, expect, test } from 'vitest'
+import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
+import type { FaultRule } from '../../../src/faults/fault.js'
+import { faultPoints } from '../../../src/faults/points.js'
+import { ruleProblems } from '../../../src/rules/rule-schema.js'
+import { runs } from '../../../test/support/effort.js'
+import { simpler } from '../src/delivery/fault-arbitraries.js'
+
+const seed = 20_300_101
+const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(arbitrary, { numRuns: count, seed })
+
+describe('fault rules', () => {
+  test('are rules, of every kind and at every point', () => {
+    const rules = sample(faultRules(), 2000).flat()
+    for (const rule of rules) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
+    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds))
+    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(faultPoints))
+  })
+
+  test('can be limited to points and kinds', () => {
+    const rules = sample(faultRules({ on: ['store.command'], kinds: ['reply', 'stale-read', 'lost-ack'] })).flat()
+    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(['store.command']))
+    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['reply', 'stale-read', 'lost-ack']))
+    expect(() => faultRules({ on: ['stream.open'], kinds: ['reply'] })).toThrow('reply cannot strike at')
+  })
+
+  test('whatever they shrink to are rules, and shrinking ends', () => {
+    for (const start of sample(faultRules(), 20)) {
+      let rules: readonly FaultRule[] | undefined = start
+      let steps = 0
+      // Always the last candidate: the longest way down.
+      for (; rules !== undefined; rules = [...simpler(rules, faultKinds)].at(-1)) {
+        for (const candidate of simpler(rules, faultKinds))
+          for (const rule of candidate) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
+        expect(++steps).toBeLessThan(500)
+      }
+    }
+  })
+
+  test('first rules are removed, then they become shorter, then kinds simpler', () => {
+    const rules: FaultRule[] = [
+      { on: 'queue.delivery', skip: 3, times: 1, fault: { kind: 'status', status: 429 } },
+      { on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 3 } },
+    ]
+    const told = [...simpler(rules, ['lost-ack', 'duplicate', 'status'])].map((list) =>
+      list.map(({ skip = 0, fault }) => `${skip} ${Object.values(fault).join(' ')}`).join(' + '),
+    )
+    expect(told).toEqual([
+      '',
+      '0 duplicate 3',
+      '3 status 429',
+      '0 status 429 + 0 duplicate 3',
+      '1 status 429 + 0 duplicate 3',
+      '2 status 429 + 0 duplicate 3',
+      '3 status 503 + 0 duplicate 3',
+      '3 status 429 + 0 duplicate 1',
+      '3 lost-ack + 0 duplicate 3',
+      '3 duplicate 1 + 0 duplicate 3',
+      '3 status 429 + 0 lost-ack',
+    ])
+  })
+})
+
+test('delivery scripts are played step by step', async () => {
+  const seen = new Set<string>()
+  for (const script of sample(deliveryScripts({ max: 6 }), 100)) {
+    const sandbox = createSandbox()
+    sandbox.destinations.script('https://shop.test/*', script)
+    for (let nth = 0; nth < script.length; nth++) sandbox.queue.publish({ to: 'https://shop.test/a', retries: 9 })
+    await sandbox.clock.drain()
+    expect(sandbox.destinations.unplayed).toEqual([])
+    for (const { kind } of script) seen.add(kind)
+  }
+  expect(seen).toEqual(new Set(stepKinds))
+  expect(() => deliveryScripts({ kinds: ['drop'] })).toThrow('drop is not a step of a script. The steps are')
+  expect(catalog.drop.points).toContain('queue.delivery')
+})
+
+describe('several clients of the store', () => {
+  const groups = /^(?:string|hash|list|set|sorted-set)$/
+  const blocking = /^(?:B[LRZ].*)$/
+  const chance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|.SCAN)$/
+  /** Whole numbers of JSON are read as JavaScript does. */
+  const asJson = (reply: unknown): unknown =>
+    typeof reply === 'bigint' ? Number(reply) : Array.isArray(reply) ? reply.map(asJson) : reply
+  const only = (name: string, group: string) => groups.test(group) && !blocking.test(name) && !chance.test(name)
+
+  test('one after the other, they leave what their commands leave when the store is spoken to directly', async () => {
+    await fc.assert(
+      fc.asyncProperty(storeTurns({ clients: 3, only }), async (turns) => {
+        const [served, direct] = [createSandbox(), createSandbox()]
+        const answers = await takeTurns(served, turns)
+        for (const [index, { form, commands }] of turns.entries()) {
+          const replies = commands.map((words) => {
+            try {
+              return { result: asJson(direct.store.run(...words)) }
+            } catch {
+              return { error: expect.any(String) }
+            }
+          })
+          expect(JSON.parse(JSON.stringify(answers[index]))).toEqual(form === 'command' ? replies[0] : replies)
+        }
+        expect(served.store.dump()).toEqual(direct.store.dump())
+      }),
+      { numRuns: runs(200, 200, 2000), seed },
+    )
+  })
+
+  test('at the same time, every reply fits an order of the commands', async () => {
+    await fc.assert(
+      fc.asyncProperty(storeTurns({ clients: 4, max: 20, only }), async (turns) => {
+        const sandbox = createSandbox()
+        const answers = await takeTurns(sandbox, turns, 'concurrent')
+        expect(answers).toHaveLength(turns.length)
+        sandbox.check()
+      }),
+      { numRuns: runs(100, 100, 1000), seed },
+    )
+  })
+
+  test('shrink to one command of one client', () => {
+    const found = fc.check(
+      fc.property(storeTurns({ clients: 3, only }), (turns) => turns.every(({ commands }) => commands.length < 2)),
+      { seed },
+    )
+    const [turns] = found.counterexample!
+    expect(turns.map(({ client, commands }) => [client, commands.length])).toEqual([['client 1', 2]])
+  })
+})

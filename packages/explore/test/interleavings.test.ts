@@ -1,0 +1,418 @@
+import { stripVTControlCharacters } from 'node:util'
+import { Redis } from '@upstash/redis'
+import fc from 'fast-check'
+import type { Sandbox } from 'stuntdouble'
+import { type Client, interleavings } from 'stuntdouble/scenarios'
+import { describe, expect, test } from 'vitest'
+import '../../../matchers/vitest.js'
+import { isReplay, runs, seedOr } from '../../../test/support/effort.js'
+
+// Time of the host has no say in these tests.
+const within = '1h' as const
+
+async function send(sandbox: Sandbox, path: string, body: unknown): Promise<unknown> {
+  const answer = await sandbox.fetch(sandbox.addresses.store + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    body: JSON.stringify(body),
+  })
+  return answer.json()
+}
+type Words = readonly (string | number)[]
+const run = async (sandbox: Sandbox, ...words: Words) =>
+  ((await send(sandbox, '', words)) as { result: unknown }).result
+const redis = (sandbox: Sandbox) => new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+const via = { via: 'fetch', vocabulary: 'upstash' } as const
+const stocked = ({ store }: Sandbox) => void store.run('SET', 'stock', 10)
+const failureOf = (check: () => void): string => {
+  try {
+    check()
+  } catch (error) {
+    return stripVTControlCharacters((error as Error).message)
+  }
+  throw new Error('it holds')
+}
+
+/** hiett/serverless-redis-http#25: a pipeline reads, a transaction writes what was computed from it. */
+const buy: Client = async (sandbox) => {
+  const store = redis(sandbox)
+  const [stock] = await store.pipeline().get<number>('stock').get('price').exec<[number, unknown]>()
+  await store
+    .multi()
+    .set('stock', stock - 1)
+    .incr('sold')
+    .exec()
+}
+const buyByScript: Client = (sandbox) =>
+  redis(sandbox).eval("redis.call('incr', KEYS[2]) return redis.call('decr', KEYS[1])", ['stock', 'sold'], [])
+
+describe('a lost update between a pipeline and a transaction', () => {
+  test('of two users is found, named and told in a few lines', async () => {
+    const tried = await interleavings({ prepare: stocked, clients: { alice: buy, bob: buy }, sandbox: via, within })
+    expect([tried.holds, tried.complete]).toEqual([false, true])
+    expect(tried.failures[0]).toMatchObject({
+      flaw: { name: 'lost update', keys: ['stock'] },
+      differences: [{ what: 'stock', found: '"9"', expected: '"8"' }],
+    })
+    const message = failureOf(() => expect(tried).toHold())
+    const [head = ''] = message.split('\n\n2030-01-01')
+    expect(head.split('\n').length).toBeLessThanOrEqual(15)
+    expect(head).toBe(`expect(tried).toHold()
+
+Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the others only swap requests that do not affect each other.
+  → 1  alice  pipeline 1/2: get stock        10
+    2  alice  pipeline 2/2: get price        nil
+    3  bob    pipeline 1/2: get stock        10
+    4  bob    pipeline 2/2: get price        nil
+  → 5  bob    MULTI: set stock 9; incr sold  OK; 1
+  → 6  alice  MULTI: set stock 9; incr sold  OK; 2
+alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having seen that.
+  stock = "9", expected "8" (alice, then bob)
+Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
+    expect(() => expect(tried).not.toHold()).not.toThrow()
+  })
+
+  test('of three users too, and at the first failure it stops if it is told to', async () => {
+    const options = { prepare: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, within } as const
+    const tried = await interleavings(options)
+    expect(tried.complete).toBe(true)
+    expect(new Set(tried.failures.map(({ flaw }) => flaw!.name))).toEqual(new Set(['lost update']))
+    const early = await interleavings({ ...options, until: 'first failure' })
+    expect(early.runs).toBeLessThan(tried.runs)
+    expect([early.complete, early.failures.length]).toEqual([false, 1])
+    expect(early.table()).toContain('The search stopped at the first failure')
+  })
+
+  test('its mended twin holds: one script, or one atomic command', async () => {
+    const clients = { alice: buyByScript, bob: buyByScript, carol: buyByScript }
+    const tried = await interleavings({ prepare: stocked, clients, sandbox: via, within })
+    expect(tried).toHold()
+    expect(tried.complete).toBe(true)
+    expect(tried.outcomes.every(({ sandbox }) => sandbox.store.get('stock') === '7')).toBe(true)
+    expect(failureOf(() => expect(tried).not.toHold())).toContain(
+      '6 orders of alice, bob and carol hold. All were tried.',
+    )
+  })
+
+  test('clients may be a list', async () => {
+    const tried = await interleavings({ prepare: stocked, clients: [buy, buy], sandbox: via, within })
+    expect(tried.failures[0]!.replay.split(' ')[0]).toBe('client-1')
+  })
+})
+
+describe('flaws by their names', () => {
+  const get = (key: string) => (sandbox: Sandbox) => run(sandbox, 'GET', key)
+  const flawOf = async (alice: Client, bob: Client, ...given: Words[]) => {
+    const prepare = ({ store }: Sandbox) => {
+      for (const words of given) store.run(...words)
+    }
+    const tried = await interleavings({ clients: { alice, bob }, prepare, within })
+    return tried.failures.map(({ flaw }) => flaw!.name)
+  }
+
+  test('double spend: both look, both take', async () => {
+    const spend: Client = async (sandbox) => {
+      if (Number(await get('balance')(sandbox)) > 0) await run(sandbox, 'DECR', 'balance')
+    }
+    expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double spend')
+  })
+
+  test('write skew: each looks at what the other changes', async () => {
+    const leave =
+      (own: string, other: string): Client =>
+      async (sandbox) => {
+        if ((await get(other)(sandbox)) === 'on') await run(sandbox, 'SET', own, 'off')
+      }
+    const given: Words[] = [
+      ['SET', 'a', 'on'],
+      ['SET', 'b', 'on'],
+    ]
+    expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write skew'])
+  })
+
+  test('read skew: half of a change is seen', async () => {
+    const move: Client = async (sandbox) => {
+      await run(sandbox, 'DECR', 'a')
+      await run(sandbox, 'INCR', 'b')
+    }
+    const sum: Client = async (sandbox) => [await get('a')(sandbox), await get('b')(sandbox)]
+    expect(new Set(await flawOf(move, sum, ['SET', 'a', 5], ['SET', 'b', 5]))).toEqual(new Set(['read skew']))
+  })
+
+  test('dirty read, non-repeatable read, mixed writes', async () => {
+    const twice: Client = async (sandbox) => {
+      await run(sandbox, 'SET', 'a', 'draft')
+      await run(sandbox, 'SET', 'a', 'final')
+    }
+    expect(await flawOf(twice, get('a'))).toEqual(['dirty read'])
+    const look: Client = async (sandbox) => [await get('a')(sandbox), await get('a')(sandbox)]
+    expect(await flawOf(look, (sandbox) => run(sandbox, 'SET', 'a', 1))).toEqual(['non-repeatable read'])
+    const both =
+      (value: string): Client =>
+      async (sandbox) => {
+        await run(sandbox, 'SET', 'a', value)
+        await run(sandbox, 'SET', 'b', value)
+      }
+    expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed writes']))
+  })
+
+  test('stale check: a message goes out because of what is no longer so', async () => {
+    const remind: Client = async (sandbox) => {
+      if ((await get('paid')(sandbox)) === null) sandbox.queue.publish({ to: 'https://shop.test/remind' })
+    }
+    const publishing: Client = async (sandbox) => {
+      if ((await get('paid')(sandbox)) !== null) return
+      await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/https://shop.test/remind`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+      })
+    }
+    const pay: Client = async (sandbox) => {
+      const before = await run(sandbox, 'GET', 'paid')
+      await run(sandbox, 'SET', 'paid', 1)
+      return before
+    }
+    const prepare = ({ destinations }: Sandbox) => void destinations.answer('*', 200)
+    for (const client of [remind, publishing]) {
+      const holds = ({ store, traffic }: Sandbox) => {
+        const paid = traffic.of('command').find(({ argv }) => String(argv[0]) === 'SET')
+        const reminded = traffic.of('published')[0]
+        return reminded === undefined || reminded.seq < paid!.seq || store.get('paid') === null
+      }
+      const tried = await interleavings({ clients: { bob: pay, mail: client }, prepare, holds, within })
+      const isSeen = client === publishing
+      expect(tried.failures.map(({ flaw }) => flaw!.name)).toEqual(isSeen ? ['stale check'] : [])
+    }
+  })
+})
+
+describe('orders are left out only where nobody can tell', () => {
+  const key = fc.constantFrom('a', 'b', 'c')
+  const word = fc.oneof(
+    fc.tuple(fc.constantFrom('GET', 'INCR', 'DEL', 'EXISTS'), key),
+    fc.tuple(fc.constant('SET'), key, fc.constantFrom('1', '7')),
+    fc.tuple(fc.constant('RENAMENX'), key, key),
+    fc.tuple(fc.constant('MSET'), key, fc.constant('2'), key, fc.constant('3')),
+    fc.constantFrom<string[]>(['DBSIZE'], ['EVAL', "return redis.call('incr', 'b')", '0'], ['SPOP', 's']),
+  )
+  /** Commands, alone or as a transaction; the third depends on what was read. */
+  const turn = fc.oneof(
+    { weight: 4, arbitrary: word.map((words) => ({ form: '', rows: [words] })) },
+    {
+      weight: 1,
+      arbitrary: fc.array(word, { minLength: 2, maxLength: 2 }).map((rows) => ({ form: '/multi-exec', rows })),
+    },
+  )
+  const turns = fc.array(turn, { minLength: 1, maxLength: 3 })
+  const client =
+    (list: readonly { form: string; rows: readonly (readonly string[])[] }[]): Client =>
+    async (sandbox) => {
+      const seen: string[] = []
+      for (const { form, rows } of list) {
+        const answer = JSON.stringify(await send(sandbox, form, form === '' ? rows[0] : rows))
+        seen.push(answer)
+        // What it does depends on what it saw.
+        if (answer.includes('7')) await run(sandbox, 'INCR', 'seven')
+      }
+      return seen
+    }
+
+  test('the reduced orders end in all the ways in which all orders end (property)', async () => {
+    let saved = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(turns, { minLength: 2, maxLength: 3 }), async (lists) => {
+        fc.pre(lists.flat().length <= 6)
+        const clients = Object.fromEntries(lists.map((list, at) => [`c${at}`, client(list)]))
+        const prepare = ({ store }: Sandbox) => void store.run('SADD', 's', 1, 2, 3)
+        const options = { clients, prepare, within }
+        const reduced = await interleavings(options)
+        const all = await interleavings({ ...options, reduce: false })
+        const endings = ({ outcomes }: typeof all) =>
+          outcomes
+            .map(({ holds, sandbox, steps }) => JSON.stringify([holds, sandbox.store.dump().keys, lastReplies(steps)]))
+            .sort()
+        expect([reduced.complete, all.complete]).toEqual([true, true])
+        expect(endings(reduced)).toEqual(endings(all))
+        expect(reduced.runs).toBeLessThanOrEqual(all.runs)
+        saved += all.runs - reduced.runs
+      }),
+      { numRuns: runs(15, 15, 150), seed: seedOr(17) },
+    )
+    if (!isReplay) expect(saved).toBeGreaterThan(30)
+  })
+
+  /** What each client saw. */
+  const lastReplies = (steps: readonly { who: string; reply: string }[]) =>
+    steps.map(({ who, reply }) => `${who}: ${reply}`).sort()
+
+  test('clients that touch nothing in common go in one order, besides those one after the other', async () => {
+    const own =
+      (name: string): Client =>
+      async (sandbox) => {
+        for (let nth = 0; nth < 4; nth++) await run(sandbox, 'INCR', name)
+      }
+    const tried = await interleavings({ clients: { a: own('a'), b: own('b'), c: own('c') }, within })
+    // Six permutations and three round robins, one of which is the one of the tree.
+    expect([tried.runs, tried.complete]).toEqual([9, true])
+    expect(tried.table()).toContain('They stand for all 34,650')
+  })
+
+  test.each([
+    [2, 2, 6],
+    [3, 1, 6],
+    [2, 3, 20],
+    [3, 2, 90],
+  ])('%i clients with %i requests for the same key go in %i orders', async (count, requests, orders) => {
+    const work: Client = async (sandbox) => {
+      for (let nth = 0; nth < requests; nth++) await run(sandbox, 'INCR', 'n')
+    }
+    const tried = await interleavings({ clients: Array<Client>(count).fill(work), holds: () => true, within })
+    expect([tried.runs, tried.complete]).toEqual([orders, true])
+  })
+
+  test('clients that share a variable are not reduced', async () => {
+    const shared = () => {
+      let isTaken = false
+      return {
+        prepare: () => {
+          isTaken = false
+        },
+        clients: {
+          alice: async (sandbox: Sandbox) => {
+            await run(sandbox, 'INCR', 'a')
+            isTaken = true
+            await run(sandbox, 'INCR', 'a')
+            isTaken = false
+          },
+          bob: async (sandbox: Sandbox) => {
+            await run(sandbox, 'INCR', 'b')
+            if (isTaken) await run(sandbox, 'INCR', 'taken')
+          },
+        },
+        holds: ({ store }: Sandbox) => store.get('taken') === null,
+      }
+    }
+    const tried = await interleavings({ ...shared(), within })
+    expect([tried.holds, tried.complete]).toEqual([false, true])
+  })
+
+  test('two requests of one client at the same time are told apart', async () => {
+    const both: Client = (sandbox) => Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
+    const one: Client = (sandbox) => run(sandbox, 'APPEND', 'x', '3')
+    const tried = await interleavings({ clients: { alice: both, bob: one }, holds: () => true, within })
+    expect(new Set(tried.outcomes.map(({ sandbox }) => sandbox.store.get('x')))).toEqual(
+      new Set(['123', '132', '213', '231', '312', '321']),
+    )
+    expect(tried.outcomes.some(({ replay }) => replay === 'alice#2 bob alice')).toBe(true)
+  })
+})
+
+describe('an order is played again', () => {
+  const bytesOf = ({ sandbox }: { sandbox: Sandbox }) => JSON.stringify(sandbox.traffic.entries)
+
+  test('byte for byte, whatever chance and time the clients use', async () => {
+    const noisy: Client = async (sandbox) => {
+      await run(sandbox, 'SET', `key:${crypto.randomUUID()}`, Date.now())
+      await buy(sandbox)
+      return Math.random()
+    }
+    const options = { prepare: stocked, clients: { alice: noisy, bob: noisy }, sandbox: via, within } as const
+    const tried = await interleavings({ ...options, until: 'first failure' })
+    const failure = tried.failures[0]!
+    for (let time = 0; time < 2; time++) {
+      const again = await interleavings({ ...options, replay: failure.replay })
+      expect([again.runs, again.failures.length]).toEqual([1, 1])
+      expect(bytesOf(again.failures[0]!)).toBe(bytesOf(failure))
+      expect(again.report()).toContain('This order of alice and bob does not hold.')
+    }
+  })
+
+  test('orders are tried in the same order each time', async () => {
+    const options = { prepare: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, within, bound: 12 }
+    const [one, two] = [await interleavings(options), await interleavings(options)]
+    expect(one.table()).toBe(two.table())
+    expect([one.runs, one.complete]).toEqual([12, false])
+    expect(one.untried).toMatch(/^orders that begin with /)
+    expect(one.table()).toMatch(/Tried 12 of about [\d,]+ orders; not tried: orders that begin with /)
+  })
+
+  test('what cannot be played says why', async () => {
+    const options = { prepare: stocked, clients: { alice: buy, bob: buy }, sandbox: via, within } as const
+    const problem = (replay: string) => interleavings({ ...options, replay }).catch((error) => error.message)
+    expect(await problem('alice carol')).toContain(
+      'replay names "carol", which is no client. The clients are alice, bob.',
+    )
+    expect(await problem('alice alice alice alice')).toContain(
+      "at step 4 it is alice's turn, who asks for nothing there; bob",
+    )
+    expect(await problem('alice alice alice bob bob bob bob')).toContain('all clients had ended after 6 steps')
+  })
+})
+
+describe('nothing hangs and nothing is lost', () => {
+  test('a client that waits for what nobody does', async () => {
+    const waits: Client = async (sandbox) => {
+      await run(sandbox, 'INCR', 'x')
+      await new Promise(() => {})
+    }
+    const tried = await interleavings({ clients: { alice: waits, bob: waits }, within, bound: 3 })
+    expect(tried.failures[0]!.why).toContain('alice and bob never came to an end')
+  })
+
+  test('a client that asks for ever', async () => {
+    const spins: Client = async (sandbox) => {
+      while ((await run(sandbox, 'GET', 'never')) === null);
+    }
+    const tried = await interleavings({ clients: { alice: spins, bob: spins }, within, bound: 2 })
+    expect(tried.failures[0]!.why).toContain('one of them asks again and again')
+  })
+
+  test('a lock that is waited for by asking again', async () => {
+    const locked: Client = async (sandbox) => {
+      while ((await run(sandbox, 'SET', 'lock', 1, 'NX')) === null);
+      const seen = Number(await run(sandbox, 'GET', 'n'))
+      await run(sandbox, 'SET', 'n', seen + 1)
+      await run(sandbox, 'DEL', 'lock')
+    }
+    const holds = ({ store }: Sandbox) => store.get('n') === '2'
+    const tried = await interleavings({ clients: { alice: locked, bob: locked }, holds, within, bound: 60 })
+    expect(tried).toHold()
+  })
+
+  test('a client that time has to move for', async () => {
+    const prepare = ({ faults }: Sandbox) =>
+      void faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 60_000 } })
+    const work: Client = (sandbox) => run(sandbox, 'INCR', 'n')
+    const tried = await interleavings({ clients: { alice: work, bob: work }, prepare, holds: () => true, within })
+    expect([tried.complete, tried.outcomes.every(({ sandbox }) => sandbox.store.get('n') === '2')]).toEqual([
+      true,
+      true,
+    ])
+  })
+
+  test('a client that throws in every order, and one that asserts', async () => {
+    const broken: Client = async (sandbox) => {
+      await run(sandbox, 'INCR', 'n')
+      throw new TypeError('stock.map is not a function')
+    }
+    const fine: Client = (sandbox) => run(sandbox, 'INCR', 'n')
+    await expect(interleavings({ clients: { alice: fine, bob: broken }, within })).rejects.toThrow(
+      'bob throws in every order, even alone: stock.map is not a function',
+    )
+    const asserts: Client = async (sandbox) => expect(await run(sandbox, 'INCR', 'n')).toBe(1)
+    const tried = await interleavings({ clients: { alice: fine, bob: asserts }, holds: () => true, within })
+    expect(tried.failures[0]!.why).toContain('bob threw: expected 2 to be 1')
+  })
+
+  test('misuse', async () => {
+    const fine: Client = (sandbox) => run(sandbox, 'INCR', 'n')
+    const problem = (options: object) => interleavings(options as never).catch((error) => error.message)
+    expect(await problem({ clients: { alice: fine } })).toContain('takes two to 5 clients, functions by name')
+    expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain('is one word without #, got "alice b"')
+    expect(await problem({ clients: { alice: fine, bob: fine }, bound: 0 })).toContain('bound is a whole number')
+    expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay names who goes')
+    expect(await problem({ clients: { alice: () => 1, bob: () => 2 } })).toContain('no client has sent a request')
+    expect(() => expect(interleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow('await it first')
+    expect(() => expect({ holds: true }).toHold()).toThrow('toHold() takes what explore() or interleavings()')
+  })
+})

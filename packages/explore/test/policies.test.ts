@@ -1,0 +1,219 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import {
+  checkDelivery,
+  DeliveryBroken,
+  type DeliveryHandler,
+  deliveryFaults,
+  disputedPolicies,
+  type PolicyChoices,
+} from 'stuntdouble/fast-check'
+import { describe, expect, test } from 'vitest'
+import { defaultPolicy, policyWith } from '../../../src/policy/policy.js'
+
+const reports = 'https://shop.test/reports'
+type Options = Parameters<typeof checkDelivery>[0]
+
+async function brokenBy(options: Options): Promise<DeliveryBroken> {
+  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
+  if (error instanceof DeliveryBroken) return error
+  throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
+}
+
+/**
+ * superset-sh/superset#7289 and dubinc/dub#4307: a report of the day is sent with the day as its deduplication id; the
+ * user asks for it again in the afternoon. Whether that is a duplicate depends on the window that one believes in.
+ */
+const daily: Options = {
+  deliver: async ({ queue, clock }) => {
+    queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01' })
+    await clock.advance('6h')
+    queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01' })
+  },
+  handler: async (request, _, { store }) => {
+    const { report } = (await request.json()) as { report: number }
+    store.run('SADD', 'sent', report)
+    return new Response()
+  },
+  holds: ({ store }) => store.run('SCARD', 'sent') === 2,
+}
+/** Each request for a report has an id of its own. */
+const mended: Options = {
+  ...daily,
+  deliver: async ({ queue, clock }) => {
+    queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01-1' })
+    await clock.advance('6h')
+    queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01-2' })
+  },
+}
+const policies: PolicyChoices = { deduplicationWindow: ['10m', '90d'] }
+
+describe('a daily deduplication id [story 2]', () => {
+  test('is not found while the window is ten minutes, and it is found under the other one', async () => {
+    await checkDelivery(daily)
+    const { message, faults, policy } = await brokenBy({ ...daily, policies })
+    expect(faults).toEqual([])
+    expect(policy).toEqual({ deduplicationWindow: 7_776_000_000 })
+    const [above] = message.split('\n\n')
+    expect(above).toMatchInlineSnapshot(`
+      "Fails without any fault with deduplicationWindow 90d:
+        attempt 1  ok  answered 200
+        → fails with deduplicationWindow 90d (40 of 40 runs) only; 0 of 40 runs fail with 10m
+        → sent = {"1"}, with deduplicationWindow 10m {"1", "2"}
+        → POST https://shop.test/reports "{\\"report\\":2}" went out 0 times, with deduplicationWindow 10m once"
+    `)
+    expect(message).toContain('\nIn a sandbox with policy: { deduplicationWindow: 7776000000 }\n')
+  })
+
+  test('the mended one passes under both', async () => {
+    expect(await checkDelivery({ ...mended, policies })).toMatchObject({ runs: 100 })
+  })
+
+  test('is found again from the line to paste', async () => {
+    const first = await brokenBy({ ...daily, policies, seed: 5 })
+    const line =
+      /Replay: checkDelivery\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
+    const [, path] = line.exec(first.message)!
+    expect(await brokenBy({ ...daily, policies, seed: 5, path: path! })).toMatchObject({
+      message: expect.any(String),
+      policy: first.policy,
+    })
+  })
+})
+
+describe('a static idempotency key [story 5]', () => {
+  /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
+  const again = (second: string): Options => ({
+    deliver: async ({ queue, clock, store }) => {
+      store.run('SET', 'down', 1)
+      queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'order-42', retries: 0 })
+      await clock.advance('1d')
+      store.run('DEL', 'down')
+      queue.publish({ to: reports, body: { report: 1 }, deduplicationId: second, retries: 3 })
+    },
+    handler: (_, __, { store }) => {
+      if (store.get('down') !== null) return new Response(null, { status: 503 })
+      store.run('SET', 'sent', 1)
+      return new Response()
+    },
+    holds: ({ store }) => store.get('sent') === '1',
+    policies,
+    runs: 30,
+  })
+
+  test('swallows the second order where the key is remembered', async () => {
+    const { message } = await brokenBy(again('order-42'))
+    expect(message).toContain('  → fails with deduplicationWindow 90d (')
+    expect(message).toContain('only; 0 of')
+    expect(message).toContain('  → sent is not there, with deduplicationWindow 10m it is "1"\n')
+  })
+
+  test('does not where each try has its own', async () => {
+    await checkDelivery(again('order-42-2'))
+  })
+})
+
+describe('a failure that needs a policy and a fault', () => {
+  /** Remembers what was seen for an hour, and believes that no retry comes later. */
+  const handle: DeliveryHandler = async (request, _, { store, clock }) => {
+    const seen = store.get('seen')
+    if (seen !== null && clock.now() - Number(seen) < 3_600_000) return new Response()
+    store.run('SET', 'seen', clock.now())
+    store.run('INCR', 'sent')
+    return new Response(await request.text())
+  }
+  const forgetful: Options = {
+    deliver: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
+    handler: handle,
+    holds: ({ store }) => store.get('sent') === '1',
+    // After a fourth fault the hour is over whatever the factor is.
+    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
+  }
+
+  test('is shrunk to both', async () => {
+    await checkDelivery({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
+    const { message, faults, policy } = await brokenBy({
+      ...forgetful,
+      policies: { backoffFactor: [2.5, 12], callbackTimes: ['string', 'number'] },
+    })
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
+    expect(policy).toEqual({ backoffFactor: 12, callbackTimes: 'string' })
+    expect(message).toMatch(
+      /^Fails after \d+ of 100 fault schedules with backoffFactor 12, callbackTimes string \(seed 1/,
+    )
+    expect(message).toMatch(
+      / {2}→ fails with backoffFactor 12 \(\d+ of \d+ runs\) only; 0 of \d+ runs fail with 2\.5\n/,
+    )
+    expect(message).toMatch(
+      / {2}→ fails with every value of callbackTimes: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
+    )
+    expect(message).toContain(
+      "sandbox.play(), in a sandbox with policy: { backoffFactor: 12, callbackTimes: 'string' }:",
+    )
+  })
+
+  test('and what is found can be pasted', async () => {
+    const { faults, policy } = await brokenBy({ ...forgetful, policies: { backoffFactor: [2.5, 12] } })
+    const sandbox = createSandbox({ policy })
+    sandbox.destinations.on(reports, (request, task) => handle(request, task, sandbox))
+    sandbox.faults.add(faults)
+    forgetful.deliver(sandbox)
+    await sandbox.clock.drain()
+    expect(sandbox.store.get('sent')).toBe('2')
+  })
+})
+
+describe('which combinations are tried', () => {
+  const seen = async (given: PolicyChoices, runs = 100) => {
+    const worlds = new Set<string>()
+    const deliver = (sandbox: Sandbox) => {
+      const { deduplicationWindow, retries, waitList, maxRatePeriod } = sandbox.policy
+      worlds.add([deduplicationWindow, retries, waitList, maxRatePeriod].join(' '))
+      sandbox.queue.publish({ to: reports })
+    }
+    await checkDelivery({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
+    return worlds
+  }
+
+  test('all of a few, whatever is drawn', async () => {
+    const given = { deduplicationWindow: ['10m', 1], retries: [0, 1, 2], maxRatePeriod: ['1h'] } as const
+    expect([...(await seen(given, 6))].sort()).toEqual(
+      [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600`)).sort(),
+    )
+  })
+
+  test('all disputed ones pass for an app that depends on none', async () => {
+    expect((await seen(disputedPolicies)).size).toBeGreaterThanOrEqual(4)
+  })
+
+  test('the disputed ones are policies, and their first values are the defaults', () => {
+    for (const [name, values] of Object.entries(disputedPolicies)) {
+      expect(values.length).toBeGreaterThan(1)
+      if (name !== 'deduplicationWindow') expect(values[0]).toBe(defaultPolicy[name as keyof typeof defaultPolicy])
+      else expect(values[0]).toBe('10m')
+      if (name !== 'deduplicationWindow') for (const value of values) policyWith({ [name]: value })
+    }
+  })
+})
+
+test('misuse is told', async () => {
+  for (const [given, sentence] of [
+    [{ deduplicationWindw: ['10m'] }, 'there is no policy "deduplicationWindw". Did you mean deduplicationWindow?'],
+    [{ xyz: [1] }, 'there is no policy "xyz". The policies are trafficLimit'],
+    [
+      { deduplicationWindow: '10m' },
+      'policies.deduplicationWindow is a list of values. Write checkDelivery({ …, policies:',
+    ],
+    [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
+    [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
+    [{ retries: ['3'] }, 'policies.retries: policy.retries takes'],
+    [{ waitList: ['lifo'] }, 'policies.waitList: policy.waitList takes'],
+    [{ retries: [1, -1] }, 'policies.retries: policy.retries takes'],
+    [['10m'], 'policies are lists of values by name'],
+    [null, 'policies are lists of values by name'],
+  ] as const)
+    await expect(checkDelivery({ ...mended, policies: given as never })).rejects.toThrow(sentence)
+  const sandbox = { policy: { deduplicationWindow: 5 } }
+  await expect(checkDelivery({ ...mended, sandbox, policies })).rejects.toThrow(
+    'policies varies deduplicationWindow, and sandbox.policy sets it. Leave one of them out.',
+  )
+})

@@ -1,0 +1,201 @@
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { faultLane, isEcho, isStruckByScript, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../kinds.js'
+import { distinct, type Scale } from './scale.js'
+
+/** Lines that the lanes have, each with its own place. */
+export const lines: number = lanes.reduce((sum, { rows }) => sum + rows, 0)
+
+/** The first line of each lane. */
+export const firstLines: readonly number[] = lanes.map((_, lane) =>
+  lanes.slice(0, lane).reduce((sum, { rows }) => sum + rows, 0),
+)
+
+/** What is drawn, as columns of numbers: 100,000 marks are gone through for every picture. */
+export interface Marks {
+  readonly size: number
+  /** Place of its entry. */
+  readonly entry: Int32Array
+  readonly line: Uint8Array
+  readonly tone: Uint8Array
+  readonly from: Float64Array
+  readonly to: Float64Array
+  /** As `to` where nothing waits. */
+  readonly until: Float64Array
+  /** At which something happens, ascending, each once. */
+  readonly instants: Float64Array
+}
+
+const wait = tones.indexOf('wait')
+const soft = tones.indexOf('soft')
+const fault = tones.indexOf('fault')
+
+/** @param changed the entries that changed the store; without any, each command counts */
+export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
+  const most = entries.length + entries.filter(isStruckByScript).length
+  const marks = {
+    entry: new Int32Array(most),
+    line: new Uint8Array(most),
+    tone: new Uint8Array(most),
+    from: new Float64Array(most),
+    to: new Float64Array(most),
+    until: new Float64Array(most),
+  }
+  const instants = new Float64Array(entries.length * 3)
+  const held = new Map<unknown, number>()
+  let size = 0
+  let known = 0
+  entries.forEach((entry, place) => {
+    const { lane } = kindOf(entry)
+    const span = spanOf(entry)
+    instants[known++] = span.from
+    instants[known++] = span.to
+    if (span.until !== undefined) instants[known++] = span.until
+    if (lane === undefined || isEcho(entry)) return
+    const line = firstLines[lane]! + lineIn(entry, lane, place)
+    set(marks, size, place, line, toneIn(entry, changed), span)
+    if (entry.type === 'flow-control') {
+      const { decision, messageId } = entry as { decision?: unknown; messageId?: unknown }
+      if (decision === 'held') held.set(messageId, size)
+      else if (held.has(messageId)) {
+        marks.until[held.get(messageId)!] = entry.at
+        held.delete(messageId)
+      }
+    }
+    size++
+    if (isStruckByScript(entry))
+      set(marks, size++, place, firstLines[faultLane]!, fault, { from: span.from, to: span.from })
+  })
+  return { ...marks, size, instants: distinct(instants.slice(0, known)) }
+}
+
+function set(
+  marks: Omit<Marks, 'size' | 'instants'>,
+  at: number,
+  place: number,
+  line: number,
+  tone: number,
+  span: Span,
+) {
+  marks.entry[at] = place
+  marks.line[at] = line
+  marks.tone[at] = tone
+  marks.from[at] = span.from
+  marks.to[at] = span.to
+  marks.until[at] = span.until ?? span.to
+}
+
+/** What belongs to one message or run is on one line. */
+function lineIn(entry: TraceEntry, lane: number, place: number): number {
+  const { rows } = lanes[lane]!
+  const { messageId, runId, sourceMessageId } = entry as Record<string, unknown>
+  const id = messageId ?? runId ?? sourceMessageId
+  return typeof id === 'string' ? hash(id) % rows : place % rows
+}
+
+function hash(text: string): number {
+  let sum = 7
+  for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0
+  return sum
+}
+
+function toneIn(entry: TraceEntry, changed: ReadonlySet<number>): number {
+  const isReading = entry.type === 'command' && changed.size > 0 && !changed.has(entry.seq) && entry.error === undefined
+  return isReading ? soft : tones.indexOf(toneOf(entry))
+}
+
+/** The same in places of a scale, for one kind of scale. */
+export interface PlacedMarks extends Marks {
+  readonly left: Float64Array
+  readonly right: Float64Array
+  readonly waits: Float64Array
+}
+
+export function placed(marks: Marks, scale: Scale): PlacedMarks {
+  const along = (times: Float64Array): Float64Array => {
+    const places = new Float64Array(marks.size)
+    for (let at = 0; at < marks.size; at++) places[at] = scale.place(times[at]!)
+    return places
+  }
+  return { ...marks, left: along(marks.from), right: along(marks.to), waits: along(marks.until) }
+}
+
+/** At the right edge a mark is this wide: the line of the present instant covers one pixel of it. */
+const widthAtEdge = 4
+
+/** Which pixels of which line have which tone: counts begin and end of each mark, so that a million cost what they are. */
+export class Coverage {
+  #width = 0
+  #edges = new Int32Array(0)
+
+  /** @param width pixels for everything between `from` and `to` */
+  fill(marks: PlacedMarks, from: number, to: number, width: number): void {
+    const row = width + 2
+    if (this.#width !== width) {
+      this.#width = width
+      this.#edges = new Int32Array(lines * tones.length * row)
+    } else this.#edges.fill(0)
+    const edges = this.#edges
+    const factor = width / (to - from)
+    const { size, left, right, waits, line, tone } = marks
+    for (let at = 0; at < size; at++) {
+      const start = (left[at]! - from) * factor
+      const rest = (waits[at]! - from) * factor
+      if (rest < 0 || start > width) continue
+      const end = (right[at]! - from) * factor
+      const first = Math.max(0, Math.min(start | 0, width - widthAtEdge))
+      const last = Math.min(width, Math.max(first + (start > width - widthAtEdge ? widthAtEdge : 2), end | 0))
+      const base = (line[at]! * tones.length + tone[at]!) * row
+      if (end >= 0) {
+        edges[base + first]!++
+        edges[base + last]!--
+      }
+      if (rest > end + 1) {
+        const waiting = (line[at]! * tones.length + wait) * row
+        edges[waiting + Math.max(0, end | 0)]!++
+        edges[waiting + Math.min(width, rest | 0)]!--
+      }
+    }
+  }
+
+  /** Calls back for each stretch of each line and tone. */
+  each(line: number, tone: number, draw: (left: number, width: number) => void): void {
+    const base = (line * tones.length + tone) * (this.#width + 2)
+    let depth = 0
+    let began = 0
+    for (let x = 0; x <= this.#width; x++) {
+      const before = depth
+      depth += this.#edges[base + x]!
+      if (before === 0 && depth > 0) began = x
+      else if (before > 0 && depth === 0) draw(began, x - began)
+    }
+    if (depth > 0) draw(began, this.#width - began)
+  }
+}
+
+/** The mark that is nearest to a point, at most so many pixels away. @returns place of its entry */
+export function nearestMark(
+  marks: PlacedMarks,
+  {
+    x,
+    line,
+    from,
+    to,
+    width,
+    reach,
+  }: { x: number; line: number; from: number; to: number; width: number; reach: number },
+): number | undefined {
+  const factor = width / (to - from)
+  let best = -1
+  let least = reach
+  for (let at = 0; at < marks.size; at++) {
+    const start = (marks.left[at]! - from) * factor
+    const end = Math.max(start + 2, (marks.right[at]! - from) * factor)
+    const across = x < start ? start - x : x > end ? x - end : 0
+    const away = across + Math.abs(marks.line[at]! - line) * 6
+    if (away <= least) {
+      least = away
+      best = at
+    }
+  }
+  return best === -1 ? undefined : marks.entry[best]!
+}

@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { multiLine } from '../../../../src/report/safe-text.js'
+import { hexLines, laidOut, type PortableBody, readBody } from '../portable.js'
+
+interface BodyBlockProps {
+  readonly title: string
+  readonly body: PortableBody
+  /** Words instead of a body that is not there. */
+  readonly absent?: string
+}
+
+type Form = 'Laid out' | 'As text' | 'Hex'
+
+/** More is not drawn; nobody reads it in a page. */
+const mostChars = 200_000
+const mostBytes = 16_384
+
+/** A body as JSON laid out, as text, or byte by byte. */
+export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element | null {
+  const wanted = useSignal<Form | undefined>(undefined)
+  const reading = readBody(body)
+  if (reading === undefined || (reading.bytes.length === 0 && absent === undefined)) return null
+  if (reading.bytes.length === 0) return <p class="quiet">{absent}</p>
+  const { text, bytes, cutFrom } = reading
+  const pretty = text === undefined || text.length > mostChars ? undefined : laidOut(text)
+  const forms = [
+    ...(pretty === undefined ? [] : ['Laid out']),
+    ...(text === undefined ? [] : ['As text']),
+    'Hex',
+  ] as Form[]
+  const form = wanted.value !== undefined && forms.includes(wanted.value) ? wanted.value : forms[0]!
+  const shown =
+    form === 'Hex' ? hexLines(bytes, mostBytes) : multiLine((form === 'Laid out' ? pretty! : text!).slice(0, mostChars))
+  const isCut = form === 'Hex' ? bytes.length > mostBytes : (text?.length ?? 0) > mostChars
+  return (
+    <section class="body" aria-label={title}>
+      <div class="body-head">
+        <h4>{title}</h4>
+        <small>
+          {bytes.length.toLocaleString('en')} bytes{cutFrom !== undefined && ` of ${cutFrom.toLocaleString('en')}`}
+        </small>
+        <span class="forms">
+          {forms.map((name) => (
+            <button key={name} type="button" aria-pressed={name === form} onClick={() => (wanted.value = name)}>
+              {name}
+            </button>
+          ))}
+        </span>
+      </div>
+      <pre tabIndex={0} role="region" aria-label={title}>
+        {shown}
+        {isCut && '\n… the rest is not shown'}
+      </pre>
+    </section>
+  )
+}

@@ -1,0 +1,39 @@
+import type { JSX } from 'preact'
+import { plainText } from '../../../../src/report/safe-text.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { type Claim, signaturesOf } from './signature.js'
+
+/** Signatures with what they claim, and which of it holds. */
+export function SignatureBlock({ entry }: { readonly entry: TraceEntry }): JSX.Element | null {
+  const signatures = signaturesOf(entry)
+  if (signatures.length === 0) return null
+  return (
+    <>
+      {signatures.map(({ header, algorithm, claims, seal }) => (
+        <section key={header} class="signature">
+          <h4>
+            Signature in {plainText(header)} <small>{plainText(algorithm)}</small>
+          </h4>
+          <p class="quiet">{seal}</p>
+          <table>
+            <tbody>
+              {claims.map((claim) => (
+                <tr key={claim.name}>
+                  <th scope="row">{plainText(claim.name)}</th>
+                  <td>
+                    {plainText(claim.text)} <Verdict of={claim} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      ))}
+    </>
+  )
+}
+
+function Verdict({ of: { holds, because } }: { readonly of: Claim }): JSX.Element | null {
+  if (holds === undefined) return because === undefined ? null : <small class="quiet">cannot be told: {because}</small>
+  return holds ? <small class="holds">✓ holds</small> : <small class="breaks">✗ does not hold: {because}</small>
+}

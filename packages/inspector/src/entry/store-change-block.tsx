@@ -1,0 +1,49 @@
+import type { JSX } from 'preact'
+import { excerpt } from '../../../../src/report/safe-text.js'
+import { wordOf } from '../portable.js'
+
+interface Change {
+  readonly added?: readonly Key[]
+  readonly removed?: readonly Key[]
+  readonly changed?: readonly { readonly before: Key; readonly after: Key }[]
+}
+
+interface Key {
+  readonly key?: unknown
+  readonly type?: unknown
+  readonly value?: unknown
+}
+
+const most = 50
+
+/** What a delivery changed in the data store, where `watchStore()` looked. */
+export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.Element | null {
+  if (typeof change !== 'object' || change === null) return null
+  const { added = [], removed = [], changed = [] } = change as Change
+  const lines = [
+    ...added.map((key) => `+ ${nameOf(key)} ${shownValue(key)}`),
+    ...removed.map((key) => `- ${nameOf(key)} ${shownValue(key)}`),
+    ...changed.map(({ before, after }) => `~ ${nameOf(after)} ${shownValue(before)} → ${shownValue(after)}`),
+  ]
+  return (
+    <section>
+      <h4>What it changed in the store</h4>
+      {lines.length === 0 ? (
+        <p class="quiet">Nothing.</p>
+      ) : (
+        <pre tabIndex={0} role="region" aria-label="What it changed in the store">
+          {lines.slice(0, most).join('\n')}
+          {lines.length > most && `\n… and ${lines.length - most} more keys`}
+        </pre>
+      )}
+    </section>
+  )
+}
+
+function nameOf({ key }: Key): string {
+  return excerpt(wordOf(key), 100)
+}
+
+function shownValue({ type, value, ...rest }: Key): string {
+  return `${excerpt(String(type), 20)} ${excerpt(wordOf(value ?? rest), 200)}`
+}

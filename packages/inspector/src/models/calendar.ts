@@ -1,0 +1,52 @@
+import { iso } from '../../../../src/kernel/instant.js'
+
+// A month as weeks of days, in UTC.
+
+const day = 86_400_000
+
+export interface CalendarDay {
+  /** Its midnight. */
+  readonly at: number
+  /** 1 to 31. */
+  readonly number: number
+}
+
+/** Midnight at the beginning of the month of an instant. */
+export function monthOf(at: number): number {
+  const midnight = at - modulo(at, day)
+  return midnight - (numberOf(midnight) - 1) * day
+}
+
+/** The first of the month so many months later, or earlier. */
+export function monthAfter(month: number, count: number): number {
+  let at = month
+  for (let step = 0; step < Math.abs(count); step++) at = monthOf(count > 0 ? at + 32 * day : at - day)
+  return at
+}
+
+/** Weeks from Monday to Sunday; days of other months are `undefined`. */
+export function weeksOf(month: number): readonly (readonly (CalendarDay | undefined)[])[] {
+  const next = monthAfter(month, 1)
+  const days: (CalendarDay | undefined)[] = Array.from({ length: weekdayOf(month) })
+  for (let at = month; at < next; at += day) days.push({ at, number: numberOf(at) })
+  while (days.length % 7 > 0) days.push(undefined)
+  return Array.from({ length: days.length / 7 }, (_, week) => days.slice(week * 7, week * 7 + 7))
+}
+
+/** `2030-01`. */
+export function monthName(month: number): string {
+  return iso(month).slice(0, -17)
+}
+
+function numberOf(midnight: number): number {
+  return Number(iso(midnight).slice(-16, -14))
+}
+
+/** Days since Monday. The first of January 1970 was a Thursday. */
+function weekdayOf(midnight: number): number {
+  return modulo(midnight / day + 3, 7)
+}
+
+function modulo(value: number, by: number): number {
+  return ((value % by) + by) % by
+}

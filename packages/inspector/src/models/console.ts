@@ -1,0 +1,139 @@
+import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
+import type { PortableString } from '../../../../src/kernel/portable.js'
+import type { Reply } from './wire.js'
+
+// A console of the store: what is typed as words, and what is answered as the command line shows it.
+
+/** A row of the reference. */
+export interface CommandRow {
+  readonly name: string
+  readonly usage: string
+  readonly summary?: string
+  readonly group: string
+  readonly flags: readonly string[]
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\u0007' }
+const inDouble = /\\x([\da-f]{2})|\\(.)|([^"\\]+)/giy
+const inSingle = /\\'|[^']/gy
+
+/**
+ * The words of a line: bare ones, and quoted ones as the command line of the store reads them, `"\xff\n"` and `'it''s'`.
+ * @returns `undefined` where a quote is open, or is followed by something else than a space
+ */
+export function wordsOf(line: string): readonly PortableString[] | undefined {
+  const words: Bytes[] = []
+  let at = 0
+  for (;;) {
+    while (/\s/.test(line[at] ?? '')) at++
+    if (at >= line.length) return words.map(portable)
+    let word = ''
+    while (at < line.length && !/\s/.test(line[at]!)) {
+      const quote = line[at]!
+      if (quote !== '"' && quote !== "'") {
+        const char = String.fromCodePoint(line.codePointAt(at)!)
+        word += utf8(char)
+        at += char.length
+        continue
+      }
+      const quoted = quote === '"' ? doubleQuoted(line, at + 1) : singleQuoted(line, at + 1)
+      if (quoted === undefined || !/^(?:\s|$)/.test(line.slice(quoted.end))) return undefined
+      word += quoted.bytes
+      at = quoted.end
+    }
+    words.push(word as Bytes)
+  }
+}
+
+interface Quoted {
+  readonly bytes: string
+  /** Behind the closing quote. */
+  readonly end: number
+}
+
+function doubleQuoted(line: string, start: number): Quoted | undefined {
+  let bytes = ''
+  inDouble.lastIndex = start
+  let end = start
+  for (let match = inDouble.exec(line); match !== null; match = inDouble.exec(line)) {
+    const [, hex, escaped, plain] = match
+    if (hex !== undefined) bytes += String.fromCharCode(Number.parseInt(hex, 16))
+    else bytes += utf8(plain ?? escapes[escaped!] ?? escaped!)
+    end = inDouble.lastIndex
+  }
+  return line[end] === '"' ? { bytes, end: end + 1 } : undefined
+}
+
+function singleQuoted(line: string, start: number): Quoted | undefined {
+  let plain = ''
+  inSingle.lastIndex = start
+  let end = start
+  for (let match = inSingle.exec(line); match !== null; match = inSingle.exec(line)) {
+    plain += match[0] === "\\'" ? "'" : match[0]
+    end = inSingle.lastIndex
+  }
+  return line[end] === "'" ? { bytes: utf8(plain), end: end + 1 } : undefined
+}
+
+function portable(bytes: Bytes): PortableString {
+  return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
+}
+
+/** Words that are answered without quotes, by the command that answers with them. */
+const bareAnswers: Readonly<Record<string, RegExp>> = { TYPE: /./s, PING: /^PONG$/ }
+
+/** Whether an answer is a word of the protocol rather than a value: the wire tells them alike. */
+export function isStatus(reply: Reply, [name = '', ...rest]: readonly PortableString[], row?: CommandRow): boolean {
+  if (typeof reply !== 'string') return false
+  const bare = bareAnswers[String(name).toUpperCase()]
+  if (bare !== undefined) return rest.length === (bare === bareAnswers.PING ? 0 : 1) && bare.test(reply)
+  return reply === 'OK' && !(row?.flags.includes('read') ?? false)
+}
+
+/** An answer as the command line of the store shows it. */
+export function replyText(reply: Reply, isBare = false, indent = ''): string {
+  if (reply === null) return '(nil)'
+  if (typeof reply === 'number') return `(integer) ${reply}`
+  if (typeof reply === 'string') return isBare ? reply : quoted(utf8(reply))
+  if (!Array.isArray(reply)) return `(integer) ${(reply as { integer: string }).integer}`
+  if (reply.length === 0) return '(empty array)'
+  const width = String(reply.length).length
+  const deeper = indent + ' '.repeat(width + 2)
+  const rows = (reply as readonly Reply[]).map(
+    (item, at) => `${String(at + 1).padStart(width)}) ${replyText(item, false, deeper)}`,
+  )
+  return rows.join(`\n${indent}`)
+}
+
+const shownBytes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\b': '\\b',
+  '\u0007': '\\a',
+}
+
+function quoted(bytes: string): string {
+  const shown = bytes.replace(/["\\]|[^ -~]/g, (byte) => {
+    return shownBytes[byte] ?? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`
+  })
+  return `"${shown}"`
+}
+
+/** The row of the command that a line begins with; the longest name, for those that are two words. */
+export function rowOf(rows: readonly CommandRow[], line: string): CommandRow | undefined {
+  const upper = `${line.trim().toUpperCase().replace(/\s+/g, ' ')} `
+  let found: CommandRow | undefined
+  for (const row of rows)
+    if (upper.startsWith(`${row.name} `) && row.name.length > (found?.name.length ?? 0)) found = row
+  return found
+}
+
+/** Commands that a line may become, at most so many. */
+export function completions(rows: readonly CommandRow[], line: string, most = 8): readonly CommandRow[] {
+  const upper = line.trimStart().toUpperCase().replace(/\s+/g, ' ')
+  if (upper === '') return []
+  return rows.filter(({ name }) => name.startsWith(upper) && name !== upper).slice(0, most)
+}

@@ -1,0 +1,135 @@
+import type { PortableString } from '../../../../src/kernel/portable.js'
+import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { Word } from './wire.js'
+
+// How a value of each type is shown as rows, and which commands change it. They run one after the other.
+
+export type CommandLine = readonly Word[]
+/** The cells of a row. */
+export type Cells = readonly PortableString[]
+
+export interface RowEditing<K extends DumpedKey = DumpedKey> {
+  /** What the cells are. */
+  readonly columns: readonly string[]
+  /** Cells that a row keeps: its index, its id. */
+  readonly fixed: number
+  rows(value: K): readonly Cells[]
+  /** Deadline of a row, virtual milliseconds. */
+  deadline?(value: K, row: number): number | undefined
+  /** Absent where a row cannot be changed. */
+  change?(key: PortableString, before: Cells, after: Cells): readonly CommandLine[]
+  remove(key: PortableString, row: Cells): readonly CommandLine[]
+  /** What the cells of a new row are, without those that the store gives. */
+  readonly fresh: readonly string[]
+  add(key: PortableString, cells: Cells): readonly CommandLine[]
+}
+
+type Typed<T extends DumpedKey['type']> = Extract<DumpedKey, { type: T }>
+
+function editing<T extends DumpedKey['type']>(row: RowEditing<Typed<T>>): RowEditing {
+  return row as unknown as RowEditing
+}
+
+/** No element of a list is like this: what is to be removed is made so first, because LREM finds values and not places. */
+const removed = 'stuntdouble: this element is removed'
+
+/** Types that are shown as rows. Strings and documents are texts. */
+export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>> = {
+  list: editing<'list'>({
+    columns: ['index', 'element'],
+    fixed: 1,
+    rows: ({ elements }) => elements.map((element, index) => [String(index), element]),
+    change: (key, [index = ''], [, element = '']) => [['LSET', key, index, element]],
+    remove: (key, [index = '']) => [
+      ['LSET', key, index, removed],
+      ['LREM', key, '1', removed],
+    ],
+    fresh: ['element'],
+    add: (key, [element = '']) => [['RPUSH', key, element]],
+  }),
+  set: editing<'set'>({
+    columns: ['member'],
+    fixed: 0,
+    rows: ({ members }) => members.map((member) => [member]),
+    change: (key, [before = ''], [after = '']) => [
+      ['SADD', key, after],
+      ['SREM', key, before],
+    ],
+    remove: (key, [member = '']) => [['SREM', key, member]],
+    fresh: ['member'],
+    add: (key, [member = '']) => [['SADD', key, member]],
+  }),
+  zset: editing<'zset'>({
+    columns: ['member', 'score'],
+    fixed: 0,
+    rows: ({ members }) => members,
+    // First what may be refused: a score that is no number.
+    change: (key, [before = ''], [after = '', score = '']) => [
+      ['ZADD', key, score, after],
+      ...(isSame(before, after) ? [] : [['ZREM', key, before]]),
+    ],
+    remove: (key, [member = '']) => [['ZREM', key, member]],
+    fresh: ['member', 'score'],
+    add: (key, [member = '', score = '']) => [['ZADD', key, score, member]],
+  }),
+  hash: editing<'hash'>({
+    columns: ['field', 'value'],
+    fixed: 0,
+    rows: ({ fields }) => fields.map(([field, value]) => [field, value]),
+    deadline: ({ fields }, row) => fields[row]?.[2],
+    change: (key, [before = ''], [after = '', value = '']) => [
+      ['HSET', key, after, value],
+      ...(isSame(before, after) ? [] : [['HDEL', key, before]]),
+    ],
+    remove: (key, [field = '']) => [['HDEL', key, field]],
+    fresh: ['field', 'value'],
+    add: (key, [field = '', value = '']) => [['HSET', key, field, value]],
+  }),
+  stream: editing<'stream'>({
+    columns: ['id', 'fields'],
+    fixed: 2,
+    rows: ({ entries }) => entries.map(([id, ...words]) => [id!, pairsOf(words)]),
+    remove: (key, [id = '']) => [['XDEL', key, id]],
+    fresh: ['field', 'value'],
+    add: (key, [field = '', value = '']) => [['XADD', key, '*', field, value]],
+  }),
+}
+
+function isSame(one: PortableString, other: PortableString): boolean {
+  return typeof one === 'string' ? one === other : typeof other === 'object' && one.base64 === other.base64
+}
+
+function pairsOf(words: readonly PortableString[]): string {
+  const shown = words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word)))
+  return shown.flatMap((word, at) => (at % 2 === 0 ? [`${word}: ${shown[at + 1] ?? ''}`] : [])).join(', ')
+}
+
+/** What replaces a text. Its deadline stays. */
+export function writing({ key, type }: DumpedKey, text: PortableString): CommandLine {
+  return type === 'json' ? ['JSON.SET', key, '$', text] : ['SET', key, text, 'KEEPTTL']
+}
+
+/** A deadline in so many seconds; none where nothing is given. */
+export function expiring(key: PortableString, seconds: string): CommandLine {
+  return seconds.trim() === '' ? ['PERSIST', key] : ['PEXPIRE', key, String(Math.round(Number(seconds) * 1000))]
+}
+
+/** What makes a new key of each type with one thing in it. */
+export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, value: string) => CommandLine>> = {
+  string: (key, value) => ['SET', key, value],
+  list: (key, value) => ['RPUSH', key, value],
+  hash: (key, value) => ['HSET', key, 'field', value],
+  set: (key, value) => ['SADD', key, value],
+  zset: (key, value) => ['ZADD', key, '0', value],
+  stream: (key, value) => ['XADD', key, '*', 'field', value],
+  json: (key, value) => ['JSON.SET', key, '$', value],
+  search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
+}
+
+/** Digits of bytes as they are typed, `ff 00`, as they travel; `undefined` where they are none. */
+export function bytesOfHex(digits: string): PortableString | undefined {
+  const plain = digits.replace(/^0x|\s+/g, '')
+  if (!/^(?:[\da-f]{2})*$/i.test(plain)) return undefined
+  const pairs = plain.match(/../g) ?? []
+  return { base64: btoa(String.fromCharCode(...pairs.map((pair) => Number.parseInt(pair, 16)))) }
+}

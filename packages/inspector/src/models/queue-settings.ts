@@ -1,0 +1,188 @@
+import type { EntryOf } from '../../../../src/kernel/traffic.js'
+import type { MessageAt } from './message-story.js'
+
+// What stays in force in the queue until it is changed: lanes, flow-control keys, schedules, groups.
+
+type Setting = EntryOf<'setting'>
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A FIFO queue. */
+export interface LaneAt {
+  readonly name: string
+  readonly region?: string | undefined
+  readonly parallelism: number
+  readonly paused: boolean
+  /** Messages in it that have not ended. */
+  readonly messages: readonly MessageAt[]
+}
+
+/** A flow-control key with the limits that were in force. */
+export interface FlowKeyAt {
+  readonly name: string
+  readonly region?: string | undefined
+  readonly parallelism?: number
+  readonly rate?: number
+  /** Seconds. */
+  readonly period?: number
+  readonly pinned: boolean
+  readonly paused: boolean
+  readonly running: readonly MessageAt[]
+  readonly held: readonly MessageAt[]
+}
+
+export interface ScheduleAt {
+  readonly id: string
+  readonly region?: string | undefined
+  readonly cron: string
+  readonly to: string
+  readonly paused: boolean
+  /** A state brought it: what it did before is not in the log. */
+  readonly imported?: true
+  /** When it was triggered, oldest first. */
+  readonly fired: readonly number[]
+  /** Its last trigger published nothing: why. */
+  readonly error?: string
+}
+
+/** A url group, as far as messages tell. */
+export interface GroupAt {
+  readonly name: string
+  readonly endpoints: readonly string[]
+  readonly messages: number
+}
+
+export function lanesOf(
+  settings: readonly Setting[],
+  messages: readonly MessageAt[],
+  live: readonly MessageAt[],
+): readonly LaneAt[] {
+  const lanes = new Map<string, Writable<LaneAt>>()
+  const opened = (name: string, region: string | undefined) => {
+    const key = `${region ?? ''} ${name}`
+    const lane = lanes.get(key) ?? { name, region, parallelism: 1, paused: false, messages: [] }
+    lanes.set(key, lane)
+    return lane
+  }
+  const deleted = new Map<string, number>()
+  for (const { of, name, region, change, value = {}, seq } of settings) {
+    if (of !== 'queue') continue
+    if (change === 'deleted') {
+      const key = `${region ?? ''} ${name}`
+      lanes.delete(key)
+      deleted.set(key, seq)
+    } else if (change === 'set') {
+      const { parallelism = 1, paused = false } = value as { parallelism?: number; paused?: boolean }
+      Object.assign(opened(name, region), { parallelism, paused })
+    } else opened(name, region).paused = change === 'paused'
+  }
+  // A message opens the queue that it names.
+  for (const { story } of messages) {
+    const { queue } = story.said
+    if (queue !== undefined && story.first.seq > (deleted.get(`${story.region ?? ''} ${queue}`) ?? 0))
+      opened(queue, story.region)
+  }
+  const standing = groupedBy(live, ({ story: { said, region } }) => said.queue && `${region ?? ''} ${said.queue}`)
+  for (const [key, lane] of lanes) lane.messages = standing.get(key) ?? []
+  return [...lanes.values()]
+}
+
+export function flowKeysOf(
+  settings: readonly Setting[],
+  messages: readonly MessageAt[],
+  live: readonly MessageAt[],
+): readonly FlowKeyAt[] {
+  const keys = new Map<string, Writable<FlowKeyAt>>()
+  const opened = (name: string, region: string | undefined) => {
+    const id = `${region ?? ''} ${name}`
+    const key = keys.get(id) ?? { name, region, pinned: false, paused: false, running: [], held: [] }
+    keys.set(id, key)
+    return key
+  }
+  for (const { of, name, region, change, value } of settings) {
+    if (of !== 'flow-control') continue
+    const key = opened(name, region)
+    if (change === 'limited' || change === 'pinned') {
+      const { parallelism, rate, period } = (value ?? {}) as Partial<FlowKeyAt>
+      Object.assign(key, { parallelism, rate, period, pinned: change === 'pinned' || key.pinned })
+    } else if (change === 'paused' || change === 'resumed') key.paused = change === 'paused'
+    else if (change === 'unpinned') key.pinned = false
+  }
+  for (const { story } of messages) {
+    const { flowControlKey } = story.said
+    if (flowControlKey !== undefined) opened(flowControlKey, story.region)
+  }
+  const standing = groupedBy(
+    live,
+    ({ story: { said, region } }) => said.flowControlKey && `${region ?? ''} ${said.flowControlKey}`,
+  )
+  for (const [id, key] of keys) {
+    const here = standing.get(id) ?? []
+    key.running = here.filter(({ state }) => state === 'ACTIVE')
+    key.held = here.filter(({ heldBy }) => heldBy === key.name)
+  }
+  return [...keys.values()]
+}
+
+/** Changes of a schedule that are its firing. */
+export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fired-by-hand'])
+
+/** @param log settings from before the queue became what it is, too */
+export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
+  const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
+  const imports = importsIn(log)
+  for (const { of, name: id, region, change, value, at, seq } of settings) {
+    if (of !== 'schedule') continue
+    const key = `${region ?? ''} ${id}`
+    if (change === 'created' || change === 'replaced') {
+      const { cron, to, paused } = value as { cron: string; to: string; paused: boolean }
+      schedules.set(key, { id, region, cron, to, paused, fired: [], ...(imports.has(seq) && { imported: true }) })
+      continue
+    }
+    const known = schedules.get(key)
+    if (change === 'deleted') schedules.delete(key)
+    else if (known === undefined) continue
+    else if (change === 'paused' || change === 'resumed') known.paused = change === 'paused'
+    else if (change === 'refused') known.error = String(value?.reason)
+    else if (triggers.has(change)) {
+      known.fired.push(at)
+      delete known.error
+    }
+  }
+  return [...schedules.values()]
+}
+
+/** Entries that a load wrote: the settings of a state follow its own entry at once, and nobody asked for them. */
+function importsIn(settings: readonly Setting[]): ReadonlySet<number> {
+  const found = new Set<number>()
+  let last: Setting | undefined
+  for (const setting of settings) {
+    const { of, change, seq, at, cause } = setting
+    if (of === 'service') last = change === 'loaded' ? setting : undefined
+    else if (last !== undefined && seq === last.seq + 1 && at === last.at && cause === undefined) {
+      found.add(seq)
+      last = setting
+    } else last = undefined
+  }
+  return found
+}
+
+export function groupsOf(messages: readonly MessageAt[]): readonly GroupAt[] {
+  const groups = groupedBy(messages, ({ story }) => story.said.urlGroup)
+  return [...groups].map(([name, members]) => ({
+    name,
+    endpoints: [...new Set(members.map(({ story }) => story.said.url))],
+    messages: members.length,
+  }))
+}
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined) continue
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

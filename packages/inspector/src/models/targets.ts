@@ -1,0 +1,69 @@
+import type { PortableString } from '../../../../src/kernel/portable.js'
+import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+
+/** Where a fault may strike what an entry tells of, when it comes again. */
+export interface Target {
+  /** For people. */
+  readonly label: string
+  readonly on: string
+  readonly match: Readonly<Record<string, string>>
+}
+
+/** What can be struck of an entry of each type. */
+const targets: Readonly<Record<string, (entry: never) => readonly Target[]>> = {
+  published: ofMessage,
+  attempt: ofMessage,
+  message: ofMessage,
+  'flow-control': ofMessage,
+  request: ({ service, url, method }: EntryOf<'request'>) => [
+    {
+      label: `the next ${method} of the ${service} like this one`,
+      on: `${service}.request`,
+      match: { method, url: withoutQuery(url) },
+    },
+  ],
+  command: ({ argv }: { readonly argv: readonly PortableString[] }) => {
+    const [name, key] = argv
+    if (typeof name !== 'string') return []
+    const ofCommand = { label: `the next ${name.toUpperCase()}`, on: 'store.command', match: { command: name } }
+    if (typeof key !== 'string' || key === '') return [ofCommand]
+    const match = { command: name, key: key.replace(/[*?[\]\\^]/g, '\\$&') }
+    return [{ label: `the next ${name.toUpperCase()} of this key`, on: 'store.command', match }, ofCommand]
+  },
+  call: ({ url, method }: EntryOf<'call'>) => [
+    { label: `the next ${method} of the app like this one`, on: 'app.call', match: { method, url: withoutQuery(url) } },
+  ],
+  setting: ({ of, name }: EntryOf<'setting'>) =>
+    of === 'schedule'
+      ? [{ label: 'the next slot of this schedule', on: 'schedule.fire', match: { scheduleId: name } }]
+      : [],
+  step: ({ runId, stepName }: EntryOf<'step'>) => [
+    { label: 'this step of the run', on: 'workflow.step', match: { runId, step: stepName } },
+  ],
+  wait: ({ runId, stepName }: EntryOf<'wait'>) => [
+    { label: 'this wait of the run', on: 'workflow.wait', match: { runId, step: stepName } },
+  ],
+}
+
+interface OfMessage {
+  readonly messageId: string
+  readonly kind?: MessageKind
+  readonly url?: string
+}
+
+function ofMessage({ messageId, kind, url }: OfMessage): readonly Target[] {
+  const on = kind === undefined || kind === 'message' ? 'queue.delivery' : 'queue.callback'
+  const next = { label: 'the next attempt of this message', on, match: { messageId } }
+  if (url === undefined) return [next]
+  return [next, { label: 'the next attempt to this url', on, match: { url: withoutQuery(url) } }]
+}
+
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '')
+}
+
+/** Where a fault may strike because of an entry, the nearest first. */
+export function targetsOf(entry: TraceEntry | undefined): readonly Target[] {
+  return entry === undefined ? [] : (targets[entry.type]?.(entry as never) ?? [])
+}

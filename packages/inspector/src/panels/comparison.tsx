@@ -1,0 +1,131 @@
+import type { JSX } from 'preact'
+import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import { shownKey } from '../models/key-tree.js'
+import { idOf, type KeyDifference, keyDifference } from '../models/store.js'
+import type { Control } from '../source.js'
+import type { View } from '../view.js'
+import { useAsked } from './asked.js'
+import { modelsOf } from './models-of.js'
+import { Failure, Moment, Most, Name } from './parts.js'
+import { Sides } from './store-difference.js'
+
+interface WorldSummary {
+  readonly now: number
+  readonly keys: readonly DumpedKey[]
+  /** Messages that have not ended, by their url. */
+  readonly messages: Readonly<Record<string, number>>
+  readonly deadLetters: number
+}
+
+interface ComparisonProps {
+  readonly view: View
+  readonly control: Control
+  /** Name of the other tenant. */
+  readonly other: string
+}
+
+/** Two worlds side by side: their time, their messages, and the keys that differ. */
+export function Comparison({ view, control, other }: ComparisonProps): JSX.Element {
+  const theirs = control.of(other).control!
+  const asked = useAsked<readonly [WorldSummary, WorldSummary]>(
+    () => Promise.all([summaryOf(control), summaryOf(theirs)]),
+    [control, other, view.entries.value.length, modelsOf(view).store.value.model.size],
+  )
+  const [one, two] = asked.value ?? []
+  if (one === undefined || two === undefined) return <Failure of={asked} />
+  const urls = [...new Set([...Object.keys(one.messages), ...Object.keys(two.messages)])].sort()
+  const differences = differencesOf(one.keys, two.keys)
+  return (
+    <section aria-label={`Comparison of ${control.tenant} and ${other}`}>
+      <h2>
+        <Name of={control.tenant} /> and <Name of={other} />
+      </h2>
+      <table class="pn-rows">
+        <thead>
+          <tr>
+            <th scope="col">what</th>
+            <th scope="col">
+              <Name of={control.tenant} />
+            </th>
+            <th scope="col">
+              <Name of={other} />
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">time</th>
+            <td>
+              <Moment at={one.now} />
+            </td>
+            <td>
+              <Moment at={two.now} />
+            </td>
+          </tr>
+          <Row name="keys" one={one.keys.length} two={two.keys.length} />
+          {urls.slice(0, 50).map((url) => (
+            <Row key={url} name={`messages to ${url}`} one={one.messages[url] ?? 0} two={two.messages[url] ?? 0} />
+          ))}
+          <Row name="dead letters" one={one.deadLetters} two={two.deadLetters} />
+        </tbody>
+      </table>
+      <p>
+        {differences.length === 0
+          ? 'Both stores hold the same.'
+          : `${differences.length} ${differences.length === 1 ? 'key differs' : 'keys differ'}, ${control.tenant} first:`}
+      </p>
+      <Most items={differences} of="keys" most={100}>
+        {(shown) => (
+          <ul class="pn-diff">
+            {shown.map((difference) => (
+              <li key={idOf(difference.key)}>
+                <Name of={shownKey(difference.key)} />{' '}
+                <small>
+                  {difference.after === undefined && `only in ${control.tenant}`}
+                  {difference.before === undefined && `only in ${other}`}
+                </small>
+                <Sides {...difference} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Most>
+    </section>
+  )
+}
+
+function Row({ name, one, two }: { readonly name: string; readonly one: number; readonly two: number }): JSX.Element {
+  return (
+    <tr class={one === two ? '' : 'pn-differs'}>
+      <th scope="row">
+        <Name of={name} />
+      </th>
+      <td>{one}</td>
+      <td>{two}</td>
+    </tr>
+  )
+}
+
+async function summaryOf(control: Control): Promise<WorldSummary> {
+  const [clock, store, messages, letters] = await Promise.all([
+    control.ask('GET', '/clock') as Promise<{ milliseconds: number }>,
+    control.ask('GET', '/store/dump') as Promise<{ keys: readonly DumpedKey[] }>,
+    control.ask('GET', '/queue/messages?limit=10000') as Promise<readonly { url: string }[]>,
+    control.ask('GET', '/queue/dead-letters?limit=10000') as Promise<readonly unknown[]>,
+  ])
+  const counts = new Map<string, number>()
+  for (const { url } of messages) counts.set(url, (counts.get(url) ?? 0) + 1)
+  return {
+    now: clock.milliseconds,
+    keys: store.keys,
+    // Not by assignment: a url may be __proto__.
+    messages: Object.fromEntries(counts),
+    deadLetters: letters.length,
+  }
+}
+
+function differencesOf(before: readonly DumpedKey[], after: readonly DumpedKey[]): readonly KeyDifference[] {
+  const [old, fresh] = [before, after].map((keys) => new Map(keys.map((key) => [idOf(key.key), key] as const)))
+  const ids = new Set([...old!.keys(), ...fresh!.keys()])
+  return [...ids].flatMap((id) => keyDifference(old!.get(id), fresh!.get(id)))
+}

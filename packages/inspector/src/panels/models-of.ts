@@ -1,0 +1,89 @@
+import { computed, type ReadonlySignal } from '@preact/signals'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { type QueueAt, QueueModel } from '../models/queue.js'
+import { type Point, StoreModel } from '../models/store.js'
+import type { View } from '../view.js'
+
+/** What the panels of one page share. */
+export interface Models {
+  readonly store: ReadonlySignal<{ readonly model: StoreModel }>
+  readonly queue: ReadonlySignal<QueueAt>
+  /** Where the panels look. */
+  readonly point: ReadonlySignal<Point>
+  /** One looks at the world as it is: it can be changed. */
+  readonly isPresent: ReadonlySignal<boolean>
+  /** Back to the present. */
+  present(): void
+}
+
+const known = new WeakMap<View, Models>()
+
+export function modelsOf(view: View): Models {
+  let models = known.get(view)
+  if (models === undefined) {
+    models = made(view)
+    known.set(view, models)
+  }
+  return models
+}
+
+function made(view: View): Models {
+  const now = computed(() => view.facts.value?.now ?? view.entries.value.at(-1)?.at ?? 0)
+  const point = computed((): Point => {
+    const at = view.instant.value
+    if (at === undefined) return { seq: Number.POSITIVE_INFINITY, at: now.value }
+    // Of several entries at one instant, the selected one is where one looks.
+    const selected = view.entry(view.selectedSeq.value)
+    return { seq: selected?.at === at ? selected.seq : Number.POSITIVE_INFINITY, at }
+  })
+  const changes = growing(
+    view,
+    () => view.changes.value,
+    () => new StoreModel(),
+    (model, fresh) => model.add(fresh),
+  )
+  const entries = growing(
+    view,
+    () => view.entries.value,
+    () => new QueueModel(),
+    (model, fresh: readonly TraceEntry[]) => model.add(fresh),
+  )
+  return {
+    store: changes,
+    queue: computed(() => entries.value.model.at(point.value)),
+    point,
+    isPresent: computed(() => view.instant.value === undefined),
+    present() {
+      view.instant.value = undefined
+    },
+  }
+}
+
+/** A model that takes what is new of a list, and begins anew where the list does. */
+function growing<T extends { readonly seq: number }, M>(
+  view: View,
+  list: () => readonly T[],
+  begin: () => M,
+  add: (model: M, fresh: readonly T[]) => void,
+): ReadonlySignal<{ readonly model: M }> {
+  let model = begin()
+  let taken: readonly T[] = []
+  let world = view.world.peek()
+  return computed(() => {
+    const items = list()
+    // The older half of a long log is dropped: what is left begins with another number.
+    if (world !== view.world.value || (taken.length > 0 && items[0]?.seq !== taken[0]!.seq)) {
+      world = view.world.value
+      model = begin()
+      taken = []
+    }
+    const before = taken
+    add(
+      model,
+      items.filter((item, at) => item !== before[at]),
+    )
+    taken = items
+    // A new object, so that whoever reads it is told.
+    return { model }
+  })
+}

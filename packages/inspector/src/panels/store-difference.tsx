@@ -1,0 +1,131 @@
+import type { JSX } from 'preact'
+import type { PortableString } from '../../../../src/kernel/portable.js'
+import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import { rowEditing } from '../models/edits.js'
+import { shownKey } from '../models/key-tree.js'
+import type { KeyDifference, Point } from '../models/store.js'
+import type { Range, View } from '../view.js'
+import { kept } from './kept.js'
+import { modelsOf } from './models-of.js'
+import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
+
+interface StoreDifferenceProps {
+  readonly view: View
+  readonly onChoose: (key: PortableString) => void
+}
+
+/** What the event at which one looks has changed, or what has changed since an instant that was marked. */
+export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.Element {
+  const { store, point } = modelsOf(view)
+  const mark = kept<Point | undefined>(view, 'mark', undefined)
+  const here = point.value
+  const range = view.range.value
+  const isSpan = mark.value !== undefined || range !== undefined
+  const event = isSpan ? undefined : eventAt(view, here)
+  const [from, to] =
+    mark.value !== undefined
+      ? inOrder(mark.value, here)
+      : range !== undefined
+        ? endsOf(range)
+        : [event?.before, event?.point]
+  const differences = from === undefined || to === undefined ? [] : store.value.model.difference(from, to)
+  return (
+    <section class="pn-difference" aria-label="Difference">
+      <h2>Difference</h2>
+      <p class="pn-line">
+        {from === undefined || to === undefined ? (
+          'Nothing has changed the store up to here.'
+        ) : event !== undefined ? (
+          <>
+            by the event <EntryLink view={view} seq={event.point.seq} /> at <Moment at={event.point.at} />
+          </>
+        ) : (
+          <>
+            from <Moment at={from.at} /> to <Moment at={to.at} />
+          </>
+        )}{' '}
+        <button
+          type="button"
+          onClick={() => {
+            // What comes later at this instant is behind the mark.
+            const seq = Math.min(here.seq, view.entries.value.at(-1)?.seq ?? 0)
+            mark.value = mark.value === undefined ? { seq, at: here.at } : undefined
+          }}
+        >
+          {mark.value === undefined ? 'Compare from here' : 'Forget this instant'}
+        </button>
+      </p>
+      {isSpan && differences.length === 0 && <p class="pn-none">Nothing is different.</p>}
+      <Most items={differences} of="keys" most={100}>
+        {(shown) => (
+          <ul class="pn-diff">
+            {shown.map((difference) => (
+              <li key={shownKey(difference.key)} class={wordFor(difference)}>
+                <button type="button" class="pn-link" onClick={() => onChoose(difference.key)}>
+                  <Bytes value={difference.key} />
+                </button>{' '}
+                <small>{wordFor(difference)}</small>
+                <Sides {...difference} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Most>
+    </section>
+  )
+}
+
+/** Before the first and after the last instant of a range. */
+function endsOf({ from, to }: Range): readonly [Point, Point] {
+  const seq = Number.POSITIVE_INFINITY
+  return [
+    { seq, at: from - 1 },
+    { seq, at: to },
+  ]
+}
+
+function inOrder(one: Point, other: Point): readonly [Point, Point] {
+  return one.at < other.at || (one.at === other.at && one.seq <= other.seq) ? [one, other] : [other, one]
+}
+
+/** The last event up to a point that changed the store; the pinned one, whatever it did. */
+function eventAt(view: View, point: Point): { readonly point: Point; readonly before: Point } | undefined {
+  const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.model.lastChange(point)
+  if (pinned === undefined) return undefined
+  const previous = view.entries.value.findLast((entry) => entry.seq < pinned.seq)
+  return {
+    point: { seq: pinned.seq, at: pinned.at },
+    before: { seq: pinned.seq - 1, at: previous?.at ?? pinned.at - 1 },
+  }
+}
+
+function wordFor({ before, after }: KeyDifference): string {
+  return before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
+}
+
+export function Sides({ before, after }: KeyDifference): JSX.Element {
+  return (
+    <div class="pn-sides">
+      {before && (
+        <div>
+          <small>before</small>
+          <pre>{contentOf(before)}</pre>
+        </div>
+      )}
+      {after && (
+        <div>
+          <small>after</small>
+          <pre>{contentOf(after)}</pre>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** A value as a few lines. */
+function contentOf(key: DumpedKey): string {
+  const rows = rowEditing[key.type]?.rows(key).map((cells) => cells.map(shownKey).join('  '))
+  const text = rows?.join('\n') ?? shownKey((key as { value: PortableString }).value)
+  const deadline = key.expiresAt === undefined ? '' : `\nexpires ${shownTime(key.expiresAt)}`
+  return (text.length > 1000 ? `${text.slice(0, 1000)}…` : text) + deadline
+}

@@ -1,0 +1,49 @@
+import { toArray } from '../../../src/kernel/bytes.js'
+import { parsedJson } from '../../../src/kernel/parsed-json.js'
+import { bytesOf, type PortableString } from '../../../src/kernel/portable.js'
+
+/** A body as a trace has it. */
+export type PortableBody = PortableString | { readonly cut: PortableString; readonly size: number } | null | undefined
+
+/** Bytes as one reads them. */
+export interface Reading {
+  /** Absent for bytes that are not text. */
+  readonly text?: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Bytes that it had, of which only the first were recorded. */
+  readonly cutFrom?: number
+}
+
+export function readBody(body: PortableBody): Reading | undefined {
+  if (body === null || body === undefined) return undefined
+  if (typeof body === 'object' && 'cut' in body) return { ...readBody(body.cut)!, cutFrom: body.size }
+  return { ...(typeof body === 'string' && { text: body }), bytes: toArray(bytesOf(body)) }
+}
+
+/** JSON laid out; `undefined` for what is none, or would lose digits when it is written again. */
+export function laidOut(text: string): string | undefined {
+  if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return undefined
+  const value = parsedJson(text)
+  return value === undefined ? undefined : JSON.stringify(value, null, 2)
+}
+
+/** One line for sixteen bytes: their place, their digits, and their characters. */
+export function hexLines(bytes: Uint8Array, most: number): string {
+  const lines: string[] = []
+  for (let from = 0; from < Math.min(bytes.length, most); from += 16) {
+    const part = [...bytes.subarray(from, Math.min(from + 16, most))]
+    const digits = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    const chars = part.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('')
+    lines.push(`${from.toString(16).padStart(8, '0')}  ${digits.padEnd(47)}  ${chars}`)
+  }
+  return lines.join('\n')
+}
+
+/** A word of a command, or a key, as one would type it. */
+export function wordOf(value: unknown): string {
+  if (typeof value !== 'string') {
+    const { base64 } = (value ?? {}) as { base64?: unknown }
+    return typeof base64 === 'string' ? `base64:${base64}` : (JSON.stringify(value) ?? '')
+  }
+  return /^[^\s"'\\]+$/.test(value) ? value : JSON.stringify(value)
+}

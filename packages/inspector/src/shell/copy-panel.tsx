@@ -1,0 +1,123 @@
+import { signal, useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type * as forms from '../../../../src/report/copy/forms.js'
+import type { CopyContext, Selection } from '../../../../src/report/copy/selection.js'
+import { multiLine } from '../../../../src/report/safe-text.js'
+import type { PageState } from '../page-state.js'
+
+interface Choice {
+  readonly name: string
+  readonly selection: Selection
+}
+
+/** The forms are asked for when somebody wants to copy. */
+const known = signal<typeof forms | undefined>(undefined)
+const problem = signal<string | undefined>(undefined)
+
+function ask(): void {
+  import('../../../../src/report/copy/forms.js').then(
+    (loaded) => {
+      known.value = loaded
+    },
+    (error) => {
+      problem.value = error instanceof Error ? error.message : String(error)
+    },
+  )
+}
+
+/** What is selected, as something to paste elsewhere. */
+export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
+  useEffect(ask, [])
+  if (known.value === undefined) return <p class="quiet">{problem.value ?? 'Loading.'}</p>
+  return <Copying page={page} {...known.value} />
+}
+
+function Copying({ page, copyForms, formsFor }: typeof forms & { readonly page: PageState }): JSX.Element {
+  const { view } = page
+  const wanted = useSignal({ choice: '', form: '' })
+  const done = useSignal('')
+  const choices = choicesOf(page).filter(({ selection }) => formsFor(selection).length > 0)
+  const choice = choices.find(({ name }) => name === wanted.value.choice) ?? choices[0]
+  if (choice === undefined) {
+    return <p class="quiet">Choose an entry or a range: here it stands as a test, a scenario or a command.</p>
+  }
+  const fitting = formsFor(choice.selection)
+  const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyForms[0]!
+  const { name: _, now: __, mode: ___, canGoOn: ____, ...context } = view.facts.value ?? { name: '', now: 0 }
+  const text = multiLine(form.of(choice.selection, context as CopyContext))
+  const copy = async (): Promise<void> => {
+    done.value = await navigator.clipboard.writeText(text).then(
+      () => 'Copied.',
+      () => 'The browser does not let the page write there: select the text and copy it.',
+    )
+  }
+  return (
+    <section aria-label="Copy">
+      <div class="tools">
+        <label>
+          What{' '}
+          <select
+            value={choice.name}
+            onChange={({ currentTarget }) => {
+              wanted.value = { ...wanted.value, choice: currentTarget.value }
+              done.value = ''
+            }}
+          >
+            {choices.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          As{' '}
+          <select
+            value={form.name}
+            onChange={({ currentTarget }) => {
+              wanted.value = { ...wanted.value, form: currentTarget.value }
+              done.value = ''
+            }}
+          >
+            {fitting.map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+        <span role="status">{done.value}</span>
+      </div>
+      <pre class="copied" tabIndex={0} role="region" aria-label="What is copied">
+        {text}
+      </pre>
+    </section>
+  )
+}
+
+/** The entry that is selected, its message, and the range. */
+function choicesOf({ view }: PageState): readonly Choice[] {
+  const entries = view.entries.value
+  const entry = view.entry(view.selectedSeq.value)
+  const range = view.range.value
+  const choices: Choice[] = []
+  if (entry !== undefined) {
+    choices.push({ name: `entry #${entry.seq}`, selection: { entries, entry: entry.seq } })
+    const { messageId } = entry
+    if (typeof messageId === 'string') {
+      choices.push({ name: 'its message, with all that became of it', selection: { entries, message: messageId } })
+    }
+  }
+  const within = range === undefined ? [] : entries.filter(({ at }) => at >= range.from && at <= range.to)
+  if (within.length > 0) {
+    choices.push({ name: 'the range', selection: { entries, range: [within[0]!.seq, within.at(-1)!.seq] } })
+  } else if (entries.length > 0 && entries.length <= mostOfAll) {
+    choices.push({ name: 'everything', selection: { entries, range: [entries[0]!.seq, entries.at(-1)!.seq] } })
+  }
+  return choices
+}
+
+/** A longer log nobody pastes. */
+const mostOfAll = 500

@@ -1,0 +1,124 @@
+import type { JSX } from 'preact'
+import { counted } from '../../../../src/kernel/counted.js'
+import { formatDuration } from '../../../../src/kernel/duration.js'
+import { multiLine, plainText } from '../../../../src/report/safe-text.js'
+import type { PageState } from '../page-state.js'
+import { shownDate, shownTime } from '../shown.js'
+import type { View } from '../view.js'
+import { droppedText } from '../words.js'
+import { themes } from './theme.js'
+
+interface HeaderProps {
+  readonly page: PageState
+}
+
+/** What world this is, how it stands, and what went wrong. */
+export function Header({ page }: HeaderProps): JSX.Element {
+  const { view } = page
+  const facts = view.facts.value
+  const entries = view.entries.value
+  const first = entries[0]
+  const told: string[] = [counted(entries.length, 'entry', 'entries')]
+  if (facts !== undefined && facts.now !== 0) told.push(`now ${shownDate(facts.now)} ${shownTime(facts.now)}`)
+  const begin = page.axis.scale.value.first
+  if (first !== undefined) told.push(`${formatDuration(page.axis.now.value - begin)} of virtual time`)
+  if (facts?.mode !== undefined) told.push(`clock ${facts.mode}`)
+  if (facts?.seed !== undefined) told.push(`seed ${plainText(String(facts.seed))}`)
+  return (
+    <header>
+      <a class="skip" href="#list" onClick={focusList}>
+        Skip to the entries
+      </a>
+      <div class="header-line">
+        <h1>{plainText(facts?.name ?? 'Inspector')}</h1>
+        <p class="quiet">{told.join(' · ')}</p>
+        <span class="header-tools">
+          {facts?.canGoOn && view.source.control !== undefined && !view.hasGoneOn.value && (
+            <button type="button" class="go-on" onClick={() => goOn(view)}>
+              Go on
+            </button>
+          )}
+          <ThemeButton page={page} />
+          <button type="button" aria-haspopup="dialog" onClick={() => (page.isHelpOpen.value = true)}>
+            Keys <kbd>?</kbd>
+          </button>
+        </span>
+      </div>
+      {first?.type === 'dropped' && (
+        <p class="notice" role="note">
+          {plainText(droppedText(first as never))}
+        </p>
+      )}
+      <Connection page={page} />
+      <Failure page={page} />
+    </header>
+  )
+}
+
+/** An order that fails has not reached the test; the page says that the server does not answer. */
+function goOn(view: View): void {
+  view.source.control?.ask('POST', '/go-on').then(
+    () => (view.hasGoneOn.value = true),
+    () => undefined,
+  )
+}
+
+/** The address stays as it is: it holds what is selected. */
+function focusList(event: MouseEvent): void {
+  event.preventDefault()
+  document.getElementById('list')?.focus()
+}
+
+function ThemeButton({ page: { view } }: HeaderProps): JSX.Element {
+  const { value: theme } = view.theme
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length]!
+  return (
+    <button type="button" title={`Next: ${next}`} onClick={() => (view.theme.value = next)}>
+      Colours: {theme}
+    </button>
+  )
+}
+
+function Connection({ page: { view } }: HeaderProps): JSX.Element | null {
+  if (view.hasGoneOn.value) {
+    return (
+      <p class="quiet" role="status">
+        The test has gone on; this page can be closed.
+      </p>
+    )
+  }
+  const { state, problem } = view.connection.value
+  return state === 'lost' ? (
+    <p class="notice" role="alert">
+      {plainText(problem ?? 'The server does not answer.')}
+    </p>
+  ) : null
+}
+
+/** The assertion that failed, and the entry that came nearest to it. */
+function Failure({ page }: HeaderProps): JSX.Element | null {
+  const failure = page.view.facts.value?.failure
+  if (failure === undefined) return null
+  const [, line = '', more = ''] = /^([^\n]*)\s*(.*)$/s.exec(multiLine(failure.message).trim()) ?? []
+  const { nearest } = failure
+  return (
+    <section class="failure" aria-label="The assertion that failed">
+      <p>
+        <strong>{line}</strong>{' '}
+        {nearest !== undefined && (
+          <button type="button" onClick={() => page.select(nearest)}>
+            Nearest entry: #{nearest}
+          </button>
+        )}
+      </p>
+      {more !== '' && (
+        <details open={more.length <= 800}>
+          <summary>More of it</summary>
+          <pre tabIndex={0} role="region" aria-label="The whole message">
+            {more}
+          </pre>
+        </details>
+      )}
+    </section>
+  )
+}

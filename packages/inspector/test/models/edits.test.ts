@@ -1,0 +1,147 @@
+import { createSandbox } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { wordOfWire } from '../../../../src/client/wire-value.js'
+import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import { bytesOfHex, type CommandLine, expiring, firstOf, rowEditing, writing } from '../../src/models/edits.js'
+
+// What the commands make of a real store is read from its dump.
+
+function storeWith(...commands: readonly (readonly (string | number)[])[]) {
+  const { store } = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
+  for (const command of commands) store.run(...command)
+  const key = (): DumpedKey => store.dump().keys.find(({ key }) => key === 'k')!
+  const run = (lines: readonly CommandLine[]): void => {
+    for (const line of lines) store.run(...line.map(wordOfWire))
+  }
+  return { key, run, rows: () => rowEditing[key().type]!.rows(key()) }
+}
+
+describe('rows of each type', () => {
+  test.each([
+    [
+      'list',
+      ['RPUSH', 'k', 'a', 'b', 'a'],
+      1,
+      ['1', 'x'],
+      [
+        ['0', 'a'],
+        ['1', 'x'],
+        ['2', 'a'],
+      ],
+    ],
+    ['set', ['SADD', 'k', 'a', 'b'], 0, ['x'], [['b'], ['x']]],
+    [
+      'zset',
+      ['ZADD', 'k', 1, 'a', 2, 'b'],
+      0,
+      ['x', '3.5'],
+      [
+        ['b', '2'],
+        ['x', '3.5'],
+      ],
+    ],
+    [
+      'zset, its score',
+      ['ZADD', 'k', 1, 'a', 2, 'b'],
+      0,
+      ['a', '7'],
+      [
+        ['b', '2'],
+        ['a', '7'],
+      ],
+    ],
+    [
+      'hash',
+      ['HSET', 'k', 'f', 1, 'g', 2],
+      0,
+      ['x', '3'],
+      [
+        ['g', '2'],
+        ['x', '3'],
+      ],
+    ],
+    [
+      'hash, its value',
+      ['HSET', 'k', 'f', 1, 'g', 2],
+      0,
+      ['f', '9'],
+      [
+        ['f', '9'],
+        ['g', '2'],
+      ],
+    ],
+  ] as const)('a row of a %s is changed', (_, command, at, after, expected) => {
+    const { key, run, rows } = storeWith(command)
+    run(rowEditing[key().type]!.change!('k', rows()[at]!, after))
+    expect(rows()).toEqual(expected)
+  })
+
+  test.each([
+    [
+      'list',
+      ['RPUSH', 'k', 'a', 'b', 'a'],
+      [
+        ['0', 'a'],
+        ['1', 'b'],
+      ],
+    ],
+    ['set', ['SADD', 'k', 'a', 'b'], [['a']]],
+    ['zset', ['ZADD', 'k', 1, 'a', 2, 'b'], [['a', '1']]],
+    ['hash', ['HSET', 'k', 'f', 1, 'g', 2], [['f', '1']]],
+    ['stream', ['XADD', 'k', '1-1', 'f', 'v'], []],
+  ] as const)('the last row of a %s is removed', (_, command, expected) => {
+    const { key, run, rows } = storeWith(command)
+    run(rowEditing[key().type]!.remove('k', rows().at(-1)!))
+    expect(rows()).toEqual(expected)
+  })
+
+  test('a row is added to each, and shown', () => {
+    for (const [type, editing] of Object.entries(rowEditing)) {
+      const { run, rows, key } = storeWith()
+      run([firstOf[type as DumpedKey['type']]('k', 'first')])
+      expect(key().type).toBe(type)
+      run(
+        editing.add(
+          'k',
+          editing.fresh.map((name) => (name === 'score' ? '5' : `new ${name}`)),
+        ),
+      )
+      expect(rows()).toHaveLength(2)
+    }
+  })
+
+  test('of bytes that are no text, too', () => {
+    const { run, key } = storeWith(['SADD', 'k', 'a'])
+    run(rowEditing.set!.change!('k', ['a'], [{ base64: '/w==' }]))
+    expect(key()).toMatchObject({ members: [{ base64: '/w==' }] })
+  })
+})
+
+test('a text is replaced and its deadline stays', () => {
+  const { run, key } = storeWith(['SET', 'k', 'a', 'EX', 60])
+  const { expiresAt } = key()
+  run([writing(key(), 'b')])
+  expect(key()).toMatchObject({ value: 'b', expiresAt })
+  run([expiring('k', '2.5')])
+  expect(key().expiresAt).toBe(expiresAt! - 57_500)
+  run([expiring('k', ' ')])
+  expect(key().expiresAt).toBeUndefined()
+})
+
+test('a document is replaced', () => {
+  const { run, key } = storeWith(['JSON.SET', 'k', '$', '{"a":1}'])
+  run([writing(key(), '{"a":[2]}')])
+  expect(key()).toMatchObject({ value: '{"a":[2]}' })
+})
+
+test.each([
+  ['ff 00', '/wA='],
+  ['0xC3A9', 'w6k='],
+  ['', ''],
+])('bytes are typed as %s', (digits, base64) => {
+  expect(bytesOfHex(digits)).toEqual({ base64 })
+})
+
+test.each(['f', 'xy', 'ff 0'])('%s is not bytes', (digits) => {
+  expect(bytesOfHex(digits)).toBeUndefined()
+})

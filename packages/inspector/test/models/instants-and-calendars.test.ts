@@ -1,0 +1,137 @@
+import { createSandbox, errorReply, lostAck, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { orders } from '../../../../test/report/worlds.js'
+import { monthAfter, monthName, monthOf, weeksOf } from '../../src/models/calendar.js'
+import { type FaultKind, faultOf } from '../../src/models/fault-fields.js'
+import { instantOf } from '../../src/models/instant-text.js'
+import { targetsOf } from '../../src/models/targets.js'
+
+const now = Date.UTC(2030, 0, 15, 12)
+
+describe('an instant as it is typed', () => {
+  test.each([
+    ['-5m', now - 300_000],
+    ['− 1d12h', now - 129_600_000],
+    ['2030-01-01', Date.UTC(2030, 0, 1)],
+    ['2030-01-01 09:00', Date.UTC(2030, 0, 1, 9)],
+    ['2030-01-01T09:00:01.5Z', Date.UTC(2030, 0, 1, 9, 0, 1, 500)],
+    ['2030-01-01 09:00:00+02:00', Date.UTC(2030, 0, 1, 7)],
+    ['09:00:10', Date.UTC(2030, 0, 15, 9, 0, 10)],
+    [' 1893456000000 ', 1893456000000],
+  ])('%s', (typed, at) => {
+    expect(instantOf(typed, now)).toBe(at)
+  })
+
+  test.each(['', 'yesterday', '-soon', '2030-13-01', '25:00', '5m', 'Z'])('%s is none', (typed) => {
+    expect(instantOf(typed, now)).toBeUndefined()
+  })
+})
+
+describe('a calendar', () => {
+  test('has every day of every month once, on its weekday', () => {
+    for (let month = Date.UTC(2027, 11, 1), count = 0; count < 60; count++, month = monthAfter(month, 1)) {
+      const date = new Date(month)
+      expect(monthName(month)).toBe(date.toISOString().slice(0, 7))
+      const days = weeksOf(month).flatMap((week) => {
+        expect(week).toHaveLength(7)
+        return week.flatMap((day, at) => (day === undefined ? [] : [{ ...day, at, day }]))
+      })
+      const length = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+      expect(days.map(({ number }) => number)).toEqual(Array.from({ length }, (_, n) => n + 1))
+      for (const { at, day } of days) expect(at).toBe((new Date(day.at).getUTCDay() + 6) % 7)
+    }
+  })
+
+  test('goes back and forth', () => {
+    expect(monthAfter(monthOf(now), -1)).toBe(Date.UTC(2029, 11, 1))
+    expect(monthAfter(monthOf(now), -13)).toBe(Date.UTC(2028, 11, 1))
+    expect(monthAfter(monthOf(now), 12)).toBe(Date.UTC(2031, 0, 1))
+  })
+})
+
+const rulesOf = (entry: Parameters<typeof targetsOf>[0]) => targetsOf(entry).map(({ on, match }) => ({ on, match }))
+
+describe('where a fault strikes because of an entry', () => {
+  test('strikes what the entry tells of when it comes again, and nothing else', async () => {
+    const sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
+    const { queue, clock, traffic, destinations, faults } = sandbox
+    destinations.answer('https://*', 200)
+    destinations.script(orders, [status(500)])
+    const failing = queue.publish({ to: orders, retryDelay: '1000' })
+    const other = queue.publish({ to: 'https://shop.test/other', delay: '1s' })
+    await clock.advance(0)
+    const entry = traffic.toTrace().entries.find(({ type }) => type === 'attempt')
+    const [nextAttempt] = rulesOf(entry)
+    faults.add({ ...nextAttempt, on: 'queue.delivery', times: 1, fault: lostAck() })
+    await clock.advance('2s')
+    const fault = traffic.of('fault')
+    expect(fault).toHaveLength(1)
+    expect(traffic.find(fault[0]!.cause!)).toMatchObject({ messageId: failing.id })
+    expect(traffic.about(other.id)).toContainEqual(
+      expect.objectContaining({ outcome: expect.objectContaining({ status: 200 }) }),
+    )
+  })
+
+  test('strikes a command of the same key, whatever is in the key, and requests', async () => {
+    const sandbox = createSandbox()
+    const { store, faults, traffic, addresses, tokens } = sandbox
+    const ask = (command: string[]) =>
+      sandbox.fetch(addresses.store, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tokens.store}` },
+        body: JSON.stringify(command),
+      })
+    store.run('SET', 'a[*]', 1)
+    const [ofKey, ofCommand] = rulesOf(traffic.toTrace().entries.at(-1))
+    expect([ofKey?.on, ofCommand?.match]).toEqual(['store.command', { command: 'SET' }])
+    faults.add({ ...ofKey, on: 'store.command', times: 1, fault: errorReply('LOADING it') })
+    expect((await ask(['SET', 'ab', '2'])).status).toBe(200)
+    expect((await ask(['SET', 'a[*]', '2'])).status).toBe(400)
+    const request = traffic.toTrace().entries.findLast(({ type }) => type === 'request')
+    const [like] = rulesOf(request)
+    faults.add({ ...like, on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } as never })
+    expect((await ask(['GET', 'ab'])).status).toBe(503)
+  })
+
+  test('is nowhere for an entry of a kind that does not come again', () => {
+    expect(targetsOf({ type: 'clock', seq: 1, at: 0 })).toEqual([])
+    expect(targetsOf(undefined)).toEqual([])
+  })
+})
+
+describe('the fields of a fault as they are typed', () => {
+  const kind: FaultKind = {
+    kind: 'some',
+    summary: '',
+    points: [],
+    fields: [
+      { name: 'status', type: 'number' },
+      { name: 'text', type: 'string', optional: true },
+      { name: 'keep', type: 'boolean', optional: true },
+      { name: 'wrong', type: 'enum', values: ['url', 'body', 7], optional: true },
+      { name: 'next', type: 'object', optional: true },
+    ],
+  }
+
+  test('become what they are', () => {
+    const typed = { status: '503', text: '12', keep: 'false', wrong: '7', next: '{"kind":"reset"}' }
+    expect(faultOf(kind, typed)).toEqual({
+      kind: 'some',
+      status: 503,
+      text: '12',
+      keep: false,
+      wrong: 7,
+      next: { kind: 'reset' },
+    })
+    expect(faultOf(kind, { status: '0' })).toEqual({ kind: 'some', status: 0 })
+  })
+
+  test.each([
+    [{}, 'status: give a value.'],
+    [{ status: 'x' }, 'status: "x" is not a number.'],
+    [{ status: '1', keep: 'maybe' }, 'keep: give true or false.'],
+    [{ status: '1', next: '{kind' }, 'next: this is not JSON.'],
+  ])('or say what is wrong: %j', (typed, sentence) => {
+    expect(() => faultOf(kind, typed as Record<string, string>)).toThrow(sentence)
+  })
+})

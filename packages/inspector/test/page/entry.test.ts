@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { SignJWT } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { createSandbox, status } from '../../../../src/index.js'
+import { loadTrace } from '../../../../src/report/index.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { fieldsOf } from '../../src/entry/fields.js'
+import { relationsOf } from '../../src/entry/relations.js'
+import { signaturesOf } from '../../src/entry/signature.js'
+import { listed } from '../../src/list/rows.js'
+import { hexLines, readBody } from '../../src/portable.js'
+import { lineOf, told, waitText } from '../../src/words.js'
+import { orders, story } from './opened.js'
+
+const entriesOf = async (): Promise<readonly TraceEntry[]> => (await story()).traffic.toTrace().entries
+
+describe('an entry in words', () => {
+  test('says what the timeline says: who, where to, and how it ended', async () => {
+    const { traffic } = await story()
+    const timeline = traffic.timeline({ ids: 'full', bodies: 0 })
+    for (const entry of traffic.toTrace().entries) {
+      if (entry.type !== 'attempt') continue
+      const { head, url, end } = told(entry)
+      const line = timeline.split('\n').find((one) => one.includes(`#${entry.seq} `))!
+      expect(line).toContain(head.slice(0, 'attempt 1 of 4'.length))
+      expect(line).toContain(url)
+      expect(line).toContain(end)
+    }
+  })
+
+  test('waits have their reason and their end', async () => {
+    const waits = (await entriesOf())
+      .filter((entry) => entry.type === 'attempt')
+      .map((entry) => [entry, waitText] as const)
+    expect(waits[0]![1](waits[0]![0])).toMatch(/^waits 12s until 09:00:12.000: .*back-?off/)
+  })
+
+  test('hostile fields of any type are told on one line, without what reverses or hides text', () => {
+    const unsafe = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]/
+    const text = fc.string({ unit: fc.constantFrom('a', '\u202e', '\x1b', '\n', '<', '"', '\u2028', '😀', '\ud800') })
+    fc.assert(
+      fc.property(
+        text,
+        fc.constantFrom(
+          'request',
+          'call',
+          'command',
+          'keyspace',
+          'published',
+          'attempt',
+          'message',
+          'dead-letter',
+          'fault',
+          'setting',
+          'unheard-of',
+          '__proto__',
+        ),
+        (given, type) => {
+          const names = [
+            'method',
+            'url',
+            'error',
+            'event',
+            'key',
+            'messageId',
+            'kind',
+            'state',
+            'reason',
+            'dlqId',
+            'of',
+            'name',
+            'change',
+            'fault',
+            'point',
+            'target',
+            'rule',
+            'why',
+            'note',
+            given,
+          ]
+          const entry = {
+            ...{ type, seq: 1, at: 0, argv: [given, { base64: '/w==' }], labels: [given], value: { [given]: given } },
+            ...Object.fromEntries(names.map((name) => [name, given])),
+          } as unknown as TraceEntry
+          const words = told(entry)
+          expect([lineOf(words), ...words.notes].filter((line) => unsafe.test(line))).toEqual([])
+          for (const { name, text: shown } of fieldsOf(entry)) {
+            expect(unsafe.test(name)).toBe(false)
+            expect(unsafe.test(shown.replaceAll('\n', ''))).toBe(false)
+          }
+        },
+      ),
+    )
+  })
+
+  test('every field that the schema of traces knows has a name for people', async () => {
+    const names = (await entriesOf()).flatMap((entry) => fieldsOf(entry).map(({ name }) => name))
+    expect(names.filter((name) => /[a-z][A-Z]/.test(name))).toEqual([])
+  })
+})
+
+describe('the list', () => {
+  test('has a line for each entry, each wait and each day, and finds an entry again', async () => {
+    const sandbox = createSandbox({ seed: 3, startAt: '2030-01-01T20:00:00Z' })
+    sandbox.destinations.script(orders, [status(500)])
+    sandbox.queue.publish({ to: orders, delay: '5h' })
+    await sandbox.clock.drain()
+    const { entries } = sandbox.traffic.toTrace()
+    const rows = listed(entries, {})
+    const shown = Array.from({ length: rows.length }, (_, row) => `${rows.kind(row)} ${rows.entry(row).type}`)
+    expect(shown).toEqual([
+      ...['day published', 'entry published', 'wait published', 'entry clock'],
+      ...['day attempt', 'entry attempt', 'wait attempt', 'entry attempt'],
+    ])
+    for (const { seq } of entries) expect(rows.entry(rows.rowOf(seq)).seq).toBe(seq)
+    for (const { seq } of entries) expect(rows.kind(rows.rowOf(seq))).toBe('entry')
+  })
+
+  test('is narrowed by words, by kinds and by a range, waits included', async () => {
+    const entries = await entriesOf()
+    expect(listed(entries, { words: ['attempt', '503'] }).count).toBeGreaterThan(0)
+    expect(listed(entries, { words: ['no such word'] }).count).toBe(0)
+    expect(listed(entries, { groups: new Set(['Commands']) }).count).toBe(1)
+    const published = entries.find(({ type }) => type === 'published')!
+    // A second after the first attempt nothing happens, and the message waits.
+    const range = { from: published.at + 1000, to: published.at + 2000 }
+    const rows = listed(entries, { range })
+    const kinds = Array.from({ length: rows.length }, (_, row) => rows.entry(row).type)
+    expect(kinds).toContain('attempt')
+    expect(kinds).not.toContain('command')
+  })
+})
+
+test('cause and consequences are those of the causal tree', async () => {
+  const { traffic } = await story()
+  const { entries } = traffic.toTrace()
+  for (const entry of entries) {
+    const { cause, effects } = relationsOf(entries, entry)
+    expect(cause).toBe(entry.cause)
+    expect(effects).toEqual(traffic.filter(({ cause: seq }) => seq === entry.seq).map(({ seq }) => seq))
+  }
+})
+
+describe('a signature', () => {
+  const at = Date.parse('2030-01-01T09:00:00Z')
+  const body = '{"id":42}'
+  const signed = async (claims: object): Promise<string> =>
+    new SignJWT({ ...claims } as Record<string, unknown>).setProtectedHeader({ alg: 'HS256' }).sign(new Uint8Array(32))
+  const entry = (header: string): TraceEntry =>
+    ({
+      type: 'attempt',
+      seq: 1,
+      at,
+      url: orders,
+      body,
+      headers: [['Service-Signature', header]],
+    }) as unknown as TraceEntry
+  const good = {
+    ...{ iss: 'Service', sub: orders, nbf: at / 1000 - 1, iat: at / 1000, exp: at / 1000 + 300 },
+    body: createHash('sha256').update(body).digest('base64url'),
+  }
+
+  test('its claims are read and judged', async () => {
+    const [one] = signaturesOf(entry(await signed(good)))
+    expect(one).toMatchObject({ header: 'Service-Signature', algorithm: 'HS256' })
+    expect(one!.claims.filter(({ holds }) => holds === true)).toHaveLength(5)
+    expect(one!.claims.filter(({ holds }) => holds === false)).toEqual([])
+  })
+
+  test.each([
+    ['sub', { ...good, sub: `${orders}/` }],
+    ['body', { ...good, body: 'other' }],
+    ['exp', { ...good, exp: at / 1000 - 1 }],
+    ['nbf', { ...good, nbf: at / 1000 + 1 }],
+  ])('a wrong %s is seen', async (name, claims) => {
+    const [one] = signaturesOf(entry(await signed(claims)))
+    expect(one!.claims.filter(({ holds }) => holds === false).map((claim) => claim.name)).toEqual([
+      expect.stringContaining(`(${name})`),
+    ])
+  })
+
+  test('those of real deliveries hold, as a trace shows them', async () => {
+    const { traffic } = await story()
+    const attempts = loadTrace(JSON.stringify(traffic))
+      .toTrace()
+      .entries.filter(({ type }) => type === 'attempt')
+    const found = attempts.flatMap(signaturesOf)
+    expect(found.length).toBeGreaterThanOrEqual(attempts.length)
+    expect(found.flatMap(({ claims }) => claims).filter(({ holds }) => holds === false)).toEqual([])
+    expect(found.every(({ claims }) => claims.some(({ name, holds }) => name.includes('(body)') && holds))).toBe(true)
+  })
+
+  test.each(['', 'x', 'a.b.c', '....', 'eyJ.eyJ.', 'bnVsbA.bnVsbA.x'])('%j is none', (header) => {
+    expect(signaturesOf(entry(header))).toEqual([])
+  })
+})
+
+describe('a body', () => {
+  test('byte by byte, as Node says it', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+        const digits = hexLines(bytes, 1000)
+          .split('\n')
+          .map((line) => line.slice(10, 57).replaceAll(' ', ''))
+          .join('')
+        expect(digits).toBe(Buffer.from(bytes).toString('hex'))
+      }),
+    )
+  })
+
+  test('what was cut says so', () => {
+    expect(readBody({ cut: 'abc', size: 9 })).toMatchObject({ text: 'abc', cutFrom: 9 })
+    expect(readBody({ base64: '/w==' })).toEqual({ bytes: Uint8Array.of(255) })
+  })
+})

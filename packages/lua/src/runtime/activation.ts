@@ -1,0 +1,351 @@
+import type { Work } from '../../../../src/kernel/work.js'
+import type { CallSite, Coroutine, LuaFunction, LuaTable, Result, Value } from './value.js'
+import { nothing, LuaTable as Table } from './value.js'
+
+/**
+ * The registers of the run in progress. Compiled code is shared by all machines, so what belongs to one run is
+ * here; `enter` saves the registers of an outer run and puts them back. Runs are synchronous, hence never mixed.
+ */
+export const vm: Registers = {
+  steps: 0,
+  budget: 0,
+  joined: '',
+  room: 0,
+  depth: 0,
+  sites: [],
+  coroutine: undefined,
+  nested: 0,
+  memory: 0,
+  globals: new Table(),
+  state: undefined as unknown as MachineState,
+}
+
+interface Registers {
+  /** Budget left: one unit per loop turn and call, more for long work in a library function. */
+  steps: number
+  /** The budget that the run began with. */
+  budget: number
+  /** The long string that was joined last: engines copy its parts on the first read. */
+  joined: string
+  /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
+  room: number
+  /** Number of calls in progress in this coroutine; `sites[depth - 1]` is where the running function was called. */
+  depth: number
+  sites: CallSite[]
+  coroutine: Coroutine | undefined
+  /** Calls in progress that came from library functions and metamethods. */
+  nested: number
+  /** Bytes that library functions may still allocate. */
+  memory: number
+  globals: LuaTable
+  state: MachineState
+}
+
+/** What one machine keeps between runs. */
+export interface MachineState {
+  /** Addresses that `tostring` invented for tables and functions. */
+  readonly addresses: WeakMap<object, string>
+  addressCount: number
+  readonly random: RandomState
+  /** Settings of the cjson library. */
+  readonly json: JsonSettings
+}
+
+/** The 48 bits of the random generator, low word first, as three 16-bit numbers. */
+export type RandomState = [number, number, number]
+
+export interface JsonSettings {
+  sparseConvert: boolean
+  sparseRatio: number
+  sparseSafe: number
+  encodeMaxDepth: number
+  decodeMaxDepth: number
+  encodeInvalidNumbers: 'error' | 'allow' | 'null'
+  decodeInvalidNumbers: boolean
+  keepBuffer: boolean
+  numberPrecision: number
+}
+
+/**
+ * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines allow about a megabyte, of
+ * which the store and the caller of the library need a part.
+ */
+export const roomForRun = 5500
+
+/** Bytes that the strings made by one run may add up to. */
+export const memoryForRun = 0x4000_0000
+
+/** No string grows longer: real servers would take more, but a test double should not exhaust its host. */
+export const longestString = 0x400_0000
+
+/** A Lua error on its way to the next `pcall` or out of the script. */
+export class LuaError {
+  readonly value: Value
+  /** Where it was raised: the running function, or the call of the library function that raised it. */
+  readonly site: CallSite | undefined
+  /** The library function that raised it, by the name it was called with. */
+  readonly callee: string | undefined
+
+  constructor(value: Value, site?: CallSite, callee?: string) {
+    this.value = value
+    this.site = site
+    this.callee = callee
+  }
+
+  get message(): string {
+    return typeof this.value === 'string' || typeof this.value === 'number' ? String(this.value) : 'Lua error object'
+  }
+}
+
+/** The step budget is used up. No `pcall` catches this one. */
+export class BudgetExhausted {
+  readonly message = 'the step budget of the script is exhausted'
+}
+
+/** Calls that come from a library function, not from Lua code. */
+export const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
+
+/** A call in tail position that was put off, because the calls before it have piled up. */
+export class TailCall extends Array<Value> {
+  target: LuaFunction = noTarget
+  site: CallSite = hostSite
+}
+
+function noTarget(): Result {
+  return nothing
+}
+
+export function exhausted(): never {
+  vm.steps = 0
+  throw new BudgetExhausted()
+}
+
+/** Charges work that is not a call or a loop turn. */
+export function charge(units: number): void {
+  vm.steps -= units
+  if (vm.steps < 0) exhausted()
+}
+
+/** Units for what a script makes and may keep: making it, and collecting it, takes longer than a turn of a loop. */
+export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
+
+/** Charges a place in a table, which is noticed at the next step: tables are filled where no script runs, too. */
+export function chargePlace(units: number): void {
+  vm.steps -= units
+}
+
+/** Charges a look at every byte of a string: a comparison, a search, a copy. */
+export function chargeReading(bytes: number): void {
+  if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
+}
+
+/** 32 bytes cost as much as a step. */
+const stepShift = 5
+const bytesPerStep = 1 << stepShift
+
+/** Most joined strings are shorter than this, and copied at once. */
+export const longJoin = 16_384
+
+/** Charges the first look at a string that was joined from parts, which is when they are copied. */
+export function chargeParts(text: string): void {
+  if (text.length < longJoin || text !== vm.joined) return
+  vm.joined = ''
+  chargeBytes(text.length)
+}
+
+/**
+ * Charges a string that was joined. One that continues the last one, as in a loop that builds up a text, copies
+ * nothing yet; any other long one counts as a new string.
+ */
+export function chargeJoin(left: string, right: string, joined: string): void {
+  if (joined.length < longJoin) return
+  const longer = left.length < right.length ? right : left
+  if (longer.length < longJoin || longer !== vm.joined) chargeBytes(joined.length)
+  else charge(joined.length >>> 11)
+  vm.joined = joined
+}
+
+/** Strings of equal length are compared to the end, ordered ones as far as they are alike. */
+export function chargeComparison(left: Value, right: Value): void {
+  if (typeof left !== 'string' || typeof right !== 'string') return
+  chargeParts(left)
+  chargeParts(right)
+  chargeReading(Math.min(left.length, right.length))
+}
+
+/** Comparing shorter strings is free. */
+export const longComparison = 512
+
+/** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
+export function chargeBytes(bytes: number): void {
+  checkLength(bytes)
+  vm.memory -= bytes
+  charge(unitsOf.string + (bytes >>> stepShift))
+  if (vm.memory < 0) throw hostErrorValue('not enough memory')
+}
+
+/** For a string that is still growing and will be charged in the end. */
+export function checkLength(bytes: number): void {
+  if (bytes > longestString) throw hostErrorValue('not enough memory')
+}
+
+export function stackOverflow(site: CallSite): never {
+  throw errorAt(site, 'stack overflow')
+}
+
+/** `user_script:3: ` for a function on the stack; level 1 is the function that called the running one. */
+export function where(level: number): string {
+  const site = siteOf(level)
+  return site === undefined || site.line === 0 ? '' : `${site.chunk}:${site.line}: `
+}
+
+function siteOf(level: number): CallSite | undefined {
+  if (level < 1 || level > vm.depth) return undefined
+  const site = vm.sites[vm.depth - level]
+  // The frame of a function that ended in a tail call is gone; only a library function leaves it in place.
+  return level > 1 && site?.isTail ? undefined : site
+}
+
+/** An error of the code at `site`. */
+export function errorAt(site: CallSite, message: string): LuaError {
+  if (site.line === 0) return hostErrorValue(message)
+  return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)
+}
+
+/** An error that a library function raises, with the position of its caller. */
+export function hostError(message: string): LuaError {
+  return new LuaError(where(1) + message, siteOf(1), siteOf(1)?.name)
+}
+
+/** An error value raised by a library function as it is. */
+export function hostErrorValue(value: Value): LuaError {
+  return new LuaError(value, siteOf(1), siteOf(1)?.name)
+}
+
+/** `bad argument #1 to 'rep' (…)`, counted as the caller wrote it: `s:rep()` passes the string silently. */
+export function argumentError(index: number, message: string): LuaError {
+  const site = siteOf(1)
+  const name = site?.name ?? '?'
+  if (site?.isMethod) {
+    if (index === 1) return hostError(`calling '${name}' on bad self (${message})`)
+    return hostError(`bad argument #${index - 1} to '${name}' (${message})`)
+  }
+  return hostError(`bad argument #${index} to '${name}' (${message})`)
+}
+
+/** Calls from a library function or a metamethod. Puts off nothing: the result is final. */
+export function call(target: LuaFunction, ...args: Value[]): Result {
+  return callAt(hostSite, target, args)
+}
+
+/** JavaScript frames between the library function and the body of the called one, generously. */
+const hostCallFrames = 12
+
+/** As many as the C stack of the reference takes. */
+export const maxNested = 199
+
+export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
+  const depth = vm.depth
+  if (--vm.steps < 0) exhausted()
+  if (vm.room < hostCallFrames) stackOverflow(site)
+  if (vm.nested >= maxNested) throw errorAt(site, 'C stack overflow')
+  vm.nested++
+  vm.room -= hostCallFrames
+  vm.sites[depth] = site
+  vm.depth = depth + 1
+  const result = target(...args)
+  const settled = result instanceof TailCall ? settle(result) : result
+  vm.depth = depth
+  vm.room += hostCallFrames
+  vm.nested--
+  return settled
+}
+
+/** Runs the calls that were put off, one after the other, without stacking them. */
+export function settle(result: TailCall): Result {
+  let current: Result = result
+  while (current instanceof TailCall) {
+    if (--vm.steps < 0) exhausted()
+    vm.sites[vm.depth - 1] = current.site
+    current = current.target(...current)
+  }
+  return current
+}
+
+/** What a run may cost in steps, and no more than the request has left. A step is a unit of work. */
+export interface Budget {
+  readonly work: Work
+  readonly most: number
+}
+
+/** Runs `work` with fresh registers, and puts the registers of an outer run back. */
+export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget, work: () => T): T {
+  const {
+    steps: outerSteps,
+    budget: outerBudget,
+    joined,
+    room,
+    depth,
+    sites,
+    coroutine,
+    nested,
+    memory,
+    globals: outerGlobals,
+    state: outerState,
+  } = vm
+  const steps = Math.floor(Math.max(0, Math.min(budget.most, budget.work.left)))
+  const before = budget.work.left
+  vm.steps = steps
+  vm.budget = steps
+  vm.joined = ''
+  // A run inside a run, as a follower of the first may start one, shares the stack with it.
+  vm.room = depth === 0 ? roomForRun : room - hostCallFrames
+  vm.sites = depth === 0 ? sites : []
+  vm.depth = 0
+  vm.coroutine = undefined
+  vm.nested = 0
+  vm.memory = memoryForRun
+  vm.globals = globals
+  vm.state = state
+  try {
+    return work()
+  } finally {
+    budget.work.left = before - (steps - Math.max(vm.steps, 0))
+    vm.steps = outerSteps
+    vm.budget = outerBudget
+    vm.joined = joined
+    vm.room = room
+    vm.depth = depth
+    vm.sites = sites
+    vm.coroutine = coroutine
+    vm.nested = nested
+    vm.memory = memory
+    vm.globals = outerGlobals
+    vm.state = outerState
+  }
+}
+
+/**
+ * Runs `work` and answers the Lua error that ended it, with the registers as they were. Other failures are not
+ * Lua's and pass through.
+ */
+export function enterProtected<T>(work: () => T): T | LuaError {
+  const { depth, room, sites, coroutine, nested } = vm
+  try {
+    return work()
+  } catch (problem) {
+    vm.depth = depth
+    vm.room = room
+    vm.sites = sites
+    vm.coroutine = coroutine
+    vm.nested = nested
+    if (problem instanceof LuaError) return problem
+    // The count of frames is an estimate; the engine has the last word.
+    if (isStackOverflow(problem)) return new LuaError('stack overflow')
+    throw problem
+  }
+}
+
+export function isStackOverflow(problem: unknown): boolean {
+  return problem instanceof Error && /call stack|too much recursion/i.test(problem.message)
+}

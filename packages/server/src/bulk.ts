@@ -1,0 +1,28 @@
+import { hostPause } from '../../../src/kernel/host.js'
+
+/** Bytes from which a write is one: the kernel copies some megabytes of it at once. */
+export const bulky = 262_144
+
+/** Bytes of such writes in one turn of the event loop: each megabyte takes about a millisecond. */
+const perTurn = 16_777_216
+
+const waiting: { readonly bytes: number; readonly run: () => void }[] = []
+let isDue = false
+
+/** Runs a large write when it is its turn: a large value for hundreds of readers at once would stop everybody else for seconds. */
+export function inBulk(bytes: number, run: () => void): void {
+  waiting.push({ bytes, run })
+  if (!isDue) next()
+}
+
+function next(): void {
+  isDue = true
+  void hostPause().then(() => {
+    isDue = false
+    let count = 0
+    for (let sum = 0; count < waiting.length && sum < perTurn; count++) sum += waiting[count]!.bytes
+    const now = waiting.splice(0, count)
+    if (waiting.length > 0) next()
+    for (const { run } of now) run()
+  })
+}

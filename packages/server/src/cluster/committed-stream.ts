@@ -1,0 +1,44 @@
+import type { Answer } from '../../../../src/protocol/service.js'
+import type { Owned } from './owned.js'
+
+/** A stream of which each part leaves when what it tells of is kept; it breaks off when the tenant is lost. */
+export function committedStream(
+  body: ReadableStream<Uint8Array>,
+  own: Pick<Owned, 'commit' | 'signal'>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  const stop = new AbortController()
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const lost = (): void => {
+        controller.error(own.signal.reason)
+        cancel()
+      }
+      if (own.signal.aborted) lost()
+      else own.signal.addEventListener('abort', lost, { signal: stop.signal })
+    },
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) await own.commit()
+        if (own.signal.aborted) return
+        if (done) controller.close()
+        else controller.enqueue(value)
+        if (done) stop.abort()
+      } catch (error) {
+        stop.abort()
+        controller.error(error)
+        cancel()
+      }
+    },
+    cancel() {
+      stop.abort()
+      cancel()
+    },
+  })
+}
+
+export function withCommits(answer: Answer, own: Pick<Owned, 'commit' | 'signal'>): Answer {
+  return answer.body instanceof ReadableStream ? { ...answer, body: committedStream(answer.body, own) } : answer
+}

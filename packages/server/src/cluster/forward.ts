@@ -1,0 +1,153 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestOf } from 'node:http'
+import { Agent as HttpsAgent, request as secureRequestOf } from 'node:https'
+import { Readable } from 'node:stream'
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
+import { ConnectionBroken, type HeaderList, headerOf } from '../../../../src/kernel/http.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+import { endToEnd } from '../listener.js'
+import type { Watched } from './owner-watch.js'
+import { passHeader } from './pass-header.js'
+import type { Signer } from './signature.js'
+import type { Node } from './tenure.js'
+
+/** The header of an answer that is the node's own and not its tenant's: what it says beyond the status. */
+export const nodeHeader = 'stuntdouble-node'
+
+/** What a node says about a request that was handed on to it. */
+export type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
+
+/** The node was not there, or does not own the tenant: nothing has happened. */
+export class NotTaken extends Error {}
+
+/** It was sent, and no answer came: it may have happened, or not. */
+export class Unanswered extends Error {}
+
+/** How long a connection to another node may take, in host milliseconds. */
+const dialing = 1_000
+/** Shorter than servers keep an idle connection, so that none is used that the other side closes just then. */
+const idle = 20_000
+
+/** Of an answer, in bytes: what a tenant may answer by itself it may answer through another node as well. */
+export const longestHead = 1_048_576
+
+/** Hands requests on to the nodes that own their tenants. */
+export class Forwarder {
+  readonly #signer: Signer
+  readonly #agents = { 'http:': new HttpAgent(keeping), 'https:': new HttpsAgent(keeping) }
+
+  constructor(signer: Signer) {
+    this.#signer = signer
+  }
+
+  /**
+   * What the other node answers; streams as they come.
+   * @param watched that node: when it does not own the tenant any more, nothing that it still says counts
+   * @throws NotTaken, Unanswered, ConnectionBroken where the tenant wants that
+   */
+  async forward(call: Call, target: string, node: Node, watched: Watched): Promise<Answer> {
+    const request = this.#request(call, target, node, await call.body())
+    const { signal } = watched
+    const signals = call.signal === undefined ? [signal] : [signal, call.signal]
+    const give = (): void => void request.destroy(new Unanswered('the node that had this tenant has lost it'))
+    request.once('close', () => {
+      for (const each of signals) each.removeEventListener('abort', give)
+      watched.end()
+    })
+    if (signals.some(({ aborted }) => aborted)) give()
+    else for (const each of signals) each.addEventListener('abort', give)
+    return await answerOf(await answered(request), call.method)
+  }
+
+  #request({ method, headers }: Call, target: string, { id, address }: Node, body: Bytes): ClientRequest {
+    const signature = this.#signer.sign({ method, target, headers, body }, id)
+    const url = new URL(address)
+    const isSecure = url.protocol === 'https:'
+    const own: HeaderList = [...hostOf(headers, url), [passHeader, signature], ...lengthOf(method, body)]
+    const request = (isSecure ? secureRequestOf : requestOf)({
+      agent: this.#agents[isSecure ? 'https:' : 'http:'],
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port || (isSecure ? 443 : 80),
+      method,
+      path: target,
+      headers: [...headers, ...own].flat(),
+      maxHeaderSize: longestHead,
+    })
+    request.end(body, 'latin1')
+    return request
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+  }
+}
+
+const keeping = { keepAlive: true, timeout: idle, maxFreeSockets: 256 }
+
+/** The head of the answer. */
+function answered(request: ClientRequest): Promise<IncomingMessage> {
+  let isConnected = false
+  return new Promise((resolve, reject) => {
+    const late = hostSetTimeout(() => {
+      if (!isConnected) request.destroy(new NotTaken(`The node did not accept a connection within ${dialing} ms.`))
+    }, dialing)
+    request.once('socket', (socket) => {
+      if (!socket.connecting) isConnected = true
+      else
+        socket.once('connect', () => {
+          isConnected = true
+        })
+    })
+    request.once('response', (response) => {
+      hostClearTimeout(late)
+      resolve(response)
+    })
+    request.on('error', (error) => {
+      hostClearTimeout(late)
+      if (error instanceof NotTaken || error instanceof Unanswered) reject(error)
+      else reject(new (isConnected ? Unanswered : NotTaken)(error.message, { cause: error }))
+    })
+  })
+}
+
+/** Whole where its length is known, so that half of it is nobody's answer. */
+async function answerOf(response: IncomingMessage, method: string): Promise<Answer> {
+  const status = response.statusCode ?? 502
+  const { headers, bodyLength } = endToEnd(response.rawHeaders)
+  const word = headerOf(headers, nodeHeader) as NodeWord | undefined
+  if (word?.startsWith('broken ')) {
+    response.resume()
+    throw new ConnectionBroken(word.slice('broken '.length) as ConnectionBroken['code'], 'the owner broke it')
+  }
+  const isEmpty = method === 'HEAD' || status === 204 || status === 304
+  if (bodyLength === undefined && !isEmpty && word === undefined) {
+    return { status, headers, body: Readable.toWeb(response) as ReadableStream<Uint8Array> }
+  }
+  const body = await read(response)
+  if (word === 'elsewhere') throw new NotTaken('That node does not own the tenant.')
+  if (word === 'refused') throw new NotTaken(`That node refuses what this one signs: ${body}`)
+  return { status, headers, body: isEmpty ? null : body }
+}
+
+function read(response: IncomingMessage): Promise<Bytes> {
+  return new Promise((resolve, reject) => {
+    let body = ''
+    response.on('data', (chunk: Buffer) => {
+      body += chunk.toString('latin1')
+    })
+    response.on('end', () => resolve(latin1(body)))
+    response.on('error', (cause) => reject(new Unanswered(cause.message, { cause })))
+    response.on('close', () => {
+      if (!response.complete) reject(new Unanswered('The connection broke in the middle of the answer.'))
+    })
+  })
+}
+
+function lengthOf(method: string, body: Bytes): HeaderList {
+  return body === '' && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method) ? [] : [['content-length', String(body.length)]]
+}
+
+/** A request of HTTP 1.0 may have none. */
+function hostOf(headers: HeaderList, { host }: URL): HeaderList {
+  return headerOf(headers, 'host') === undefined ? [['host', host]] : []
+}

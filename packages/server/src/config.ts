@@ -1,0 +1,393 @@
+import type { BooleanArgDef, StringArgDef } from 'citty'
+import type { ClockMode } from '../../../src/kernel/clock.js'
+import { instant } from '../../../src/kernel/instant.js'
+import { vocabularyNames } from '../../../src/protocol/vocabulary.js'
+import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
+import { defaultStart } from '../../../src/sandbox/sandbox.js'
+import { type Given, textOf, UsageError } from '../../command-line/src/program.js'
+import type { ServerLimits } from './limits.js'
+import type { ServerOptions } from './server.js'
+
+export const defaultHost = 'localhost'
+export const defaultPort = 4010
+
+/** Other users of a machine see the words of a command, but not its environment. */
+export const secretVariable = 'STUNTDOUBLE_SECRET'
+export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
+export const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
+/** The address of a tenant's control API, for commands that move time or read faults. */
+export const controlVariable = 'STUNTDOUBLE_CONTROL'
+/** An address with a password in it. */
+export const clusterVariable = 'STUNTDOUBLE_CLUSTER'
+
+type Name =
+  | 'host'
+  | 'port'
+  | 'redis-port'
+  | 'redis-cert'
+  | 'redis-key'
+  | 'vocabulary'
+  | 'clock'
+  | 'seed'
+  | 'start-at'
+  | 'store-token'
+  | 'readonly-token'
+  | 'queue-token'
+  | 'signing-key'
+  | 'next-signing-key'
+  | 'mgmt-user'
+  | 'mgmt-key'
+  | 'deliver'
+  | 'allow-host'
+  | 'dev-user'
+  | 'control-token'
+  | 'secret'
+  | 'log'
+  | 'max-body'
+  | 'max-buffered'
+  | 'max-arrival'
+  | 'max-streams'
+  | 'max-connections'
+  | 'max-tenants'
+  | 'max-entries'
+  | 'state'
+  | 'shift'
+  | 'scenario'
+  | 'watch'
+  | 'store'
+  | 'twin'
+  | 'allow-engine'
+  | 'cluster'
+  | 'cluster-secret'
+  | 'cluster-address'
+  | 'cluster-base'
+  | 'cluster-lease'
+  | 'i-know'
+
+/** As their tokens name them. */
+const publicUsers = publicCredentials.map(({ token }) => userOf(token))
+
+/** The options of `stuntdouble serve`. */
+export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'string' }) | BooleanArgDef>> = {
+  host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
+  port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
+  'redis-port': {
+    type: 'string',
+    valueHint: 'N',
+    description:
+      'port for the native protocol of the data store, as redis-cli and ioredis speak it; 0 takes a free one',
+  },
+  'redis-cert': { type: 'string', valueHint: 'FILE', description: 'certificate of that port, PEM: it speaks TLS then' },
+  'redis-key': { type: 'string', valueHint: 'FILE', description: 'private key of the certificate, PEM' },
+  vocabulary: {
+    type: 'string',
+    valueHint: vocabularyNames.join('|'),
+    default: 'auto',
+    description: 'words of headers, paths and texts; with auto those of each request',
+  },
+  clock: {
+    type: 'string',
+    valueHint: 'manual|auto|real',
+    default: 'real',
+    description: 'who moves time; with real it is the time of the host',
+  },
+  seed: { type: 'string', valueHint: 'N', default: '1', description: 'replays everything that is left to chance' },
+  'start-at': {
+    type: 'string',
+    valueHint: 'ISO',
+    description: 'virtual time at the start, for a clock that is not real',
+  },
+  'store-token': { type: 'string', valueHint: 'T', description: 'standard token of the data store' },
+  'readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
+  'queue-token': { type: 'string', valueHint: 'T', description: 'token of the queue' },
+  'signing-key': { type: 'string', valueHint: 'K', description: 'current signing key of deliveries' },
+  'next-signing-key': { type: 'string', valueHint: 'K', description: 'next signing key of deliveries' },
+  'mgmt-user': { type: 'string', valueHint: 'U', description: 'user of the management API' },
+  'mgmt-key': { type: 'string', valueHint: 'K', description: 'key of the management API' },
+  deliver: {
+    type: 'string',
+    valueHint: 'loopback|none|any|host,host',
+    default: 'loopback',
+    description: 'hosts that deliveries may reach',
+  },
+  'allow-host': {
+    type: 'string',
+    valueHint: 'HOST,HOST',
+    description: 'names by which clients call it, such as that of its service in Docker Compose',
+  },
+  'dev-user': {
+    type: 'string',
+    valueHint: publicUsers.join('|'),
+    description: "a user of the vendor's own development server, whose token and keys are public",
+  },
+  'control-token': {
+    type: 'string',
+    valueHint: 'T',
+    description: `what the control API asks for, also as ${controlTokenVariable}; derived from the secret where other machines can call`,
+  },
+  secret: {
+    type: 'string',
+    valueHint: 'S',
+    description: `what the tokens of each tenant are derived from, also as ${secretVariable}; random where other machines can call`,
+  },
+  log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
+  'max-body': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
+  'max-buffered': {
+    type: 'string',
+    valueHint: 'BYTES',
+    description: 'most bytes on their way, of all clients together',
+  },
+  'max-arrival': {
+    type: 'string',
+    valueHint: 'MILLISECONDS',
+    description: 'time in which a request has to arrive, its body included',
+  },
+  'max-streams': { type: 'string', valueHint: 'N', description: 'most event streams at once' },
+  'max-connections': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'most connections of the native protocol at once',
+  },
+  'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
+  'max-entries': { type: 'string', valueHint: 'N', description: 'most entries in the traffic log of each tenant' },
+  state: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'keep every tenant in this file, and begin with what it holds',
+  },
+  shift: { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
+  scenario: {
+    type: 'string',
+    valueHint: 'FILE|NAME',
+    description:
+      'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
+  },
+  watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
+  store: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'an empty Redis or Valkey that holds what the data store holds, such as redis://127.0.0.1:6379',
+  },
+  twin: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'an empty Redis or Valkey that is told every command as well: what it answers otherwise is printed',
+  },
+  'allow-engine': {
+    type: 'string',
+    valueHint: 'HOST,HOST',
+    description: 'hosts of engines that may be elsewhere than on this machine: they are written to and flushed',
+  },
+  cluster: {
+    type: 'string',
+    valueHint: 'REDIS-URL',
+    description: `be one node of many, whose tenants a Redis or Valkey keeps: redis://, or rediss:// for TLS; servers of one Redis Cluster with commas; also as ${clusterVariable}`,
+  },
+  'cluster-secret': {
+    type: 'string',
+    valueHint: 'S',
+    description: `what nodes sign with, the same for all, also as ${clusterSecretVariable}`,
+  },
+  'cluster-address': {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'where the other nodes call this one; by default where it listens',
+  },
+  'cluster-base': {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'where clients call, such as the load balancer, the same for all nodes; by default where it listens',
+  },
+  'cluster-lease': {
+    type: 'string',
+    valueHint: 'MILLISECONDS',
+    description: 'time after which the tenants of a node that is gone are taken over; 1500 by default',
+  },
+  'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
+}
+
+/** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
+export function serverOptions(given: Given): ServerOptions {
+  const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
+  return {
+    host: text('host', given)!,
+    port: port(text('port', given)!),
+    ...redis(given),
+    ...cluster(given),
+    vocabulary: oneOf('vocabulary', given, vocabularyNames),
+    clock,
+    seed: text('seed', given)!,
+    ...startAt(text('start-at', given), clock),
+    deliver: deliver(text('deliver', given)!),
+    ...devUser(text('dev-user', given)),
+    ...limits(given),
+    ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
+    ...listed('allowHosts', text('allow-host', given)),
+    ...listed('allowEngines', text('allow-engine', given)),
+    iKnow: given['i-know'] === true,
+    shift: given.shift === true,
+    ...named(fromEnvironment(given), {
+      controlToken: 'control-token',
+      secret: 'secret',
+      state: 'state',
+      engine: 'store',
+      twin: 'twin',
+      storeToken: 'store-token',
+      readonlyToken: 'readonly-token',
+      queueToken: 'queue-token',
+      signingKey: 'signing-key',
+      nextSigningKey: 'next-signing-key',
+      mgmtUser: 'mgmt-user',
+      mgmtKey: 'mgmt-key',
+    }),
+  }
+}
+
+/** What was given, and what stands in the environment instead. */
+export function fromEnvironment(given: Given): Given {
+  const secret = process.env[secretVariable] || undefined
+  const token = process.env[controlTokenVariable] || undefined
+  return {
+    ...given,
+    ...(secret !== undefined && given.secret === undefined && { secret }),
+    ...(token !== undefined && given['control-token'] === undefined && { 'control-token': token }),
+  }
+}
+
+function text(name: Name, given: Given): string | undefined {
+  return textOf(given, name, serveArguments[name].valueHint ?? '')
+}
+
+function devUser(
+  name: string | undefined,
+): Pick<ServerOptions, 'queueToken' | 'signingKey' | 'nextSigningKey'> | undefined {
+  if (name === undefined) return undefined
+  const user = publicCredentials[publicUsers.indexOf(name)]
+  if (user === undefined) {
+    throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
+  }
+  return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
+}
+
+function limits(given: Given): Pick<ServerOptions, 'limits'> {
+  const of = {
+    body: 'max-body',
+    buffered: 'max-buffered',
+    arrival: 'max-arrival',
+    streams: 'max-streams',
+    connections: 'max-connections',
+    tenants: 'max-tenants',
+    entries: 'max-entries',
+  } as const
+  const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
+  for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
+    const value = text(name, given)
+    if (value === undefined) continue
+    if (!/^[1-9]\d{0,14}$/.test(value)) {
+      throw new UsageError(`--${name} is a whole number, 1 or more, not ${JSON.stringify(value)}.`)
+    }
+    set[limit] = Number(value)
+  }
+  return { limits: set }
+}
+
+function oneOf<const T extends string>(name: Name, given: Given, values: readonly T[]): T {
+  const value = text(name, given)
+  const found = values.find((candidate) => candidate === value)
+  if (found !== undefined) return found
+  throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
+}
+
+export function port(value: string, name = 'port'): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
+  throw new UsageError(`--${name} is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
+}
+
+function redis(given: Given): Pick<ServerOptions, 'redisPort'> {
+  const [number, cert, key] = [text('redis-port', given), text('redis-cert', given), text('redis-key', given)]
+  if (number === undefined) {
+    if (cert === undefined && key === undefined) return {}
+    throw new UsageError('--redis-cert and --redis-key are for --redis-port: add a port, 6379 or another one.')
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('--redis-cert and --redis-key belong together: give both, or none for a port without TLS.')
+  }
+  return { redisPort: port(number, 'redis-port') }
+}
+
+function cluster(given: Given): Pick<ServerOptions, 'cluster'> {
+  const engine = text('cluster', given) ?? (process.env[clusterVariable] || undefined)
+  const secret = text('cluster-secret', given) ?? process.env[clusterSecretVariable] ?? ''
+  const [address, base, lease] = [
+    text('cluster-address', given),
+    text('cluster-base', given),
+    text('cluster-lease', given),
+  ]
+  if (engine === undefined) {
+    const lonely = (['cluster-secret', 'cluster-address', 'cluster-base', 'cluster-lease'] as const).find(
+      (name) => given[name] !== undefined,
+    )
+    if (lonely === undefined) return {}
+    throw new UsageError(`--${lonely} is for --cluster: add the address of its engine, such as redis://127.0.0.1:6379.`)
+  }
+  return {
+    cluster: {
+      engine,
+      secret,
+      ...(address !== undefined && { address }),
+      ...(base !== undefined && { base }),
+      ...(lease !== undefined && { lease: Number(lease) }),
+    },
+  }
+}
+
+/** A clock for tests starts at the same time on every run; a clock for people has theirs. */
+function startAt(value: string | undefined, clock: ClockMode): { startAt?: number | string } {
+  if (value === undefined) return clock === 'real' ? {} : { startAt: defaultStart }
+  const at = startOf(value)
+  if (clock !== 'real') return { startAt: at }
+  throw new UsageError(
+    "--start-at is for a clock that is not real: with --clock real time is the host's. Add --clock manual or --clock auto, or leave --start-at out.",
+  )
+}
+
+function startOf(value: string): number {
+  try {
+    return instant(/^\d+$/.test(value) ? Number(value) : value)
+  } catch {
+    throw new UsageError(`--start-at is a time like 2030-01-01T09:00:00Z, not ${JSON.stringify(value)}.`)
+  }
+}
+
+function listed(option: 'allowEngines' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
+  return hosts === undefined ? {} : { [option]: hosts.split(',').map((host) => host.trim()) }
+}
+
+function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[] {
+  if (value === 'loopback' || value === 'none' || value === 'any') return value
+  const hosts = value.split(',').map((host) => host.trim())
+  const wrong = hosts.find((host) => host === '' || !URL.canParse(`http://${host}`) || /[/?#@]/.test(host))
+  if (wrong === undefined) return hosts
+  throw new UsageError(
+    `--deliver is loopback, none, any or hosts with commas between them, not ${JSON.stringify(value)}.`,
+  )
+}
+
+/** The given ones among options that are passed on as they are. */
+function named<K extends string>(given: Given, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
+  const out: Partial<Record<K, string>> = {}
+  for (const [option, name] of Object.entries(names) as [K, Name][]) {
+    const value = text(name, given)
+    if (value !== undefined) out[option] = value
+  }
+  return out
+}
+
+/** The environment of a tenant for any command: what the SDKs read, and where its control API is. */
+export function commandEnvironment(
+  origin: string,
+  tenant: string,
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...env, [controlVariable]: `${origin.replace(/\/+$/, '')}/_control/${encodeURIComponent(tenant)}` }
+}

@@ -1,0 +1,208 @@
+import { addRoute, createRouter, findRoute } from 'rou3'
+import * as v from 'valibot'
+import { type Bytes, text } from '../../../../src/kernel/bytes.js'
+import { hasMoreValues, isDeeper } from '../../../../src/kernel/json-depth.js'
+import { didYouMean, nearestName } from '../../../../src/kernel/nearest-name.js'
+import { HttpError, json } from '../../../../src/protocol/call.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { ReplyError } from '../../../../src/store/command/reply.js'
+import { storeInternals } from '../../../../src/store/internals.js'
+import { TenantsFull } from '../limits.js'
+import { callOrders } from './calls.js'
+import { checkOrders } from './check.js'
+import { clockOrders } from './clock.js'
+import { destinationOrders } from './destinations.js'
+import { faultOrders } from './faults.js'
+import { inspectorOrders } from './inspector.js'
+import { openApi } from './openapi.js'
+import type { Order } from './order.js'
+import { deepest, mostControlValues } from './parts.js'
+import { queueOrders } from './queue.js'
+import { statsOrders } from './stats.js'
+import { storeOrders } from './store.js'
+import { trafficOrders } from './traffic.js'
+import { workflowOrders } from './workflow.js'
+import { workflowVerbOrders } from './workflow-verbs.js'
+import { worldOrders } from './world.js'
+
+/** What the control API needs of the server. */
+export interface TenantSource {
+  readonly origin: string
+  readonly names: readonly string[]
+  /** A tenant, made on first use where the request may make one. */
+  asked(name: string, call: Call): Sandbox
+  /** Disposes a tenant; `false` when there is none of this name. */
+  drop(name: string): boolean
+  /** An address of a tenant as the caller reaches it. */
+  reached(address: string, call: Call, name: string): string
+  /** Serves a sandbox that was made of a tenant. @returns its name */
+  adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
+}
+
+/** The control API: one row for each order that a tenant takes. */
+export const orders: readonly Order[] = [
+  ...worldOrders,
+  ...clockOrders,
+  ...storeOrders,
+  ...queueOrders,
+  ...workflowOrders,
+  ...workflowVerbOrders,
+  ...destinationOrders,
+  ...callOrders,
+  ...statsOrders,
+  ...faultOrders,
+  ...checkOrders,
+  ...trafficOrders,
+  ...inspectorOrders,
+]
+
+const router = createRouter<Order>()
+for (const order of orders) addRoute(router, order.method, order.path || '/', order)
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
+
+/** Whether a request below `/_control` is answered without a look at its body: there is nothing of this path or method. */
+export function isStray({ method }: Call, path: string): boolean {
+  try {
+    const [, , name = '', ...rest] = partsOf(path)
+    if (name === '' || name === 'openapi.json') return true
+    if (rest.length > 0 || method !== 'DELETE') found(method, `/${rest.join('/')}`)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function partsOf(path: string): string[] {
+  const { pathname } = new URL(path, 'http://control.test')
+  return pathname.replace(/\/+$/, '').split('/')
+}
+
+/** Answers a request below `/_control`. */
+export async function control(call: Call, path: string, tenants: TenantSource): Promise<Answer> {
+  try {
+    const { searchParams: query } = new URL(path, 'http://control.test')
+    const [, , name = '', ...rest] = partsOf(path)
+    if (name === '') return json({ tenants: tenants.names })
+    if (name === 'openapi.json') return json(openApi(orders, tenants.origin))
+    const tenant = decodeURIComponent(name)
+    if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
+    const { order, params } = found(call.method, `/${rest.join('/')}`)
+    const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
+    const reached = (address: string): string => tenants.reached(address, call, tenant)
+    const adopt = (sandbox: Sandbox, as: string | undefined): string => tenants.adoptFork(sandbox, tenant, as)
+    const sandbox = tenants.asked(tenant, call)
+    if (order.storedHere && storeInternals.of(sandbox.store).elsewhere !== undefined)
+      throw new HttpError(409, onAnEngine)
+    const answer = await order.run(sandbox, given, { tenant, query, params, call, adopt, reached })
+    return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+const onAnEngine =
+  'The data store of this tenant is a real engine: it can be neither dumped, loaded nor taken back in time. Look at keys with commands, or take a snapshot().'
+
+function found(method: string, below: string): { order: Order; params: Record<string, string> } {
+  const match = findRoute(router, method, below)
+  if (match !== undefined) {
+    const params = Object.entries(match.params ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
+    return { order: match.data, params: Object.fromEntries(params) }
+  }
+  const allowed = methods.filter((other) => findRoute(router, other, below) !== undefined)
+  if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')}, not ${method}.`)
+  throw new HttpError(
+    404,
+    `The control API has no ${below}.${meant(method, below) || besides(below)} GET /_control/openapi.json lists all its paths.`,
+  )
+}
+
+/** ` It has GET /clock, POST /clock/advance.`, with what begins as the path does; empty where nothing does. */
+function besides(below: string): string {
+  const [, area] = below.split('/')
+  const known = orders.filter(({ path }) => path.split('/')[1] === area)
+  return known.length === 0 ? '' : ` It has ${known.map(({ method, path }) => `${method} ${path}`).join(', ')}.`
+}
+
+/** ` Did you mean POST /clock/advance?`, for a path of which parts are misspelled; what stands for a parameter stays. */
+function meant(method: string, below: string): string {
+  const given = below.split('/')
+  const near = orders.flatMap((order) => {
+    const parts = order.path.split('/')
+    const fits = (part: string, at: number): boolean => part.startsWith(':') || nearestName(given[at]!, [part]) === part
+    if (parts.length !== given.length || !parts.slice(1).every((part, at) => fits(part, at + 1))) return []
+    return [{ order, path: parts.map((part, at) => (part.startsWith(':') ? given[at]! : part)).join('/') }]
+  })
+  // Of equally near ones that with the same method.
+  near.sort((one, other) => Number(other.order.method === method) - Number(one.order.method === method))
+  const path = nearestName(
+    below,
+    near.map((one) => one.path),
+  )
+  const found = near.find((one) => one.path === path)
+  return found === undefined ? '' : ` Did you mean ${found.order.method} ${found.path}?`
+}
+
+/** An order may answer by itself: a text, a stream. */
+function isAnswer(value: unknown): value is Answer {
+  return typeof value === 'object' && value !== null && 'status' in value && 'headers' in value && 'body' in value
+}
+
+function failure(error: unknown): Answer {
+  if (error instanceof HttpError) return json({ error: error.message }, error.status)
+  if (error instanceof ReplyError) return json({ error: error.message, reply: true }, 400)
+  if (error instanceof URIError)
+    return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8.' }, 400)
+  if (error instanceof TenantsFull) return json({ error: error.message }, 503)
+  if (error instanceof RangeError && error.message === 'Invalid string length')
+    return json({ error: 'The answer would be longer than a string may be. Ask for less at once.' }, 400)
+  // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
+  if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
+  return json({ error: error instanceof Error ? error.message : String(error) }, 409)
+}
+
+const anyObject = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+)
+
+function jsonBody(body: Bytes): unknown {
+  if (body === '') return {}
+  if (isDeeper(body, deepest)) {
+    throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
+  }
+  if (hasMoreValues(body, mostControlValues)) {
+    throw new HttpError(400, `The body of a control request may have at most ${mostControlValues} values.`)
+  }
+  const parsed = v.safeParse(anyObject, text(body))
+  if (parsed.success) return parsed.output
+  throw new HttpError(400, 'The body of a control request must be a JSON object.')
+}
+
+function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === 'strict_object' && expected === 'never'
+}
+
+function checked({ body: schema, example }: Order, body: unknown): unknown {
+  const result = v.safeParse(schema!, body)
+  if (result.success) return result.output
+  const [first] = result.issues
+  // A misspelled field is missing under its right name, too: the wrong name says more.
+  const issue = result.issues.find(isUnknownField) ?? first
+  const where = v.getDotPath(issue) ?? 'the body'
+  if (isUnknownField(issue)) {
+    const fields = issue.path?.length === 1 && 'entries' in schema! ? Object.keys(schema.entries as object) : []
+    const name = String(issue.path?.at(-1)?.key)
+    throw new HttpError(
+      400,
+      `${where}: there is no such field.${didYouMean(name, fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
+    )
+  }
+  // Of a union, the alternative that came closest tells more than the list of all types.
+  const message =
+    issue.issues?.find(({ path }) => path !== undefined)?.message ?? issue.issues?.at(-1)?.message ?? issue.message
+  throw new HttpError(400, `${where}: ${message}. Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`)
+}

@@ -1,0 +1,135 @@
+import { AddressPattern } from '../../../../src/kernel/address-pattern.js'
+import { isRealHost } from '../../../../src/protocol/vocabulary.js'
+import type { PlainAnswer } from '../../../../src/queue/destinations/answers.js'
+import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
+import { networkErrors } from '../../../../src/queue/destinations/script.js'
+import { networkErrorText } from '../../../../src/queue/destinations/wire.js'
+import { isLoopback } from '../../../../src/queue/settings/url.js'
+import type { PlayOptions } from '../../../../src/scenarios/play.js'
+import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import { UsageError } from '../../../command-line/src/program.js'
+
+interface Limits {
+  /** Hosts that are allowed beside this machine. */
+  readonly deliver: string | undefined
+  /** Milliseconds of real time for one answer. */
+  readonly timeout: number
+}
+
+export interface LiveApplication {
+  /** A sentence when deliveries were sent and nobody has ever taken one. */
+  silence(): string | undefined
+}
+
+/**
+ * Sends the deliveries of a scenario to a running application. A target with a path takes the one destination that the
+ * scenario publishes to; a target without one takes all of them, callbacks too, each at its own path.
+ */
+export function liveDestinations(
+  scenario: Scenario,
+  to: string,
+  limits: Limits,
+): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> & LiveApplication {
+  const target = targetOf(to, limits.deliver)
+  const routes = routesOf(scenario, target)
+  const reached = { refused: 0, taken: 0 }
+  const send = async (delivery: Attempt, address: string): Promise<PlainAnswer> => {
+    const answer = await forwarded(delivery, address, limits.timeout)
+    const isRefused = typeof answer === 'object' && 'kind' in answer && absent.includes(answer.kind)
+    reached[isRefused ? 'refused' : 'taken']++
+    return answer
+  }
+  return {
+    // The application is given the time of `--timeout`.
+    sandbox: { policy: { handlerPatience: undefined } },
+    elsewhere: (pattern) => {
+      const taken = new AddressPattern(pattern)
+      return [...routes.keys()].some((url) => taken.matches(url))
+    },
+    prepare: ({ destinations }) => {
+      for (const [url, address] of routes) destinations.answer(url, (delivery) => send(delivery, address(delivery.url)))
+    },
+    silence: () => {
+      if (reached.taken > 0 || reached.refused === 0) return undefined
+      return `Nothing listens at ${target.origin}: start the application first, or name another address with --to.`
+    },
+  }
+}
+
+/** What says that nobody is there. */
+const absent: readonly string[] = ['refused', 'unresolved']
+
+function targetOf(to: string, deliver: string | undefined): URL {
+  if (!/^https?:\/\//.test(to) || !URL.canParse(to)) {
+    throw new UsageError(`--to is a url such as http://localhost:3000/api/orders, not ${JSON.stringify(to)}.`)
+  }
+  const target = new URL(to)
+  const host = target.hostname
+  const named = (deliver ?? '').split(',').map((name) => name.trim())
+  if (isLoopback(host) || named.includes(host) || named.includes(target.host)) return target
+  if (named.includes('any') && !isRealHost(host)) return target
+  throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver ${host}.`)
+}
+
+/** Urls of the scenario, as patterns → the address of a delivery at the application. */
+function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: string) => string> {
+  const { messages, callbacks } = urlsOf(scenario)
+  if (target.pathname === '/' && target.search === '') {
+    return new Map([...messages, ...callbacks].map((pattern) => [pattern, (url) => addressAt(target, url)]))
+  }
+  if (messages.size > 1) {
+    throw new UsageError(
+      `The scenario delivers to ${messages.size} urls: ${[...messages].slice(0, 5).join(', ')}. Give --to ${target.origin} without a path: then each keeps its own.`,
+    )
+  }
+  return new Map([...messages].map((pattern) => [pattern, () => target.href]))
+}
+
+function addressAt(target: URL, url: string): string {
+  const { pathname, search } = new URL(url)
+  return `${target.origin}${pathname}${search}`
+}
+
+function urlsOf({ given, steps = [] }: Scenario): {
+  readonly messages: ReadonlySet<string>
+  readonly callbacks: ReadonlySet<string>
+} {
+  const messages = new Set<string>()
+  const callbacks = new Set<string>()
+  const groups = { ...given?.urlGroups }
+  for (const step of steps) if ('setUrlGroup' in step) groups[step.setUrlGroup.name] = step.setUrlGroup.endpoints
+  const sends = [
+    ...(given?.schedules ?? []),
+    ...steps.flatMap((step) => ('publish' in step ? step.publish : 'schedule' in step ? step.schedule : [])),
+  ]
+  for (const { to, callback, failureCallback } of sends) {
+    const members = Object.hasOwn(groups, to) ? groups[to]! : [to]
+    for (const member of members) messages.add(patternOf(typeof member === 'string' ? member : member.url))
+    for (const url of [callback, failureCallback]) if (url !== undefined) callbacks.add(patternOf(url))
+  }
+  return { messages, callbacks }
+}
+
+/** Of many messages each has its own number in the url. */
+function patternOf(url: string): string {
+  return url.replaceAll('{n}', '*')
+}
+
+/** One delivery over the network. What goes wrong there is what the attempt meets. */
+async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<PlainAnswer> {
+  const { method } = delivery
+  try {
+    return await fetch(address, {
+      method,
+      headers: delivery.headers as [string, string][],
+      body: method === 'GET' ? null : delivery.bytes,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeout),
+    })
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') return { kind: 'hang' }
+    const text = networkErrorText(error)
+    if (text === networkErrors.refused) return { kind: 'refused' }
+    return text === networkErrors.unresolved ? { kind: 'unresolved' } : { kind: 'reset' }
+  }
+}

@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { parseDuration } from '../../../../src/kernel/duration.js'
+import type { Place } from '../../../../src/sandbox/past.js'
+
+type Duration = v.GenericSchema<number | string>
+
+/** Milliseconds, or a text like `5m`. */
+export const duration: Duration = v.union([
+  v.pipe(v.number(), v.minValue(0)),
+  v.pipe(
+    v.string(),
+    v.check((by) => parseDuration(by) !== undefined, 'is not a duration'),
+  ),
+])
+
+/** Milliseconds since the Unix epoch, or an ISO text. */
+export const time: v.GenericSchema<number | string> = v.union([
+  v.pipe(
+    v.number(),
+    v.check((at) => Math.abs(at) <= 8.64e15, 'is not a time'),
+  ),
+  v.pipe(
+    v.string(),
+    v.check((at) => !Number.isNaN(new Date(at).getTime()), 'is not a time'),
+  ),
+])
+
+/** A span before now: `-5m`. */
+export const spanBack: v.GenericSchema<string> = v.pipe(
+  v.string(),
+  v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
+)
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** An instant of the past: as `sandbox.at()` takes it, or what `POST /place` made of it. */
+export const pastInstant: v.GenericSchema<number | string | { seq: number } | Place> = v.union([
+  time,
+  spanBack,
+  v.strictObject({ seq: v.number() }),
+  v.strictObject({ world: count, end: count, at: v.number() }),
+])
+
+/** Bytes that are no text. */
+export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
+
+export const nothing: v.GenericSchema<object> = v.strictObject({})

@@ -1,0 +1,19 @@
+import type { Bytes } from '../../../../src/kernel/bytes.js'
+import type { Reply } from '../../../../src/store/command/reply.js'
+
+/** A reply about all keys, without those that mark the engine as taken. */
+export function withoutMarkers(argv: readonly Bytes[], reply: Reply, markers: readonly Bytes[]): Reply {
+  const hide = hides[argv[0]!.toUpperCase()]
+  return hide === undefined ? reply : hide(reply, markers)
+}
+
+type Hide = (reply: Reply, markers: readonly Bytes[]) => Reply
+
+const among: Hide = (reply, markers) =>
+  Array.isArray(reply) ? reply.filter((key) => !markers.includes(key as Bytes)) : reply
+
+const hides: Readonly<Record<string, Hide>> = {
+  KEYS: among,
+  SCAN: (reply, markers) => (Array.isArray(reply) ? [reply[0], among(reply[1], markers)] : reply),
+  RANDOMKEY: (reply, markers) => (markers.includes(reply as Bytes) ? null : reply),
+}

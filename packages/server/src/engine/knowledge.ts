@@ -1,0 +1,103 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import { categories as knownCategories } from '../../../../src/store/access/categories.js'
+import type { CommandFlag } from '../../../../src/store/command/command.js'
+import { Status } from '../../../../src/store/command/reply.js'
+import type { Told } from './reply-reader.js'
+
+// What the engine itself says of its commands: COMMAND INFO.
+
+/** One row of it. */
+export interface CommandFacts {
+  /** Upper case, with the subcommand where it is one. */
+  readonly name: string
+  readonly flags: ReadonlySet<string>
+  /** Without their `@`. */
+  readonly categories: ReadonlySet<string>
+  /** Places of the keys, where they are fixed: first, last and step. */
+  readonly keys: readonly [first: number, last: number, step: number]
+  /** How a Cluster is asked, and what is made of the answers: `request_policy:all_shards`, `response_policy:agg_sum`. */
+  readonly tips: ReadonlySet<string>
+}
+
+type Ask = (argv: readonly Bytes[]) => Promise<Told>
+
+export class Knowledge {
+  readonly #ask: Ask
+  readonly #known = new Map<string, Promise<readonly CommandFacts[] | undefined>>()
+
+  constructor(ask: Ask) {
+    this.#ask = ask
+  }
+
+  /** What it says of the command that the words name; `undefined` where it has none of the name. */
+  async of(argv: readonly Bytes[]): Promise<CommandFacts | undefined> {
+    const name = argv[0]!.toUpperCase()
+    let rows = this.#known.get(name)
+    if (rows === undefined) {
+      rows = this.#ask([latin1('COMMAND'), latin1('INFO'), argv[0]!]).then(rowsOf)
+      this.#known.set(name, rows)
+      // A module may bring it later, and who is away may come back.
+      const forget = (): void => void this.#known.delete(name)
+      rows.then((found) => found === undefined && forget(), forget)
+    }
+    const found = await rows
+    if (found === undefined) return undefined
+    const full = `${name} ${argv[1]?.toUpperCase() ?? ''}`
+    return found.find((row) => row.name === full) ?? found[0]
+  }
+
+  /** The keys among the words, as the engine finds them. */
+  async keysOf(argv: readonly Bytes[], facts: CommandFacts | undefined): Promise<readonly Bytes[]> {
+    if (facts === undefined) return []
+    const [first, last, step] = facts.keys
+    if (facts.flags.has('movablekeys')) {
+      const told = await this.#ask([latin1('COMMAND'), latin1('GETKEYS'), ...argv])
+      return Array.isArray(told) ? (told as Bytes[]) : []
+    }
+    if (first === 0) return []
+    const end = last < 0 ? argv.length + last : Math.min(last, argv.length - 1)
+    const keys: Bytes[] = []
+    for (let at = first; at <= end; at += step) keys.push(argv[at]!)
+    return keys
+  }
+}
+
+/** The command first, then its subcommands. */
+function rowsOf(told: Told): readonly CommandFacts[] | undefined {
+  const row = Array.isArray(told) ? told[0] : undefined
+  if (!Array.isArray(row)) return undefined
+  const subcommands = (row[9] ?? []) as readonly Told[]
+  return [factsOf(row), ...subcommands.map((sub) => factsOf(sub as readonly Told[]))]
+}
+
+function factsOf(row: readonly Told[]): CommandFacts {
+  const [name, , flags, first, last, step, categories, tips] = row
+  return {
+    name: textOf(name).replace('|', ' ').toUpperCase(),
+    flags: new Set(textsOf(flags)),
+    categories: new Set(textsOf(categories).map((category) => category.replace(/^@/, ''))),
+    keys: [Number(first), Number(last), Number(step)],
+    tips: new Set(textsOf(tips)),
+  }
+}
+
+function textsOf(list: Told | undefined): string[] {
+  return Array.isArray(list) ? list.map(textOf) : []
+}
+
+function textOf(told: Told | undefined): string {
+  return told instanceof Status ? told.text : String(told)
+}
+
+const isFlag: ReadonlySet<string> = new Set([...knownCategories, 'noscript'])
+
+/** Its categories as permissions ask for them: a command of a module has those that its author gave it. */
+export function flagsOf({ categories, flags }: CommandFacts): readonly CommandFlag[] {
+  // Older servers give the commands of modules no categories.
+  const own = new Set([
+    ...categories,
+    ...(flags.has('write') ? ['write'] : []),
+    ...(flags.has('readonly') ? ['read'] : []),
+  ])
+  return [...own].filter((name) => isFlag.has(name)) as CommandFlag[]
+}

@@ -1,0 +1,71 @@
+import { NilArray, type Reply, type ReplyError, Status } from '../../../../src/store/command/reply.js'
+
+// How alike two replies have to be: for commands of chance and time only their shape counts.
+
+export type End = { readonly reply: Reply } | { readonly error: ReplyError }
+
+/** Kinds and lengths only. */
+const byShape =
+  /^(?:SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|TIME|MEMORY|XINFO|XPENDING|XAUTOCLAIM|SCRIPT|FUNCTION|OBJECT)$/i
+/** How much of them a page has is left to chance, and so is what a server tells of itself. */
+const byKind = /^(?:[HSZ]?SCAN|INFO|COMMAND|DUMP)$/i
+const unordered = /^(?:SMEMBERS|SINTER|SUNION|SDIFF|KEYS|HKEYS|HVALS)$/i
+/** What is left, or when it ends: in milliseconds with a P. */
+const times = /^H?P?(?:TTL|EXPIRETIME)$/i
+const nearEnough = 2_000
+
+/** Whether the engine answered what the double did. */
+export function isAlike(argv: readonly string[], double: End, engine: End): boolean {
+  if ('error' in double || 'error' in engine) {
+    return 'error' in double && 'error' in engine && double.error.message === engine.error.message
+  }
+  const name = argv[0] ?? ''
+  const [ours, theirs] = [double.reply, engine.reply]
+  if (byKind.test(name)) return kindOf(ours) === kindOf(theirs)
+  if (byShape.test(name)) return shapeOf(ours) === shapeOf(theirs)
+  if (times.test(name)) return isNear(ours, theirs, /^H?P/i.test(name) ? nearEnough : nearEnough / 1_000)
+  const order = unordered.test(name) ? bySort : /^HGETALL$/i.test(name) ? byPairs : textOf
+  return order(ours) === order(theirs)
+}
+
+function kindOf(reply: Reply): string {
+  if (reply === null || reply instanceof NilArray) return 'nil'
+  if (reply instanceof Status) return 'status'
+  if (typeof reply === 'object') return 'list'
+  return typeof reply === 'string' ? 'text' : 'integer'
+}
+
+function shapeOf(reply: Reply): string {
+  return Array.isArray(reply) ? `[${(reply as readonly Reply[]).map(shapeOf).join(',')}]` : kindOf(reply)
+}
+
+/** Every kind apart. */
+function textOf(reply: Reply): string {
+  if (Array.isArray(reply)) return `[${(reply as readonly Reply[]).map(textOf).join(',')}]`
+  if (reply instanceof Status) return `+${reply.text}`
+  if (reply instanceof NilArray) return '*-1'
+  if (reply === null) return '$-1'
+  return typeof reply === 'string' ? JSON.stringify(reply) : String(reply)
+}
+
+function bySort(reply: Reply): string {
+  return Array.isArray(reply) ? (reply as readonly Reply[]).map(textOf).sort().join() : textOf(reply)
+}
+
+function byPairs(reply: Reply): string {
+  if (!Array.isArray(reply)) return textOf(reply)
+  const items = (reply as readonly Reply[]).map(textOf)
+  return items
+    .flatMap((item, at) => (at % 2 === 0 ? [`${item}: ${items[at + 1]}`] : []))
+    .sort()
+    .join()
+}
+
+/** Lists place by place; what is no time, such as -1 for no deadline, has to be the same. */
+function isNear(ours: Reply, theirs: Reply, within: number): boolean {
+  if (Array.isArray(ours) && Array.isArray(theirs)) {
+    return ours.length === theirs.length && ours.every((item, at) => isNear(item, theirs[at]!, within))
+  }
+  if (typeof ours !== 'number' || typeof theirs !== 'number') return textOf(ours) === textOf(theirs)
+  return ours === theirs || (ours >= 0 && theirs >= 0 && Math.abs(ours - theirs) <= within)
+}

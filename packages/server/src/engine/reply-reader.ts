@@ -1,0 +1,136 @@
+import { type Bytes, latin1, text } from '../../../../src/kernel/bytes.js'
+import {
+  deepestReply,
+  NilArray,
+  nilArray,
+  ok,
+  type Reply,
+  ReplyError,
+  Status,
+  tooDeep,
+} from '../../../../src/store/command/reply.js'
+
+// What an engine answers, in RESP2: every kind apart, integers exact, errors as they came.
+
+/** A reply, or an error in its place: the reply to EXEC has errors among its items. */
+export type Told = Reply | ReplyError | readonly Told[]
+
+/** What came is not the protocol: nothing can be read behind it. */
+export class NotAnEngine extends Error {}
+
+interface Open {
+  readonly items: Told[]
+  left: number
+}
+
+const CR = 13
+const nothing = Buffer.alloc(0)
+/** No reply of an engine has a longer line outside of its strings. */
+export const longestLine = 1_048_576
+
+/** Replies come in chunks, cut anywhere. */
+export class ReplyReader {
+  #buffer: Buffer = nothing
+  #chunks: Buffer[] = []
+  #size = 0
+  /** Bytes without which nothing more can be read: a long string is put together once. */
+  #needed = 1
+  #open: Open[] = []
+
+  /** @returns the replies that are complete with it @throws NotAnEngine */
+  push(chunk: Buffer): Told[] {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size < this.#needed) return []
+    this.#buffer = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
+    const told: Told[] = []
+    let at = 0
+    for (let end = this.#read(at, told); end > 0; end = this.#read(at, told)) at = end
+    this.#buffer = this.#buffer.subarray(at)
+    this.#chunks = this.#buffer.length === 0 ? [] : [this.#buffer]
+    this.#size = this.#buffer.length
+    this.#needed = Math.max(1, this.#needed - at)
+    return told
+  }
+
+  /** Reads one item. @returns where it ends, 0 when it is not there yet */
+  #read(at: number, told: Told[]): number {
+    this.#needed = 0
+    const line = this.#buffer.indexOf('\r\n', at, 'latin1')
+    if (line < 0) {
+      if (this.#buffer.length - at > longestLine) throw new NotAnEngine('a line does not end')
+      this.#needed = this.#buffer.length + 1
+      return 0
+    }
+    const head = latin1(this.#buffer.toString('latin1', at + 1, line))
+    const kind = this.#buffer[at]
+    const end = line + 2
+    if (kind === 0x24) return this.#string(head, end, told)
+    if (kind === 0x2a) return this.#list(head, end, told)
+    this.#add(simple(kind, head), told)
+    return end
+  }
+
+  #string(head: Bytes, from: number, told: Told[]): number {
+    const length = lengthOf(head)
+    if (length < 0) {
+      this.#add(null, told)
+      return from
+    }
+    const end = from + length
+    if (this.#buffer.length < end + 2) {
+      this.#needed = end + 2
+      return 0
+    }
+    if (this.#buffer[end] !== CR) throw new NotAnEngine('a string has another length')
+    this.#add(latin1(this.#buffer.toString('latin1', from, end)), told)
+    return end + 2
+  }
+
+  #list(head: Bytes, from: number, told: Told[]): number {
+    const left = lengthOf(head)
+    if (left > 0) this.#open.push({ items: [], left })
+    else this.#add(left < 0 ? nilArray : [], told)
+    return from
+  }
+
+  /** Puts an item where it belongs, and closes the lists that it completes. */
+  #add(item: Told, told: Told[]): void {
+    let whole = item
+    for (let list = this.#open.at(-1); list !== undefined; list = this.#open.at(-1)) {
+      list.items.push(whole)
+      if (--list.left > 0) return
+      whole = list.items
+      this.#open.pop()
+    }
+    told.push(whole)
+  }
+}
+
+function simple(kind: number | undefined, head: Bytes): Told {
+  if (kind === 0x2b) return head === 'OK' ? ok : new Status(head)
+  if (kind === 0x2d) return new ReplyError(text(head))
+  if (kind === 0x3a && /^[+-]?\d{1,20}$/.test(head)) return integer(head)
+  throw new NotAnEngine(`it sent ${JSON.stringify(head.slice(0, 60))}`)
+}
+
+function integer(head: string): number | bigint {
+  const short = Number(head)
+  return Number.isSafeInteger(short) ? short : BigInt(head)
+}
+
+function lengthOf(head: Bytes): number {
+  if (!/^(?:-1|\d{1,10})$/.test(head)) throw new NotAnEngine(`it sent a length of ${JSON.stringify(head.slice(0, 60))}`)
+  return Number(head)
+}
+
+/**
+ * A reply as such: throws the error that stands in its place. Errors within lists are thrown, too, and lists within lists
+ * deeper than the double answers.
+ */
+export function replyIn(told: Told, depth = 0): Reply {
+  if (told instanceof ReplyError) throw told
+  if (typeof told !== 'object' || told === null || told instanceof Status || told instanceof NilArray) return told
+  if (depth > deepestReply) throw tooDeep()
+  return (told as readonly Told[]).map((item) => replyIn(item, depth + 1))
+}

@@ -1,0 +1,39 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import { sha1Hex } from '../../../../src/kernel/digest.js'
+
+// A flag of scripts that only the service knows, and that the vendor's own packages send: engines refuse it. What it asks
+// for, other scripts meanwhile, an engine has not anyway.
+
+const flag = 'allow-key-locking'
+
+/** Scripts as an engine takes them, by the digests that the app knows them by. */
+export class ScriptFlags {
+  readonly #digests = new Map<string, Bytes>()
+
+  /** @returns the same words where there is no such flag in them */
+  withoutFlag(argv: readonly Bytes[]): readonly Bytes[] {
+    const name = argv[0]!.toUpperCase()
+    const at = name === 'SCRIPT' ? 2 : 1
+    const word = argv[at]
+    if (word === undefined) return argv
+    if (/^EVAL(?:_RO)?$/.test(name) || (name === 'SCRIPT' && /^LOAD$/i.test(argv[1]!))) {
+      const source = sourceWithout(word)
+      if (source === word) return argv
+      this.#digests.set(sha1Hex(word), latin1(sha1Hex(source)))
+      return [...argv.slice(0, at), source, ...argv.slice(at + 1)]
+    }
+    const isDigest = (index: number): boolean =>
+      name === 'SCRIPT' ? index > 1 && /^EXISTS$/i.test(argv[1]!) : index === 1 && /^EVALSHA(?:_RO)?$/.test(name)
+    return argv.map((each, index) => (isDigest(index) ? (this.#digests.get(each.toLowerCase()) ?? each) : each))
+  }
+}
+
+/** Lines stay where they are: errors tell their numbers. */
+function sourceWithout(source: Bytes): Bytes {
+  const [first] = /^#!lua[^\n]*/.exec(source) ?? ['']
+  const flags = / flags=(\S*)/.exec(first)?.[1]?.split(',') ?? []
+  if (!flags.includes(flag)) return source
+  const others = flags.filter((each) => each !== flag)
+  const line = first.replace(/ flags=\S*/, others.length === 0 ? '' : ` flags=${others.join(',')}`)
+  return latin1(line + source.slice(first.length))
+}

@@ -1,0 +1,192 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { plainText } from '../../../../src/report/safe-text.js'
+import { UsageError } from '../../../command-line/src/program.js'
+
+export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
+export type Runner = (typeof runners)[number]
+
+/** Its package, and the oldest version that works: major and minor. */
+const packages: Readonly<Record<Exclude<Runner, 'node'>, { name: string; oldest: readonly [number, number] }>> = {
+  vitest: { name: 'vitest', oldest: [3, 2] },
+  jest: { name: 'jest', oldest: [29, 0] },
+  playwright: { name: '@playwright/test', oldest: [1, 50] },
+}
+
+/** What is known of a folder with a package.json. */
+export interface Project {
+  readonly folder: string
+  readonly runner: Runner
+  /** Whether TypeScript runs in its tests without more ado. */
+  readonly typescript: boolean
+  /** Whether files may say `import`. */
+  readonly modules: boolean
+  /** The entry that tells TypeScript the matchers of the runner's `expect`, where importing `useSandbox()` does not. */
+  readonly types: string | undefined
+  /** `"type": "module"`. */
+  readonly typeModule: boolean
+  /** The runner's configuration that is there, relative; `package.json` where it is a part of that. */
+  readonly config: string | undefined
+  /** Whether it names the setup file already. */
+  readonly hasSetup: (name: string) => boolean
+  /** Where tests are, relative; empty for the folder itself. */
+  readonly tests: string
+  /** How to install a package, and how to run a command of one. */
+  readonly install: string
+  readonly execute: string
+  /** Whether the package is among its dependencies. */
+  readonly hasPackage: boolean
+  /** What could not be told for sure, as sentences. */
+  readonly doubts: readonly string[]
+}
+
+interface Manifest {
+  readonly type?: string
+  readonly scripts?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly workspaces?: unknown
+  readonly jest?: unknown
+}
+
+/** @param asked the runner that was asked for. @throws UsageError where nothing sensible can be written */
+export function projectIn(folder: string, asked: Runner | undefined): Project {
+  const manifest = manifestIn(folder)
+  const isRoot = manifest.workspaces !== undefined || existsSync(join(folder, 'pnpm-workspace.yaml'))
+  if (isRoot && asked === undefined) {
+    throw new UsageError(
+      `This is the root of a monorepo. Go to the package that has the tests, and run it there; or say --runner ${runners.join('|')} to have it here.`,
+    )
+  }
+  // In a monorepo the root may have the runner for all.
+  const above = rootAbove(folder)
+  const known = {
+    ...above?.dependencies,
+    ...above?.devDependencies,
+    ...manifest.dependencies,
+    ...manifest.devDependencies,
+  }
+  const { runner, doubts } = runnerOf(known, manifest.scripts?.test ?? '', asked)
+  const version = runner === 'node' ? undefined : versionIn(folder, packages[runner].name)
+  const doubt = runner === 'node' ? undefined : doubtOf(runner, version)
+  const compiled = ['ts-jest', '@swc/jest'].some((name) => name in known)
+  const usesTypescript = existsSync(join(folder, 'tsconfig.json')) || 'typescript' in known
+  const manager = managerOf(folder, above === undefined ? undefined : above.folder)
+  const typescript = usesTypescript && (runner === 'jest' ? compiled : runner !== 'node')
+  const config = configOf(folder, runner, manifest)
+  return {
+    folder,
+    runner,
+    typescript,
+    types: typescript && runner === 'vitest' ? typesOf(version ?? known[packages.vitest.name]) : undefined,
+    modules: runner !== 'jest' || compiled || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
+    typeModule: manifest.type === 'module',
+    config,
+    hasSetup: (name) => config !== undefined && readFileSync(join(folder, config), 'utf8').includes(name),
+    tests: testsOf(folder, runner),
+    ...manager,
+    hasPackage: 'stuntdouble' in known,
+    doubts: [...doubts, ...(doubt === undefined ? [] : [doubt])],
+  }
+}
+
+function manifestIn(folder: string): Manifest {
+  const path = join(folder, 'package.json')
+  if (!existsSync(path))
+    throw new UsageError('There is no package.json here: run npm init -y first, or go to the project.')
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof read === 'object' && read !== null) return read
+  } catch (error) {
+    throw new UsageError(`package.json cannot be read: ${plainText((error as Error).message)}.`)
+  }
+  throw new UsageError('package.json is no object.')
+}
+
+function rootAbove(folder: string): (Manifest & { readonly folder: string }) | undefined {
+  for (let at = dirname(folder); at !== dirname(at); at = dirname(at)) {
+    if (!existsSync(join(at, 'package.json'))) continue
+    const manifest = manifestIn(at)
+    if (manifest.workspaces !== undefined || existsSync(join(at, 'pnpm-workspace.yaml')))
+      return { ...manifest, folder: at }
+  }
+  return undefined
+}
+
+function runnerOf(
+  known: object,
+  script: string,
+  asked: Runner | undefined,
+): { readonly runner: Runner; readonly doubts: readonly string[] } {
+  if (asked !== undefined) return { runner: asked, doubts: [] }
+  const found = (['vitest', 'jest', 'playwright'] as const).filter((name) => packages[name].name in known)
+  const [first, ...others] = /\bnode\b.*--test\b/.test(script) ? (['node', ...found] as const) : found
+  if (first === undefined) {
+    return {
+      runner: 'node',
+      doubts: [
+        `No test runner is among the dependencies: this is for node:test, which comes with Node. For another one: --runner ${runners.slice(0, 3).join('|')}.`,
+      ],
+    }
+  }
+  const doubts = others.map((other) => `${other} is here, too: --runner ${other} writes its files.`)
+  return { runner: first, doubts }
+}
+
+/** The version that is installed. */
+function versionIn(folder: string, name: string): string | undefined {
+  for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
+    const path = join(modules, name, 'package.json')
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+  }
+  return undefined
+}
+
+/** A sentence about a version that is too old, or not installed. */
+function doubtOf(runner: Exclude<Runner, 'node'>, version: string | undefined): string | undefined {
+  const { name, oldest } = packages[runner]
+  if (version === undefined) return `${name} is not installed here yet.`
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined
+  return `${name} ${plainText(version)} is too old: stuntdouble works with ${oldest.join('.')} and newer.`
+}
+
+/** Vitest 5 declares matchers in another form than those before. @param version one, or a range of them */
+function typesOf(version: string | undefined): string {
+  const major = Number(/\d+/.exec(version ?? '')?.[0] ?? 5)
+  return major < 5 ? 'stuntdouble/vitest4/extend' : 'stuntdouble/vitest/extend'
+}
+
+const configNames: Readonly<Record<Runner, RegExp>> = {
+  vitest: /^(?:vitest|vite)\.config\.[cm]?[jt]s$|^vitest\.workspace\./,
+  jest: /^jest\.config\.(?:[cm]?[jt]s|json)$/,
+  playwright: /^playwright(?:-ct)?\.config\.[cm]?[jt]s$/,
+  node: /^$/,
+}
+
+function configOf(folder: string, runner: Runner, { jest }: Manifest): string | undefined {
+  const found = readdirSync(folder)
+    .filter((name) => configNames[runner].test(name))
+    .sort()
+  // Vitest prefers its own to Vite's.
+  return (
+    found.find((name) => name.startsWith('vitest')) ??
+    found[0] ??
+    (runner === 'jest' && jest !== undefined ? 'package.json' : undefined)
+  )
+}
+
+function testsOf(folder: string, runner: Runner): string {
+  const usual = runner === 'playwright' ? ['e2e', 'tests', 'test'] : ['test', 'tests']
+  return usual.find((name) => existsSync(join(folder, name))) ?? ''
+}
+
+function managerOf(folder: string, root: string | undefined): Pick<Project, 'install' | 'execute'> {
+  const has = (file: string): boolean =>
+    [folder, root].some((place) => place !== undefined && existsSync(join(place, file)))
+  if (has('pnpm-lock.yaml')) return { install: 'pnpm add --save-dev', execute: 'pnpm exec' }
+  if (has('yarn.lock')) return { install: 'yarn add --dev', execute: 'yarn' }
+  if (has('bun.lock') || has('bun.lockb')) return { install: 'bun add --dev', execute: 'bunx' }
+  return { install: 'npm install --save-dev', execute: 'npx' }
+}

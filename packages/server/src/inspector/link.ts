@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { hostTime } from '../../../../src/kernel/host.js'
+import { json } from '../../../../src/protocol/call.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+
+/** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
+export const linkLifetime = 3_600_000
+/** Links that wait for their reader. The oldest is forgotten when there are more. */
+export const mostLinks = 1_000
+
+const own = /^\/_inspector\/(token|link)(?:[?#]|$)/
+
+/**
+ * Links to the inspector's page. Where the control API asks for a token, a link has a code in its fragment, which the page
+ * exchanges for the token, once: browsers keep addresses in their history and tell scripts of them in the timing of the
+ * navigation, so the token itself is in none.
+ */
+export class InspectorLinks {
+  readonly #token: string | undefined
+  readonly #origin: string
+  /** Until when each code counts, by its hash: the time of a look into the table tells nothing of a code. */
+  readonly #codes = new Map<string, number>()
+
+  /** @param origin of the server: http://127.0.0.1:4010 */
+  constructor(token: string | undefined, origin: string) {
+    this.#token = token
+    this.#origin = origin
+  }
+
+  /** A new link. */
+  next(): string {
+    if (this.#token === undefined) return `${this.#origin}/`
+    const code = randomBytes(24).toString('base64url')
+    for (const oldest of this.#codes.keys()) {
+      if (this.#codes.size < mostLinks) break
+      this.#codes.delete(oldest)
+    }
+    this.#codes.set(hash(code), hostTime() + linkLifetime)
+    return `${this.#origin}/#code=${code}`
+  }
+
+  /**
+   * What the page and whoever has the token ask for, `undefined` for other paths. Codes and tokens are in a header, so
+   * that no body has to be read.
+   * @param mayControl whether the call brings the token
+   */
+  answer(call: Call, path: string, mayControl: (call: Call) => boolean): Answer | undefined {
+    const [, what] = own.exec(path) ?? []
+    if (what === undefined) return undefined
+    if (call.method !== 'POST') return json({ error: `/_inspector/${what} takes POST, not ${call.method}.` }, 405)
+    if (what === 'link')
+      return mayControl(call) ? json({ link: this.next() }, 200, notKept) : json({ error: noLink }, 401)
+    const token = this.#token
+    if (token === undefined || !this.#takes(call)) return json({ error: noCode }, 403, notKept)
+    return json({ token }, 200, notKept)
+  }
+
+  #takes({ headers }: Call): boolean {
+    const given = headers.find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
+    const code = hash(given.replace(/^Bearer /, ''))
+    const until = this.#codes.get(code)
+    this.#codes.delete(code)
+    return until !== undefined && hostTime() < until
+  }
+}
+
+const notKept = [['cache-control', 'no-store']] as const
+
+const noCode =
+  'This link was used already, or is too old: get a new one with POST /_inspector/link and the control token as Authorization: Bearer TOKEN.'
+
+const noLink =
+  'A link to the inspector is for those who have the control token: send it as Authorization: Bearer TOKEN.'
+
+function hash(code: string): string {
+  return createHash('sha256').update(code).digest('base64')
+}

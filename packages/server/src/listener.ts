@@ -1,0 +1,382 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Account } from '../../../src/kernel/account.js'
+import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
+import { ConnectionBroken, type HeaderList, isHeader } from '../../../src/kernel/http.js'
+import { HeldChunks, ReaderTooSlow, readsInPlace } from '../../../src/protocol/event-stream.js'
+import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
+import { Crowd } from '../../../src/store/native/crowd.js'
+import { bulky, inBulk } from './bulk.js'
+import { BodyRoom, bodyOf, Stranger } from './incoming.js'
+import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
+import { HeldStream, Outgoing } from './outgoing.js'
+
+/** What the listener says about a request that an exchange failed on by mistake. */
+export type ReportBug = (error: unknown, call: Call) => void
+
+export interface ListenerOptions {
+  readonly limits?: Pick<ServerLimits, 'body' | 'streams' | 'arrival'>
+  /** All who send what arrives and are sent what was not taken yet, beside others. */
+  readonly crowd?: Crowd
+  /** The answer for a call whose body is not worth reading. */
+  readonly turnsAway?: (call: Call) => Answer | Promise<Answer> | undefined
+  /** Whether a call will be refused for its token; asked before a body is read that is not small. */
+  readonly isUnwanted?: (call: Call) => boolean
+  /** Runs a request when it is the turn of its connection; at once by default. */
+  readonly takeTurn?: (call: Call, connection: Socket, run: () => void) => void
+}
+
+/**
+ * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
+ * @param origin of the server, as the exchange knows it; the `Host` header plays no part
+ */
+export function listener(
+  origin: () => string,
+  exchange: Exchange,
+  reportBug: ReportBug,
+  {
+    limits = defaultLimits,
+    crowd = new Crowd(new Account(defaultLimits.buffered)),
+    turnsAway = () => undefined,
+    isUnwanted = () => false,
+    takeTurn = (_call, _connection, run) => run(),
+  }: ListenerOptions = {},
+): RequestListener {
+  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(crowd.buffered) }
+  const outgoing = new Outgoing(crowd, limits.arrival)
+  const queues = new Queues(takeTurn)
+  const ways: Ways = { streams, outgoing, crowd, takeTurn }
+  const longestBody = Math.min(limits.body, crowd.buffered.limit)
+  return (request, response) => {
+    // Requests that came together are handed in together, also when the first was the end of their connection.
+    if (request.socket.destroyed) return
+    const head = endToEnd(request.rawHeaders)
+    const call = new NodeCall(request, response, head.headers, origin())
+    let room: BodyRoom | undefined
+    // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
+    if (head.bodyLength === 0) serveInTurn(exchange)
+    else serve((asked) => turnedAway(asked) ?? arrived())
+    function turnedAway(asked: Call): Answer | Promise<Answer> | undefined {
+      const answer = turnsAway(asked)
+      if (answer !== undefined) leaveBody(response, head.bodyLength)
+      return answer
+    }
+    function arrived(): ReturnType<Exchange> | undefined {
+      const { bodyLength } = head
+      if (bodyLength !== undefined) {
+        if (bodyLength > longestBody) throw new BodyTooLarge(longestBody)
+        if (bodyLength > mostUnwanted && isUnwanted(call)) return unread()
+      }
+      room = new BodyRoom(crowd)
+      bodyOf(request, room, longestBody, () => isUnwanted(call), mostUnwanted).then(
+        (body) => {
+          call.bytes = body
+          serveInTurn(exchange)
+        },
+        (error) => {
+          if (error instanceof Stranger) serveInTurn(unread)
+          else failed(error)
+        },
+      )
+      return undefined
+    }
+    /** The service says no to the call as it does to one whose body is there. */
+    function unread(): ReturnType<Exchange> {
+      leaveBody(response, head.bodyLength)
+      return exchange(call)
+    }
+    function serveInTurn(answering: Exchange): void {
+      queues.run(call, request.socket, () => {
+        if (request.socket.destroyed) room?.release()
+        else serve(answering)
+      })
+    }
+    function serve(answering: (call: Call) => ReturnType<Exchange> | undefined): void {
+      try {
+        const answer = answering(call)
+        if (answer === undefined) return
+        if (answer instanceof Promise) answer.then(answered).catch(failed)
+        else answered(answer)
+      } catch (error) {
+        failed(error)
+      }
+    }
+    function answered(answer: Answer): void {
+      room?.release()
+      send(answer, call, response, ways)
+    }
+    function failed(error: unknown): void {
+      room?.release()
+      if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
+      else if (error instanceof BodyRefused) refuseBody(response, error)
+      else if (!response.destroyed && !response.writableEnded) {
+        reportBug(error, call)
+        if (response.headersSent) response.destroy()
+        else sendError(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
+      }
+    }
+  }
+}
+
+/** Requests that wait for their turn, by connection. Of a connection with such requests no more are read. */
+class Queues {
+  readonly #takeTurn: NonNullable<ListenerOptions['takeTurn']>
+  readonly #lengths = new WeakMap<Socket, number>()
+
+  constructor(takeTurn: NonNullable<ListenerOptions['takeTurn']>) {
+    this.#takeTurn = takeTurn
+  }
+
+  run(call: Call, connection: Socket, run: () => void): void {
+    let isWaiting = false
+    let hasRun = false
+    this.#takeTurn(call, connection, () => {
+      hasRun = true
+      if (isWaiting) this.#count(connection, -1)
+      run()
+    })
+    if (hasRun) return
+    isWaiting = true
+    this.#count(connection, 1)
+  }
+
+  #count(connection: Socket, by: 1 | -1): void {
+    const length = (this.#lengths.get(connection) ?? 0) + by
+    this.#lengths.set(connection, length)
+    if (length === 0) connection.resume()
+    else if (length === 1 && by === 1) connection.pause()
+  }
+}
+
+/** A connection goes on after a small body that nobody reads; a large one shall not have to arrive for nothing. */
+function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
+  if (bodyLength === undefined || bodyLength > mostUnwanted) response.shouldKeepAlive = false
+}
+
+/** The stack is for whoever runs the server, and goes where `report` says. */
+const ourMistake =
+  'stuntdouble failed while it answered this request. This is a bug: please report it with what the server printed.'
+
+/** Headers that are about the connection, or about how the body is framed, not about the request. */
+const ofConnection = new Set('connection keep-alive transfer-encoding content-length trailer expect upgrade'.split(' '))
+
+export interface Head {
+  readonly headers: HeaderList
+  /** As the client announced it, in bytes; 0 when there is none, `undefined` when it comes in chunks. */
+  readonly bodyLength: number | undefined
+}
+
+/** What a message says from one end to the other, without what is about the connection. */
+export function endToEnd(raw: readonly string[]): Head {
+  const headers: [string, string][] = []
+  let bodyLength: number | undefined = 0
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]!
+    const value = raw[index + 1]!
+    const lower = name.toLowerCase()
+    if (lower === 'content-length') bodyLength = Number(value)
+    else if (lower === 'transfer-encoding') bodyLength = undefined
+    if (!ofConnection.has(lower)) headers.push([name, value])
+  }
+  return { headers, bodyLength }
+}
+
+class NodeCall implements Call {
+  readonly url: string
+  #request: IncomingMessage
+  #response: ServerResponse
+  #abort: AbortController | undefined
+  bytes: Bytes = latin1('')
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    readonly headers: HeaderList,
+    origin: string,
+  ) {
+    this.#request = request
+    this.#response = response
+    this.url = origin + targetOf(request)
+  }
+
+  get method(): string {
+    return this.#request.method ?? 'GET'
+  }
+
+  body(): Bytes {
+    return this.bytes
+  }
+
+  /** Made when somebody asks: an AbortController costs more than a small answer. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController()
+      this.#abort = abort
+      const goneAway = (): void => {
+        if (!this.#response.writableFinished) abort.abort()
+      }
+      if (this.#response.destroyed) goneAway()
+      else this.#response.once('close', goneAway)
+    }
+    return this.#abort.signal
+  }
+}
+
+/** Path and query of a request, undecoded. A client that takes us for a proxy sends the whole url. */
+export function targetOf(request: IncomingMessage): string {
+  const target = request.url ?? '/'
+  return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
+}
+
+/** Only what a socket cannot take at once waits. Smaller answers are counted when they do. */
+const largeAnswer = 65_536
+
+/** What answers are sent with. */
+interface Ways {
+  readonly streams: OpenStreams
+  readonly outgoing: Outgoing
+  readonly crowd: Crowd
+  readonly takeTurn: NonNullable<ListenerOptions['takeTurn']>
+}
+
+function send(answer: Answer, call: Call, response: ServerResponse, ways: Ways): void {
+  const { streams, outgoing, crowd } = ways
+  const { body } = answer
+  const [status, list] = [statusOf(answer), headersOf(answer)]
+  if (typeof body !== 'string' && body !== null) {
+    if (streams.count < streams.limit) void sendStream(status, list, body, call, response, ways)
+    else refuseStream(body, response, streams.limit)
+    return
+  }
+  if (body !== null && body.length > largeAnswer && !crowd.makesRoom(body.length))
+    throw new BufferFull('What was asked was done, but its answer finds no room: ask for less at once')
+  if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
+    list.push('content-length', String(body === null ? 0 : body.length))
+  }
+  response.writeHead(status, list)
+  if (body === null) response.end()
+  else {
+    response.end(body, 'latin1')
+    if (response.writableLength > 0) outgoing.hold(response, body.length)
+  }
+}
+
+/** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
+async function sendStream(
+  status: number,
+  headers: string[],
+  body: ReadableStream<Uint8Array>,
+  call: Call,
+  response: ServerResponse,
+  { streams, outgoing, crowd, takeTurn }: Ways,
+): Promise<void> {
+  const held = new HeldStream(response, crowd, streams.held)
+  readsInPlace(body, held)
+  const reader = body.getReader()
+  streams.count++
+  const forget = (): void => {
+    response.off('close', forget)
+    streams.count--
+  }
+  response.on('close', forget)
+  // Noticed while it waits for the reader, too, who takes nothing of what else there is.
+  reader.closed.catch((error) => {
+    if (!(error instanceof ReaderTooSlow) || response.destroyed) return
+    forget()
+    response.destroy()
+  })
+  response.once('close', () => void reader.cancel().catch(() => undefined))
+  response.writeHead(status, headers)
+  response.flushHeaders()
+  try {
+    for (;;) {
+      // What is read may be made at that moment.
+      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
+      })
+      if (done) break
+      if (value.length >= bulky) await new Promise<void>((resolve) => inBulk(value.length, resolve))
+      if (!response.write(value)) {
+        // What others read as well is held once for all of them.
+        if (!held.holds(value)) outgoing.hold(response, value.length)
+        await drained(response)
+        outgoing.taken(response)
+      }
+      held.letGo(value)
+    }
+    response.end()
+  } catch {
+    if (response.destroyed) return
+    // The stream broke off: the client shall see that it is not complete, and what was sent before that.
+    if (response.socket === null) response.destroy()
+    else response.socket.destroySoon()
+  }
+}
+
+/** An answer that HTTP has no form for. What makes answers refuses such values; this is the last door. */
+class CannotBeSent extends Error {}
+
+function statusOf({ status }: Answer): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 999) return status
+  throw new CannotBeSent(`The answer cannot be sent: ${status} is not an HTTP status.`)
+}
+
+/** Names and values by turns. */
+function headersOf({ headers }: Answer): string[] {
+  const list: string[] = []
+  for (const [name, value] of headers) {
+    if (!isHeader(name, value)) {
+      throw new CannotBeSent(
+        `The answer cannot be sent: its header ${JSON.stringify(name)} has characters that HTTP does not allow.`,
+      )
+    }
+    list.push(name, value)
+  }
+  return list
+}
+
+interface OpenStreams {
+  count: number
+  readonly limit: number
+  readonly held: HeldChunks
+}
+
+function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse, limit: number): void {
+  void body.cancel().catch(() => undefined)
+  sendError(
+    response,
+    503,
+    `${limit} event streams are open already. Close one, or start the server with a larger limit.`,
+  )
+}
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+function refuseBody(response: ServerResponse, { status, message }: BodyRefused): void {
+  if (response.headersSent) return
+  response.setHeader('connection', 'close')
+  if (status === 503) response.setHeader('retry-after', '1')
+  sendError(response, status, message)
+}
+
+export function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go)
+      response.off('close', go)
+      resolve()
+    }
+    response.once('drain', go)
+    response.once('close', go)
+  })
+}
+
+/** Keeps a request out whose body may not have come yet. */
+export function refuse(request: IncomingMessage, response: ServerResponse, why: string): void {
+  leaveBody(response, endToEnd(request.rawHeaders).bodyLength)
+  sendError(response, 403, why)
+}
+
+/** A refusal as the services and the control API write theirs: clients of both read the body as JSON, and nothing else. */
+export function sendError(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+}

@@ -1,0 +1,50 @@
+import { didYouMean } from '../../../../src/kernel/nearest-name.js'
+import { excerpt } from '../../../../src/report/safe-text.js'
+import { type Given, type InputSchema, Mistake, type ToolRow } from './tool-row.js'
+
+/** @throws Mistake for arguments that the tool has not, or of another type */
+export function checkArguments({ name, input }: ToolRow, given: Given): void {
+  const known = Object.keys(input.properties)
+  const unknown = Object.keys(given).find((one) => !known.includes(one))
+  if (unknown !== undefined && !input.additionalProperties) {
+    const takes = known.length === 0 ? 'none' : known.join(', ')
+    throw new Mistake(`${name} has no argument ${shown(unknown)}.${didYouMean(unknown, known)} It takes ${takes}.`)
+  }
+  const missing = input.required.find((one) => given[one] === undefined)
+  if (missing !== undefined) throw new Mistake(`${name} needs "${missing}": ${saidOf(input, missing)}.`)
+  for (const [one, value] of Object.entries(given)) {
+    const { type, minimum, maximum } = (input.properties[one] ?? {}) as Bounds
+    if (type === undefined || isOfType(type, value, minimum, maximum)) continue
+    const bounds = type !== 'integer' ? '' : ` from ${minimum ?? 0}${maximum === undefined ? ' on' : ` to ${maximum}`}`
+    throw new Mistake(`"${one}" of ${name} must be ${words[type] ?? type}${bounds}: ${saidOf(input, one)}.`)
+  }
+}
+
+interface Bounds {
+  readonly type?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const words: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+function isOfType(type: string, value: unknown, minimum = Number.NEGATIVE_INFINITY, maximum = Number.MAX_SAFE_INTEGER) {
+  if (type === 'integer') return Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return type !== 'string' && type !== 'boolean' ? true : typeof value === type
+}
+
+function saidOf({ properties }: InputSchema, name: string): string {
+  return (properties[name] as { description?: string }).description ?? `see the description of the tool`
+}
+
+function shown(given: string): string {
+  return JSON.stringify(excerpt(given, 60))
+}

@@ -1,0 +1,104 @@
+import { type CopyForm, copyForms, formsFor } from '../../../../src/report/copy/forms.js'
+import type { Selection } from '../../../../src/report/copy/selection.js'
+import { multiLine } from '../../../../src/report/safe-text.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { hidden } from '../../../../src/secrets/shapes.js'
+import { common } from './order-tools.js'
+import { type Given, Mistake, type Outcome, type ToolRow } from './tool-row.js'
+import type { World } from './world.js'
+
+/** Entries before and behind what is copied, for what led to it. */
+const margin = 500
+
+const forms = copyForms.map(({ name }) => name)
+
+/** What was found, in a form that can be pasted elsewhere. */
+export const copyTool: ToolRow = {
+  name: 'copy_as',
+  description: `Writes what was found in a form that can be pasted: ${copyForms.map(({ name, label }) => `${name} (${label})`).join(', ')}. Of one entry, of a message, or of the entries between two. Secrets are variables of the environment.`,
+  input: {
+    type: 'object',
+    properties: {
+      form: { type: 'string', enum: forms, description: forms.join(', ') },
+      entry: { type: 'integer', minimum: 1, description: '`seq` of an entry' },
+      message: { type: 'string', description: 'id of a message' },
+      from: { type: 'integer', minimum: 1, description: '`seq` of the first entry of several' },
+      to: { type: 'integer', minimum: 1, description: '`seq` of the last of them' },
+      tenant: common.tenant,
+      part: common.part,
+    },
+    required: ['form'],
+    additionalProperties: false,
+  },
+  effect: 'reads',
+  inParts: true,
+  ofTraces: true,
+  next: 'write it to a file as it is; it is quoted for its language.',
+  run: copied,
+}
+
+async function copied(world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+  const { form: name, tenant } = given as { form: string; tenant?: string }
+  const form = copyForms.find((one) => one.name === name)
+  if (form === undefined) throw new Mistake(`There is no such form. Forms are ${forms.join(', ')}.`)
+  const selection = await selectionOf(world, given, signal)
+  refuseUnfit(form, selection)
+  const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
+  const { addresses } = facts as { addresses?: Readonly<Record<string, unknown>> }
+  const text = form.of(selection, addresses === undefined ? {} : { addresses })
+  const secrets = await world.secrets(tenant)
+  // Entries come with their secrets hidden; names of variables, which look like some, stay.
+  return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
+}
+
+function isLong(secret: string): boolean {
+  return secret.length >= 6
+}
+
+function refuseUnfit(form: CopyForm, selection: Selection): void {
+  const fitting = formsFor(selection)
+  if (fitting.includes(form)) return
+  const others = fitting.map(({ name }) => name).join(', ')
+  throw new Mistake(
+    others === ''
+      ? 'Nothing of this kind can be copied: choose a request, a delivery or a message.'
+      : `${form.name} does not fit what was chosen. What fits is ${others}.`,
+  )
+}
+
+async function selectionOf(world: World, given: Given, signal?: AbortSignal): Promise<Selection> {
+  const { entry, message, from, to, tenant } = given as Chosen
+  const ask = async (path: string): Promise<readonly TraceEntry[]> => {
+    const { ok, value } = await world.ask({ path: `/traffic?${path}`, tenant, signal })
+    return ok && Array.isArray(value) ? value : []
+  }
+  if (
+    [entry, message, from ?? to].filter((one) => one !== undefined).length !== 1 ||
+    (from === undefined) !== (to === undefined)
+  )
+    throw new Mistake('Choose one: "entry", or "message", or "from" with "to".')
+  const own = message === undefined ? [] : await ask(`limit=${margin}&${new URLSearchParams({ message })}`)
+  if (message !== undefined && own.length === 0)
+    throw new Mistake('There is no message of this id. Call messages or timeline for ids.')
+  const first = entry ?? from ?? own[0]!.seq
+  const last = entry ?? to ?? own.at(-1)!.seq
+  if (message === undefined && (last < first || last - first > mostCopied))
+    throw new Mistake(`"to" must not be before "from", and at most ${mostCopied} entries behind it.`)
+  const limit = Math.min(last - first + 2 * margin, mostCopied)
+  const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
+  const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
+  if (!entries.some(({ seq }) => seq === first)) throw new Mistake('There is no such entry. Call timeline for numbers.')
+  if (message !== undefined) return { entries, message }
+  return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
+}
+
+/** Entries that one text is made of. */
+export const mostCopied = 5_000
+
+interface Chosen {
+  readonly entry?: number
+  readonly message?: string
+  readonly from?: number
+  readonly to?: number
+  readonly tenant?: string
+}

@@ -1,0 +1,48 @@
+import { excerpt } from '../../../../src/report/safe-text.js'
+import { answerText } from './answer.js'
+import { checkArguments } from './arguments.js'
+import { copyTool } from './copy-tool.js'
+import { orderTools } from './order-tools.js'
+import { ownTools } from './own-tools.js'
+import { type Given, Mistake, type Outcome, type ToolRow } from './tool-row.js'
+import type { World } from './world.js'
+
+/** Every tool of `stuntdouble mcp`. */
+export const tools: readonly ToolRow[] = [...orderTools, copyTool, ...ownTools]
+
+/** Those that a world can answer. */
+export function toolsOf({ isTrace }: Pick<World, 'isTrace'>): readonly ToolRow[] {
+  return isTrace ? tools.filter(({ ofTraces }) => ofTraces === true).map(withoutTenant) : tools
+}
+
+/** A saved trace is one world. */
+function withoutTenant(tool: ToolRow): ToolRow {
+  const { tenant: _, ...properties } = tool.input.properties
+  return { ...tool, input: { ...tool.input, properties } }
+}
+
+export interface Reply {
+  readonly text: string
+  readonly isError: boolean
+}
+
+/** Calls a tool. Whatever goes wrong is an answer with the next step. */
+export async function called(tool: ToolRow, world: World, given: Given, signal?: AbortSignal): Promise<Reply> {
+  const outcome = await outcomeOf(tool, world, given, signal)
+  const next = outcome.next ?? (outcome.isError ? undefined : tool.next)
+  const part = tool.inParts ? ((given.part as number | undefined) ?? 1) : undefined
+  const told = next === undefined ? outcome : { ...outcome, next }
+  return { text: answerText(told, { part }), isError: outcome.isError === true }
+}
+
+async function outcomeOf(tool: ToolRow, world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+  try {
+    checkArguments(tool, given)
+    return await tool.run(world, given, signal)
+  } catch (error) {
+    if (error instanceof Mistake) return { isError: true, said: error.message, next: `call ${tool.name} again.` }
+    // It may quote what was captured.
+    const data = excerpt(error instanceof Error ? error.message : String(error), 500)
+    return { isError: true, said: 'This failed; the data says how.', data, next: 'call world for how things stand.' }
+  }
+}

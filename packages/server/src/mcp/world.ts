@@ -1,0 +1,167 @@
+import { latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
+import { HttpError } from '../../../../src/protocol/call.js'
+import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { control } from '../control/control.js'
+import { Mistake } from './tool-row.js'
+
+/** What the control API answered. */
+export interface Told {
+  readonly ok: boolean
+  /** JSON, or a text. */
+  readonly value: unknown
+  /** A list goes on. */
+  readonly hasMore: boolean
+}
+
+export interface Asking {
+  readonly method?: string
+  /** Below `/_control/{tenant}`, with its query. */
+  readonly path: string
+  readonly body?: unknown
+  readonly tenant?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The world that an agent looks at: tenants of a server, or a saved trace. */
+export interface World {
+  /** Of ours: what it is, for the first sentence that an agent reads. */
+  readonly title: string
+  /** A saved trace: only what reads the traffic is there. */
+  readonly isTrace: boolean
+  ask(asking: Asking): Promise<Told>
+  /** The tenants that there are. */
+  tenants(): Promise<readonly string[]>
+  /**
+   * Texts that must not be shown.
+   * @param region one that was asked for, beside the home region
+   */
+  secrets(tenant?: string, region?: string): Promise<readonly string[]>
+}
+
+interface ServerOptions {
+  readonly url: string
+  readonly tenant: string
+  readonly controlToken?: string | undefined
+  /** Further texts that must not be shown. */
+  readonly secrets?: readonly string[]
+}
+
+/** The tenants of a running server. */
+export class ServerWorld implements World {
+  readonly isTrace = false
+  readonly #options: ServerOptions
+  /** Whatever was a token or a key once: it may stand in old entries. */
+  readonly #secrets: Set<string>
+
+  constructor(options: ServerOptions) {
+    this.#options = { ...options, url: options.url.replace(/\/+$/, '') }
+    this.#secrets = new Set([...(options.secrets ?? []), ...(options.controlToken ? [options.controlToken] : [])])
+  }
+
+  get title(): string {
+    return `a stuntdouble server at ${this.#options.url}, tenant ${this.#options.tenant} unless another one is named`
+  }
+
+  async ask({ path, tenant, ...asking }: Asking): Promise<Told> {
+    if (tenant !== undefined) await this.#refuseUnknown(tenant)
+    return this.#send(`/${encodeURIComponent(tenant ?? this.#options.tenant)}${path}`, asking)
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    const { value } = await this.#send('', {})
+    const { tenants } = value as { tenants?: unknown }
+    return Array.isArray(tenants) ? tenants.map(String) : []
+  }
+
+  async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
+    // The environment has the keys of every region; asking a region for them would make it.
+    const away = region === undefined ? [] : [`/queue/keys?${new URLSearchParams({ region })}`]
+    const [world, ...keys] = await Promise.all(['', '/queue/keys', ...away].map((path) => this.ask({ path, tenant })))
+    const { tokens, env } = world!.value as { tokens?: Record<string, unknown>; env?: Record<string, unknown> }
+    const { mgmtUser: _, ...secret } = tokens ?? {}
+    this.#keep(secret)
+    this.#keep(Object.entries(env ?? {}).flatMap(([name, value]) => (/TOKEN|KEY/.test(name) ? [value] : [])))
+    for (const { ok, value } of keys) if (ok) this.#keep(value)
+    return [...this.#secrets]
+  }
+
+  #keep(given: unknown): void {
+    if (typeof given === 'string') this.#secrets.add(given)
+    else if (typeof given === 'object' && given !== null) for (const one of Object.values(given)) this.#keep(one)
+  }
+
+  /** A tenant is made at its first use; one that was misspelled shall not be. */
+  async #refuseUnknown(tenant: string): Promise<void> {
+    if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
+    throw new Mistake('There is no tenant of this name. Call tenants for their names, or leave `tenant` out.')
+  }
+
+  async #send(path: string, { method = 'GET', body, signal }: Omit<Asking, 'path'>): Promise<Told> {
+    const { url, controlToken } = this.#options
+    const answer = await fetch(`${url}/_control${path}`, {
+      method,
+      headers: {
+        ...(controlToken !== undefined && { authorization: `Bearer ${controlToken}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    }).catch((error: Error) => {
+      if (signal?.aborted === true) throw error
+      throw new Mistake(
+        `No server answers at ${url} any more. Start one with "npx stuntdouble serve", or start this program again without --url.`,
+      )
+    })
+    const { ok, headers } = answer
+    return toldOf(ok, headers.get('content-type'), await answer.text(), headers.has('link'))
+  }
+}
+
+/** The traffic of a saved trace: the orders that look at nothing else answer as they do on a server. */
+export class TraceWorld implements World {
+  readonly isTrace = true
+  readonly #traffic: TrafficView
+  readonly #secrets: readonly string[]
+
+  /** @param secrets texts that must not be shown, beside those that a trace hides anyway */
+  constructor(traffic: TrafficView, secrets: readonly string[] = []) {
+    this.#traffic = traffic
+    this.#secrets = secrets
+  }
+
+  get title(): string {
+    return `a saved trace of ${this.#traffic.size} entries: it can be read, not changed`
+  }
+
+  async ask({ method = 'GET', path, body, signal }: Asking): Promise<Told> {
+    const headers = [] as const
+    const bytes = body === undefined ? latin1('') : utf8(JSON.stringify(body))
+    const call = { method, url: `http://trace.test${path}`, headers, body: () => bytes, signal }
+    const world = { traffic: this.#traffic } as unknown as Sandbox
+    const tenants = { origin: 'http://trace.test', names: [], drop: () => false, reached: (address: string) => address }
+    const answer = await control(call, `/_control/trace${path}`, {
+      ...tenants,
+      asked: () => world,
+      adoptFork: () => '',
+    })
+    const of = (name: string): string | undefined => answer.headers.find(([key]) => key.toLowerCase() === name)?.[1]
+    if (typeof answer.body !== 'string') throw new HttpError(400, 'A trace has no streams.')
+    const isGood = answer.status < 400
+    return toldOf(isGood, of('content-type') ?? null, text(answer.body), of('link') !== undefined)
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    return []
+  }
+
+  async secrets(): Promise<readonly string[]> {
+    return this.#secrets
+  }
+}
+
+function toldOf(ok: boolean, type: string | null, body: string, hasMore: boolean): Told {
+  const value = type?.startsWith('application/json') === true ? parsedJson(body) : body
+  return { ok, value, hasMore }
+}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http'
+import { Account } from '../../../src/kernel/account.js'
+import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream.js'
+import type { Crowd, Holder } from '../../../src/store/native/crowd.js'
+import { takenFrom } from './sockets.js'
+
+/** Answers that their readers have not taken yet, of all connections. */
+export class Outgoing {
+  readonly #crowd: Crowd
+  readonly #patience: number
+  readonly #readers = new WeakMap<ServerResponse, AnswerReader>()
+
+  /** @param patience host milliseconds in which a reader has to take something */
+  constructor(crowd: Crowd, patience: number) {
+    this.#crowd = crowd
+    this.#patience = patience
+  }
+
+  /** Counts what was written until it is taken; drops its reader where there is no room for it. */
+  hold(response: ServerResponse, bytes: number): void {
+    const reader = this.#readers.get(response) ?? this.#readerOf(response)
+    const { socket } = response.req
+    // Node itself destroys a connection whose time is over; bytes that its reader takes begin it anew.
+    if (reader.held === 0) socket.setTimeout(this.#patience)
+    if (!reader.hold(bytes)) socket.destroy()
+  }
+
+  /** The reader has everything. */
+  taken(response: ServerResponse): void {
+    const reader = this.#readers.get(response)
+    if (reader === undefined || reader.held === 0) return
+    reader.forget()
+    response.req.socket.setTimeout(0)
+  }
+
+  #readerOf(response: ServerResponse): AnswerReader {
+    const reader = new AnswerReader(response, this.#crowd)
+    this.#readers.set(response, reader)
+    response.prependOnceListener('finish', () => this.taken(response))
+    response.once('close', () => reader.forget())
+    return reader
+  }
+}
+
+/** Whoever is sent an answer. */
+class AnswerReader implements Holder {
+  readonly #response: ServerResponse
+  readonly #crowd: Crowd
+  readonly #account: Account
+
+  constructor(response: ServerResponse, crowd: Crowd) {
+    this.#response = response
+    this.#crowd = crowd
+    this.#account = new Account(Number.POSITIVE_INFINITY, crowd.buffered)
+  }
+
+  get held(): number {
+    return this.#account.held
+  }
+
+  get progress(): number {
+    return takenFrom(this.#response.req.socket)
+  }
+
+  hold(bytes: number): boolean {
+    if (!this.#account.take(bytes)) {
+      if (!this.#crowd.makesRoom(bytes, this)) return false
+      this.#account.put(bytes)
+    }
+    this.#crowd.note(this)
+    return true
+  }
+
+  forget(): void {
+    this.#account.release()
+    this.#crowd.leave(this)
+  }
+
+  sendAway(): void {
+    this.forget()
+    this.#response.req.socket.destroy()
+  }
+}
+
+/** Whoever reads an event stream: what is held for it, others may be sent as well. */
+export class HeldStream implements Holder, ChunkHolder {
+  readonly #response: ServerResponse
+  readonly #crowd: Crowd
+  readonly #all: HeldChunks
+  /** How often it waits for each. */
+  readonly #own = new Map<Uint8Array, number>()
+  held = 0
+
+  constructor(response: ServerResponse, crowd: Crowd, all: HeldChunks) {
+    this.#response = response
+    this.#crowd = crowd
+    this.#all = all
+  }
+
+  get progress(): number {
+    return takenFrom(this.#response.req.socket)
+  }
+
+  hold(chunk: Uint8Array): boolean {
+    if (!this.#all.hold(chunk) && !(this.#crowd.makesRoom(chunk.length, this) && this.#all.hold(chunk))) return false
+    this.#own.set(chunk, (this.#own.get(chunk) ?? 0) + 1)
+    this.held += chunk.length
+    this.#crowd.note(this)
+    return true
+  }
+
+  holds(chunk: Uint8Array): boolean {
+    return this.#own.has(chunk)
+  }
+
+  letGo(chunk: Uint8Array): void {
+    const times = this.#own.get(chunk)
+    if (times === undefined) return
+    if (times > 1) this.#own.set(chunk, times - 1)
+    else this.#own.delete(chunk)
+    this.#all.letGo(chunk)
+    this.held -= chunk.length
+    this.#crowd.note(this)
+  }
+
+  sendAway(): void {
+    for (const [chunk, times] of [...this.#own]) for (let time = 0; time < times; time++) this.letGo(chunk)
+    this.#response.destroy()
+  }
+}

@@ -1,0 +1,29 @@
+import { plainJson } from '../../../../src/report/safe-text.js'
+import { differenceText, traceDifference } from '../../../../src/report/trace-difference.js'
+import { type Program, UsageError } from '../../../command-line/src/program.js'
+import { readTrace } from '../trace-file.js'
+
+export const program: Program = {
+  args: {
+    json: { type: 'boolean', description: 'print the difference as JSON' },
+  },
+  operands: { hint: 'A.json B.json', least: 2, most: 2 },
+  examples: ['stuntdouble diff before.json after.json', 'stuntdouble diff expected.json - < actual.json'],
+  run: async (given) => {
+    const [one, other] = given._ as [string, string]
+    if (one === '-' && other === '-') throw new UsageError('The standard input can be one of the two traces, not both.')
+    const [before, after] = [await readTrace(one), await readTrace(other)]
+    const difference = traceDifference(before, after)
+    if (given.json === true) {
+      const changes = difference.changes.map((change) => ({
+        kind: change.kind,
+        ...('before' in change && { before: change.before.seq }),
+        ...('after' in change && { after: change.after.seq }),
+        type: 'after' in change ? change.after.type : change.before.type,
+        ...('fields' in change && { fields: change.fields }),
+      }))
+      console.log(plainJson({ equal: difference.equal, world: difference.world, changes }))
+    } else console.log(differenceText(difference, before, after))
+    return difference.equal ? 0 : 1
+  },
+}

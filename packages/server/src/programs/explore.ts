@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { basename, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { plainText } from '../../../../src/report/safe-text.js'
+import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
+import type { Shard } from '../../../explore/src/campaign/blocks.js'
+import { blockLength } from '../../../explore/src/campaign/blocks.js'
+import { type Merged, merged, type NamedReport } from '../../../explore/src/campaign/merge.js'
+import { isWhole } from '../../../explore/src/campaign/report.js'
+import { ShardError, type ShardReport, shardReportFrom } from '../../../explore/src/campaign/shard-report.js'
+import { type Keeper, keeper } from '../../../explore/src/workers/keeper.js'
+import { printedReport } from '../../../explore/src/workers/printed.js'
+import { showProgress } from '../../../explore/src/workers/progress.js'
+import { type Orders, ShardRun } from '../../../explore/src/workers/shard-run.js'
+import { JobFailed, Workers } from '../../../explore/src/workers/workers.js'
+import { readText } from '../text-file.js'
+import { version } from '../version.js'
+
+/** Bytes of a shard's file. */
+export const largestReport = 268_435_456
+export const mostRuns = 1_000_000_000
+export const mostShards = 100_000
+export const mostJobs = 256
+export const program: Program = {
+  args: {
+    runs: { type: 'string', valueHint: 'N', default: '1000', description: 'runs in all shards together, at most' },
+    shard: { type: 'string', valueHint: 'I/N', description: 'only this part of the runs: 3/8 is the third of eight' },
+    jobs: { type: 'string', valueHint: 'N', description: 'workers on this machine; one for each processor without it' },
+    seed: { type: 'string', valueHint: 'S', default: '1', description: 'seed of the campaign, a whole number' },
+    out: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'file for what was done; a shard is written to CAMPAIGN.I-of-N.json without it',
+    },
+    campaign: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'for merge: the campaign, which is run once more to shrink the first failure',
+    },
+  },
+  operands: { hint: 'CAMPAIGN | merge FILE…', least: 1, most: mostShards },
+  examples: [
+    'stuntdouble explore campaign.ts --runs 5000',
+    'stuntdouble explore campaign.ts --runs 1000000 --shard 3/8 --out shard-3.json',
+    'stuntdouble explore merge shard-*.json --campaign campaign.ts',
+  ],
+  run: async (given) => {
+    const [first, ...rest] = given._
+    try {
+      if (first === 'merge') {
+        refuseOthers(given, ['shard', 'jobs', 'out'], 'is for exploring: leave it out of explore merge.')
+        return await merge(rest, given)
+      }
+      refuseOthers(given, ['campaign'], 'is for explore merge: here the campaign stands behind explore.')
+      if (rest.length > 0)
+        throw new UsageError(
+          'explore takes one campaign. To merge files of shards, write: stuntdouble explore merge FILE….',
+        )
+      return await explore(first!, given)
+    } catch (error) {
+      throw error instanceof ShardError ? new UsageError(plainText(error.message)) : error
+    }
+  },
+}
+
+function refuseOthers(given: Given, names: readonly string[], why: string): void {
+  const other = names.find((name) => given[name] !== undefined)
+  if (other !== undefined) throw new UsageError(`--${other} ${why}`)
+}
+
+async function explore(file: string, given: Given): Promise<number> {
+  const shard = shardOf(textOf(given, 'shard', 'I/N'))
+  const orders: Orders = {
+    format: 'stuntdouble campaign',
+    formatVersion: 1,
+    version: version(),
+    campaign: await campaignAt(file),
+    seed: seedOf(textOf(given, 'seed', 'S')!),
+    runs: wholeNumber('runs', textOf(given, 'runs', 'N')!, mostRuns),
+    blockLength,
+    shard: shard ?? { nth: 1, of: 1 },
+  }
+  const out = textOf(given, 'out', 'FILE') ?? (shard && defaultOut(file, shard))
+  if (out !== undefined && resolve(out) === resolve(file))
+    throw new UsageError(`--out ${out} is the campaign itself: give another file.`)
+  const workers = new Workers(urlOf(file), { seed: orders.seed, runs: orders.runs }, jobsOf(given))
+  const run = new ShardRun(orders, workers)
+  const keep = keeper(out, () => run.report())
+  const signal = onSignal((name) => {
+    run.stop(`it was stopped by ${name}`)
+    return workers.end()
+  })
+  try {
+    await keep.now()
+    const broken = await played(run, keep)
+    if (signal.name !== undefined) run.stop(`it was stopped by ${signal.name}`)
+    await keep.now()
+    if (broken !== undefined && signal.name === undefined) throw new UsageError(`${file} cannot be run. ${broken}`)
+    const done = merged([{ name: out ?? file, report: run.report() }], shard)
+    // The part of a campaign has no smallest story: another part may have an earlier one.
+    const isAll = shard === undefined && isWhole(done)
+    console.log(printedReport(done, isAll ? await storyOf(done, workers) : undefined))
+    if (out !== undefined) console.error(`${out} is written.`)
+    return exitCode(done)
+  } finally {
+    signal.forget()
+    await workers.end()
+  }
+}
+
+/** @returns why nothing could be run */
+async function played(run: ShardRun, keep: Keeper): Promise<string | undefined> {
+  const hide = showProgress(() => run.progress)
+  try {
+    await run.count()
+    await keep.now()
+    await run.play(keep.soon)
+    return undefined
+  } catch (error) {
+    if (error instanceof JobFailed) return error.message
+    throw error
+  } finally {
+    hide()
+  }
+}
+
+async function merge(names: readonly string[], given: Given): Promise<number> {
+  if (names.length === 0)
+    throw new UsageError('explore merge needs the files of the shards: stuntdouble explore merge shard-*.json.')
+  const files: NamedReport[] = []
+  for (const name of new Set(names))
+    files.push({ name, report: shardReportFrom(await readText(name, largestReport), name) })
+  const all = merged(files)
+  const campaign = await givenCampaign(given, all)
+  console.log(printedReport(all, await retold(all, campaign)))
+  return exitCode(all)
+}
+
+/**
+ * Where the user says that the campaign is. Files of shards come from elsewhere: no path in them is opened.
+ * @throws UsageError where it is not the campaign of the shards
+ */
+async function givenCampaign(given: Given, { campaign }: Merged): Promise<string | undefined> {
+  const file = textOf(given, 'campaign', 'FILE')
+  if (file === undefined) return undefined
+  const { digest } = await campaignAt(file)
+  if (digest === campaign.digest) return file
+  throw new UsageError(
+    `--campaign ${file} is not what the shards have run (${plainText(campaign.file)}): give that file as it was, or leave --campaign out.`,
+  )
+}
+
+/** The story of the first failure, which the campaign tells. */
+async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
+  if (all.first === undefined) return undefined
+  if (campaign === undefined) return { told: 'It is not shrunk: say where the campaign is, with --campaign FILE.' }
+  const workers = new Workers(urlOf(campaign), { seed: all.seed, runs: all.runs }, 1)
+  const signal = onSignal(() => workers.end())
+  try {
+    return await storyOf(all, workers)
+  } finally {
+    signal.forget()
+    await workers.end()
+  }
+}
+
+async function storyOf({ first }: Merged, workers: Workers): Promise<{ told: string } | undefined> {
+  if (first === undefined) return undefined
+  try {
+    const { story } = (await workers.perform({ do: 'tell', run: first.run })) as { story: string | undefined }
+    return {
+      told:
+        story ??
+        'It is not shrunk: this run holds now. The code under test does not do the same twice: it uses time, chance or memory from outside of its world.',
+    }
+  } catch (error) {
+    if (error instanceof JobFailed) return { told: `It is not shrunk. ${error.message}` }
+    throw error
+  }
+}
+
+function exitCode(done: Merged): number {
+  if (done.failed > 0) return 1
+  return isWhole(done) ? 0 : 4
+}
+
+interface Heard {
+  readonly name: string | undefined
+  forget(): void
+}
+
+function onSignal(stop: (name: string) => Promise<void>): Heard {
+  const names = ['SIGINT', 'SIGTERM'] as const
+  let heard: string | undefined
+  const hear = (name: string): void => {
+    heard ??= name
+    void stop(name)
+  }
+  for (const name of names) process.on(name, hear)
+  return {
+    get name() {
+      return heard
+    },
+    forget() {
+      for (const name of names) process.off(name, hear)
+    },
+  }
+}
+
+async function campaignAt(file: string): Promise<ShardReport['campaign']> {
+  const text = await readText(file)
+  return { file: relative('.', file).replaceAll('\\', '/'), digest: createHash('sha256').update(text).digest('hex') }
+}
+
+function urlOf(file: string): string {
+  return pathToFileURL(resolve(file)).href
+}
+
+function defaultOut(file: string, { nth, of }: Shard): string {
+  return `${basename(file).replace(/\.[^.]*$/, '')}.${nth}-of-${of}.json`
+}
+
+function shardOf(given: string | undefined): Shard | undefined {
+  if (given === undefined) return undefined
+  const [, nth, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(given) ?? []
+  const shard = { nth: Number(nth), of: Number(of) }
+  if (shard.nth >= 1 && shard.nth <= shard.of && shard.of <= mostShards) return shard
+  throw new UsageError(
+    `--shard is a part and how many there are, 1/8 to 8/8 for eight of them, not ${JSON.stringify(given)}.`,
+  )
+}
+
+function jobsOf(given: Given): number {
+  const jobs = textOf(given, 'jobs', 'N')
+  return jobs === undefined ? availableParallelism() : wholeNumber('jobs', jobs, mostJobs)
+}
+
+function wholeNumber(name: string, value: string, most: number): number {
+  if (/^[1-9]\d*$/.test(value) && Number(value) <= most) return Number(value)
+  throw new UsageError(`--${name} is a number from 1 to ${most}, in digits, not ${JSON.stringify(value)}.`)
+}
+
+function seedOf(value: string): number {
+  if (/^-?\d{1,9}$/.test(value)) return Number(value)
+  throw new UsageError(`--seed is a whole number of up to nine digits, also below 0, not ${JSON.stringify(value)}.`)
+}

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
+import { planFor } from '../init/files.js'
+import { projectIn, type Runner, runners } from '../init/project.js'
+
+export const program: Program = {
+  args: {
+    runner: {
+      type: 'string',
+      valueHint: runners.join('|'),
+      description: 'for which test runner; without it the one among the dependencies',
+    },
+    'dry-run': { type: 'boolean', description: 'show what it would write, and write nothing' },
+  },
+  examples: ['stuntdouble init', 'stuntdouble init --dry-run', 'npm create stuntdouble'],
+  run: async (given) => {
+    const folder = process.cwd()
+    const project = projectIn(folder, runnerOf(given))
+    const { files, left, run } = planFor(project)
+    const isDry = given['dry-run'] === true
+    for (const { path, text } of files) {
+      const isThere = existsSync(join(folder, path))
+      console.log(
+        isThere ? `${path} is there already, and is left as it is.\n` : `${isDry ? 'Would write' : 'Wrote'} ${path}:\n`,
+      )
+      if (isThere) continue
+      console.log(text.replace(/^(?=.)/gm, '  '))
+      if (!isDry) write(join(folder, path), text)
+    }
+    for (const sentence of [...project.doubts, ...left]) console.log(`${sentence}\n`)
+    console.log(`Next:\n`)
+    if (!project.hasPackage) console.log(`  ${project.install} stuntdouble`)
+    console.log(`  ${run}`)
+    return 0
+  },
+}
+
+function runnerOf(given: Given): Runner | undefined {
+  const name = textOf(given, 'runner', runners.join('|'))
+  if (name === undefined || (runners as readonly string[]).includes(name)) return name as Runner | undefined
+  throw new UsageError(`--runner is one of ${runners.join(', ')}, not ${JSON.stringify(name)}.`)
+}
+
+/** Never over what has come in the meantime. */
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  try {
+    writeFileSync(path, text, { flag: 'wx' })
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}.`)
+  }
+}

@@ -1,0 +1,158 @@
+import type { Entry } from '../../../../src/kernel/traffic.js'
+import { describeEntry } from '../../../../src/report/describe.js'
+import { isWork } from '../../../../src/report/nesting.js'
+import { plainText } from '../../../../src/report/safe-text.js'
+import { dateOf, since, timeOf } from '../../../../src/report/shown-times.js'
+import { isNews } from '../../../../src/report/timeline.js'
+
+/** How a part of a line looks on a terminal; the text itself elsewhere. */
+export type Paint = (style: 'quiet' | 'bad' | 'odd', text: string) => string
+
+const deepest = 8
+/** Entries whose place in the story is remembered; what they led to later stands at the margin. */
+const mostRemembered = 20_000
+const shortestName = 7
+/** What comes again, once it has ended; all else is as it was when it came first. */
+const endsLater: ReadonlySet<string> = new Set(['request', 'call', 'attempt', 'clock'])
+
+interface Place {
+  readonly depth: number
+  /** Of attempts and turns of a message: those of the same message stand below each other. */
+  readonly turnOf: string | undefined
+  /** The reason for waiting that had been told of its message before it. */
+  readonly waited: string | undefined
+}
+
+interface Told extends Place {
+  readonly text: string
+}
+
+/** The timeline of a world that goes on: as `timeline()`, but what was written stays written. */
+export class LiveTimeline {
+  readonly #paint: Paint
+  readonly #told = new Map<number, Told>()
+  readonly #names = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  readonly #waits = new Map<string, string>()
+  /** Deliveries under way, or known to have ended after entries that come now: `seq` and the last entry before its end. */
+  readonly #open = new Map<number, number>()
+  #last: Entry | undefined
+  /** When the latest entry was that is shown. */
+  #shownAt: number | undefined
+  #date = ''
+
+  constructor(paint: Paint) {
+    this.#paint = paint
+  }
+
+  /** The world was made anew: entries count from 1 on. */
+  renew(by: 'reset' | 'load'): string {
+    this.#told.clear()
+    this.#waits.clear()
+    this.#open.clear()
+    this.#last = undefined
+    this.#shownAt = undefined
+    this.#date = ''
+    return this.#paint('odd', `— the world was ${by === 'reset' ? 'reset' : 'loaded'} —`)
+  }
+
+  /** Lines for entries that came together, in their order; one that was told and is as it was has none. */
+  lines(entries: Iterable<Entry>): string[] {
+    const lines: string[] = []
+    for (const entry of [...entries].sort((one, other) => one.seq - other.seq)) {
+      const isFirst = entry.seq > (this.#last?.seq ?? 0)
+      if (isFirst ? isNews(entry, this.#last, false) : endsLater.has(entry.type)) lines.push(...this.#linesOf(entry))
+      if (isFirst) this.#last = entry
+    }
+    return lines
+  }
+
+  #linesOf(entry: Entry): string[] {
+    const known = this.#told.get(entry.seq)
+    const place = known ?? this.#placeOf(entry)
+    this.#follow(entry)
+    // A server may send what no sandbox writes: numbers that are texts, for one.
+    const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) }, place.waited)
+    const head = plainText(`${described.head}${entry.region === undefined ? '' : ` (${entry.region})`}`)
+    const details = described.details.map(plainText)
+    const text = [head, ...details].join('\n')
+    if (known?.text === text) return []
+    this.#remember(entry.seq, { ...place, text })
+    const indent = '  '.repeat(Math.min(place.depth, deepest))
+    const gap = this.#shownAt !== undefined && entry.at > this.#shownAt ? since(this.#shownAt, entry.at) : ''
+    this.#shownAt = Math.max(this.#shownAt ?? entry.at, entry.at)
+    const number = plainText(`#${entry.seq}`).padStart(6)
+    const margin = `${number}  ${timeOf(entry.at)}  ${gap.padEnd(8)}  `
+    const style = styleOf(entry)
+    const shown = (line: string): string => (style === undefined ? line : this.#paint(style, line))
+    const lines = [`${this.#paint('quiet', margin)}${indent}${shown(head)}`]
+    for (const detail of details) lines.push(`${' '.repeat(margin.length)}${indent}  ${this.#paint('quiet', detail)}`)
+    if (dateOf(entry.at) === this.#date) return lines
+    this.#date = dateOf(entry.at)
+    return [this.#paint('quiet', this.#date), ...lines]
+  }
+
+  #placeOf(entry: Entry): Place {
+    const turnOf = entry.type === 'attempt' || entry.type === 'message' ? entry.messageId : undefined
+    const waited = 'messageId' in entry ? this.#waits.get(entry.messageId) : undefined
+    const cause = entry.cause ?? this.#deliveryAround(entry)
+    const above = cause === undefined ? undefined : this.#told.get(cause)
+    if (above === undefined) return { depth: 0, turnOf, waited }
+    const follows = turnOf !== undefined && above.turnOf === turnOf
+    return { depth: above.depth + (follows ? 0 : 1), turnOf, waited }
+  }
+
+  /** The only delivery under way when a handler may have done this. */
+  #deliveryAround({ type, seq }: Entry): number | undefined {
+    for (const [attempt, end] of this.#open) if (end < seq) this.#open.delete(attempt)
+    if (!isWork(type) || this.#open.size !== 1) return undefined
+    const [[attempt] = []] = this.#open
+    return attempt
+  }
+
+  #follow(entry: Entry): void {
+    if (entry.type !== 'attempt') return
+    this.#open.set(entry.seq, entry.endedAfter ?? Number.POSITIVE_INFINITY)
+    if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
+  }
+
+  #remember(seq: number, told: Told): void {
+    this.#told.set(seq, told)
+    if (this.#told.size <= mostRemembered) return
+    const [oldest] = this.#told.keys()
+    this.#told.delete(oldest!)
+  }
+
+  /** As many chars as it takes to tell a message apart from those before it. */
+  #name(id: string): string {
+    const known = this.#names.get(id)
+    if (known !== undefined) return known
+    let length = shortestName
+    while (length < id.length && this.#taken.has(id.slice(0, length))) length++
+    const name = id.length <= length + 1 ? plainText(id) : `${plainText(id.slice(0, length))}…`
+    this.#taken.add(id.slice(0, length))
+    this.#names.set(id, name)
+    return name
+  }
+}
+
+function styleOf(entry: Entry): 'bad' | 'odd' | undefined {
+  switch (entry.type) {
+    case 'fault':
+      return 'odd'
+    case 'dead-letter':
+      return 'bad'
+    case 'command':
+      return entry.error === undefined ? undefined : 'bad'
+    case 'request':
+      return entry.answer !== undefined && isBad(entry.answer.status) ? 'bad' : undefined
+    case 'attempt':
+      return entry.outcome !== undefined && isBad(entry.outcome.status) ? 'bad' : undefined
+    default:
+      return undefined
+  }
+}
+
+function isBad(status: number): boolean {
+  return status === 0 || status >= 400
+}

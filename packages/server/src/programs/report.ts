@@ -1,0 +1,27 @@
+import { toHtml } from '../../../../src/report/html.js'
+import { type Program, textOf, UsageError } from '../../../command-line/src/program.js'
+import { readRecording } from '../trace-file.js'
+
+export const program: Program = {
+  args: {
+    title: {
+      type: 'string',
+      valueHint: 'TEXT',
+      description: 'what the page is called; without it the name of the file',
+    },
+  },
+  operands: { hint: 'TRACE.json', least: 0, most: 1 },
+  examples: [
+    'stuntdouble report trace.json > page.html',
+    'curl -s http://127.0.0.1:4010/_control/main/traffic/trace | stuntdouble report > page.html',
+  ],
+  run: async (given) => {
+    const [file = '-'] = given._
+    if (file === '-' && process.stdin.isTTY) {
+      throw new UsageError('report needs a trace: a file, or one on the standard input.')
+    }
+    const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? undefined : file)
+    process.stdout.write(toHtml((await readRecording(file)).given, { ...(title !== undefined && { title }) }))
+    return 0
+  },
+}

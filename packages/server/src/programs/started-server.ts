@@ -1,0 +1,62 @@
+import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import { type Given, textOf, UsageError } from '../../../command-line/src/program.js'
+import { serveArguments, serverOptions } from '../config.js'
+import { EngineTrouble } from '../engine/trouble.js'
+import { ListenFailure } from '../listen-failure.js'
+import { scenarioFile } from '../scene/shipped.js'
+import { type RunningServer, type ServerOptions, startServer } from '../server.js'
+import { StateFileError } from '../state/file.js'
+import { readText } from '../text-file.js'
+
+interface Started {
+  readonly server: RunningServer
+  readonly options: ServerOptions
+  /** Of the scenario. */
+  readonly file: string | undefined
+  readonly scenario: Scenario | undefined
+}
+
+/** A server as the options say, and the scenario that it begins with. @throws UsageError where it cannot start */
+export async function startedServer(given: Given): Promise<Started> {
+  const options = { ...serverOptions(given), ...(await certificateOf(given)) }
+  const word = textOf(given, 'scenario', 'FILE|NAME')
+  const file = word === undefined ? undefined : scenarioFile(word)
+  // Most servers have no scenario, and shall be ready soon.
+  const scenario = file === undefined ? undefined : await (await import('../scene/watch.js')).scenarioOf(file)
+  const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
+    (error) => {
+      throw startFailure(error)
+    },
+  )
+  return { server, options, file, scenario }
+}
+
+/** Options that were left at their defaults are for the scenario to say. */
+function within(scenario: Scenario, options: ServerOptions, given: Given): ServerOptions {
+  const { seed, vocabulary, startAt, ...rest } = options
+  return {
+    ...rest,
+    scenario,
+    ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
+    ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
+    ...(given['start-at'] !== undefined && { startAt: startAt! }),
+  }
+}
+
+async function certificateOf(given: Given): Promise<Pick<ServerOptions, 'redisTls'>> {
+  const [cert, key] = [textOf(given, 'redis-cert', 'FILE'), textOf(given, 'redis-key', 'FILE')]
+  if (cert === undefined || key === undefined) return {}
+  const [certText, keyText] = await Promise.all([readText(cert), readText(key)])
+  return { redisTls: { cert: certText, key: keyText } }
+}
+
+function startFailure(error: Error): Error {
+  const isRefusal =
+    error instanceof ListenFailure ||
+    error instanceof StateFileError ||
+    error instanceof EngineTrouble ||
+    error.name === 'EngineAway' ||
+    error instanceof TypeError ||
+    error.message.startsWith('NODE_ENV')
+  return isRefusal ? new UsageError(error.message) : error
+}

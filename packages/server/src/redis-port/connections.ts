@@ -1,0 +1,136 @@
+import { Socket as NetSocket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Bytes } from '../../../../src/kernel/bytes.js'
+import { hostClearTimeout, hostPause, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { storeInternals } from '../../../../src/store/internals.js'
+import type { Crowd, Shared } from '../../../../src/store/native/crowd.js'
+import { sessionsOf } from '../../../../src/store/native/sessions.js'
+import { type Home, type Porter, Wire } from '../../../../src/store/native/wire.js'
+import { bulky, inBulk } from '../bulk.js'
+import { takenFrom } from '../sockets.js'
+import type { Turns } from '../turns.js'
+
+// Streams of the host as connections of the native protocol.
+
+/** What is said to a command instead of running it; `undefined` runs it. */
+export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
+
+/** The data store of a sandbox, in whatever world it has. */
+export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): Home {
+  return {
+    get sessions() {
+      const sessions = sessionsOf(sandbox.store)
+      sessions.refuses = refuses
+      return sessions
+    },
+  }
+}
+
+/** Whoever has the connection has the data store; AUTH makes another user of it. */
+export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): Porter {
+  const home = homeOf(sandbox, refuses)
+  return {
+    enter(name, password) {
+      const user = storeInternals.of(sandbox.store).engine.access.userWith(name ?? 'default', password)
+      return user && { home, user }
+    },
+  }
+}
+
+/** What may come from somebody who has been told the end: closed at once, it might miss what it was told. */
+export const farewell = { bytes: 65_536, milliseconds: 1_000 }
+
+/** Closes a stream behind what was written, also where the other end leaves its own open. */
+export function sayFarewell(stream: Duplex): void {
+  stream.end(() => {
+    if (stream.destroyed) return
+    const timer = hostSetTimeout(() => stream.destroy(), farewell.milliseconds)
+    unref(timer)
+    stream.once('close', () => hostClearTimeout(timer))
+    let left = farewell.bytes
+    stream.on('data', (chunk: Uint8Array) => {
+      left -= chunk.length
+      if (left < 0) stream.destroy()
+    })
+    stream.resume()
+  })
+}
+
+const latin1Slice = Buffer.prototype.latin1Slice as (this: Uint8Array, from: number, to: number) => string
+
+function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
+  return latin1Slice.call(bytes, from, to) as Bytes
+}
+
+export interface StreamOptions {
+  /** Gets what went wrong inside; without it, it is thrown where nobody catches it. */
+  readonly report?: (error: unknown) => void
+  /** The other connections, which share one limit with this one. */
+  readonly crowd?: Crowd
+  /** Hears that the other end speaks TLS, which closes the stream. */
+  readonly spokeTls?: () => void
+  /** The other connections, with which it shares the event loop. */
+  readonly turns?: Turns
+}
+
+/** Serves a stream until it ends. */
+export function serveStream(
+  stream: Duplex,
+  porter: Porter,
+  address: string,
+  { report, crowd, spokeTls, turns }: StreamOptions = {},
+): Wire {
+  const settle = (): void => wire.settle()
+  const takeTurn = (group: unknown, run: () => void): void => {
+    if (turns === undefined) run()
+    else turns.take(group, stream, run)
+  }
+  const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
+    const isBulky = bytes.length >= bulky && stream instanceof NetSocket
+    // Whatever is written in the meantime stays behind it.
+    if (isBulky) stream.cork()
+    stream.write(bytes, 'latin1', done)
+    if (isBulky) inBulk(bytes.length, () => stream.uncork())
+  }
+  const socket = {
+    write: (bytes: Bytes) => put(bytes, settle),
+    share: (shared: Shared, done: () => void) => {
+      // In this process it would be the client's own array, and all would have the same one.
+      const isSocket = stream instanceof NetSocket
+      if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
+      put((isSocket && shared.array) || shared.bytes, done)
+    },
+    end: () => sayFarewell(stream),
+    destroy: () => void stream.destroy(),
+    get backlog() {
+      return stream.writableLength
+    },
+    get taken() {
+      return takenFrom(stream)
+    },
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+    soon: (run: () => void) => void Promise.resolve().then(() => guarded(run)),
+    turn: (group: unknown, run: () => void) => takeTurn(group, () => guarded(run)),
+    later: (group: unknown, run: () => void) => void hostPause().then(() => takeTurn(group, () => guarded(run))),
+    after: (milliseconds: number, run: () => void) => unref(hostSetTimeout(() => guarded(run), milliseconds)),
+    ...(spokeTls !== undefined && { spokeTls }),
+  }
+  const wire = new Wire(porter, socket, address, textOf, crowd)
+  const guarded = (work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      if (report === undefined) throw error
+      report(error)
+    }
+  }
+  stream.on('data', (chunk: Uint8Array) => guarded(() => wire.receive(chunk)))
+  stream.on('drain', () => guarded(() => wire.work()))
+  // Half a connection is of no use: there are replies to come.
+  stream.on('end', () => stream.end())
+  stream.on('error', () => wire.close())
+  stream.on('close', () => wire.close())
+  return wire
+}

@@ -1,0 +1,196 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
+import type { Place, Problem } from '../../../../src/scenarios/problems.js'
+import { type Scenario, scenarioProblems } from '../../../../src/scenarios/scenario.js'
+import { UsageError } from '../../../command-line/src/program.js'
+
+/** Bytes of a scenario file. */
+export const largestFile = 1_048_576
+export const deepest = 64
+/** Values that aliases may add up to: a file of aliases of aliases would fill the memory. */
+export const mostValues = 200_000
+const mostShown = 10
+
+/** A scenario file that cannot be used: a line for each problem, `file:line:column: sentence`. */
+export class ScenarioFileError extends UsageError {
+  override readonly name = 'ScenarioFileError'
+}
+
+/** What is wrong, and where in the text. Lines and columns count from 1. */
+interface Complaint {
+  readonly line: number
+  readonly column: number
+  readonly sentence: string
+}
+
+/**
+ * Reads a scenario out of YAML or JSON. The text is data only: no tags, no code, bounded in size, depth and aliases.
+ * @throws ScenarioFileError
+ */
+export function readScenario(source: string, file: string): Scenario {
+  return readScenarioFile(source, file).scenario
+}
+
+/** As `readScenario`, and where each place of the scenario stands: `outage.yaml:7:5`. @throws ScenarioFileError */
+export function readScenarioFile(
+  source: string,
+  file: string,
+): { scenario: Scenario; lineOf: (place: Place) => string } {
+  const { value, locate } = readFile(source, file)
+  const problems = scenarioProblems(value)
+  if (problems.length === 0) {
+    const { $schema: _, ...scenario } = value as Scenario & { $schema?: string }
+    return {
+      scenario,
+      lineOf: (place) => {
+        const { line, column } = locate({ place, sentence: '' })
+        return `${file}:${line}:${column}`
+      },
+    }
+  }
+  throw refused(
+    file,
+    problems.map((problem) => locate(problem)),
+  )
+}
+
+/** A parsed file, and where each of its places stands. */
+interface ParsedFile {
+  readonly value: unknown
+  locate(problem: Problem): Complaint
+}
+
+function readFile(source: string, file: string): ParsedFile {
+  const bytes = new TextEncoder().encode(source).length
+  if (bytes > largestFile) {
+    throw refused(file, [{ line: 1, column: 1, sentence: `The file has ${bytes} bytes; ${largestFile} are allowed.` }])
+  }
+  const lines = new LineCounter()
+  const at = (offset: number, sentence: string): Complaint => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1), sentence }
+  }
+  const document = parsed(source, lines, file)
+  const mistakes = [...document.errors, ...document.warnings]
+  if (mistakes.some(({ message }) => /call stack/i.test(message))) throw tooDeep(file)
+  if (mistakes.length > 0) {
+    throw refused(
+      file,
+      mistakes.map(({ pos, message, code }) =>
+        at(
+          pos[0],
+          code === 'TAG_RESOLVE_FAILED' ? 'Tags are not allowed: a scenario is plain data.' : plainMessage(message),
+        ),
+      ),
+    )
+  }
+  const root = document.contents
+  if (root === null) throw refused(file, [at(0, 'The file is empty.')])
+  const dangers = dangersOf(root, at)
+  if (dangers.length > 0) throw refused(file, dangers)
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    throw refused(file, [at(0, `Its aliases cannot be followed: ${(error as Error).message}.`)])
+  }
+  return { value, locate: (problem) => at(offsetOf(root, problem), problem.sentence) }
+}
+
+function parsed(source: string, lines: LineCounter, file: string) {
+  try {
+    return parseDocument(source, {
+      lineCounter: lines,
+      version: '1.2',
+      schema: 'core',
+      strict: true,
+      // Compares every key with every other one; they are counted further down.
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'warn',
+      stringKeys: true,
+    })
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) throw tooDeep(file)
+    throw error
+  }
+}
+
+function tooDeep(file: string): ScenarioFileError {
+  return refused(file, [{ line: 1, column: 1, sentence: `It is nested deeper than ${deepest} levels.` }])
+}
+
+function plainMessage(message: string): string {
+  const first = message.split('\n')[0]!.trim()
+  return first.endsWith('.') ? first : `${first}.`
+}
+
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** What must not be in a file that somebody else wrote. */
+function dangersOf(root: Node, at: (offset: number, sentence: string) => Complaint): Complaint[] {
+  const dangers: Complaint[] = []
+  const sizes = new Map<string, number>()
+  /** @returns how many values it unfolds to */
+  const visit = (node: unknown, depth: number): number => {
+    if (!isNode(node)) return 1
+    const offset = node.range?.[0] ?? 0
+    if (depth > deepest) {
+      dangers.push(at(offset, `It is nested deeper than ${deepest} levels.`))
+      return 1
+    }
+    if (isAlias(node)) {
+      const size = sizes.get(node.source)
+      if (size === undefined)
+        dangers.push(at(offset, `The alias ${JSON.stringify(node.source)} contains itself, or nothing is called so.`))
+      return size ?? 1
+    }
+    if (node.tag !== undefined) {
+      dangers.push(at(offset, 'Tags are not allowed: a scenario is plain data.'))
+    }
+    let size = 1
+    if (isSeq(node)) for (const item of node.items) size += visit(item, depth + 1)
+    else if (isMap(node)) {
+      const names = new Set<string>()
+      for (const { key, value } of node.items) {
+        const name = isScalar(key) ? String(key.value) : ''
+        if (forbiddenKeys.has(name))
+          dangers.push(at((key as Node).range?.[0] ?? offset, `The key ${JSON.stringify(name)} is not allowed.`))
+        if (names.has(name)) dangers.push(at((key as Node).range?.[0] ?? offset, 'Map keys must be unique.'))
+        names.add(name)
+        size += visit(key, depth + 1) + visit(value, depth + 1)
+      }
+    }
+    if ('anchor' in node && typeof node.anchor === 'string') sizes.set(node.anchor, size)
+    if (size > mostValues && dangers.length === 0)
+      dangers.push(at(offset, `Its aliases unfold to more than ${mostValues} values.`))
+    return size
+  }
+  visit(root, 0)
+  return dangers
+}
+
+/** Where a place of the value begins in the text; the nearest place above it when it is not there. */
+function offsetOf(root: ParsedNode, { place, ofName }: Problem): number {
+  let node: unknown = root
+  let offset: number = root.range[0]
+  for (const [index, key] of place.entries()) {
+    const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined
+    const next: unknown = pair !== undefined ? pair.value : isSeq(node) ? node.items[key as number] : undefined
+    if (pair === undefined && next === undefined) break
+    const isLast = index === place.length - 1
+    const shown =
+      pair !== undefined && (ofName === true || !isNode(next) || (isLast && !isScalar(next))) ? pair.key : next
+    offset = (shown as Node | null)?.range?.[0] ?? offset
+    node = next
+  }
+  return offset
+}
+
+function refused(file: string, complaints: readonly Complaint[]): ScenarioFileError {
+  const shown = complaints
+    .slice(0, mostShown)
+    .map(({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
+  if (complaints.length > mostShown) shown.push(`… and ${complaints.length - mostShown} more.`)
+  return new ScenarioFileError(shown.join('\n'))
+}

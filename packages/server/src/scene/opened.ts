@@ -1,0 +1,25 @@
+import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sandbox.js'
+import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scene } from './scene.js'
+
+/** Loaded where there is one: most servers have none, and shall be ready soon. */
+export async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
+  const [{ Scene }, { checkedScenario, givenLoading }] = await Promise.all([
+    import('./scene.js'),
+    import('../../../../src/scenarios/scenario.js'),
+  ])
+  const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
+  await givenLoading(checked)
+  const scene = new Scene(checked, world.clock)
+  // Mistakes that only show when it begins must be reported now, not to the first request.
+  const trial = createSandbox(scene.options(world))
+  try {
+    scene.begin(trial)
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new TypeError(`The scenario ${JSON.stringify(scenario.name)} cannot begin: ${message}`, { cause })
+  } finally {
+    trial.dispose()
+  }
+  return scene
+}

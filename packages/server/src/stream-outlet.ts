@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Answer } from '../../../src/protocol/service.js'
+import { drained } from './listener.js'
+
+/** Serves bodies of event streams, each once and at an address that nobody can guess. */
+export interface StreamOutlet {
+  serve(answer: Answer): string
+  close(): Promise<void>
+}
+
+export async function openStreamOutlet(): Promise<StreamOutlet> {
+  const waiting = new Map<string, Answer>()
+  const server: Server = createServer((request, response) => {
+    const answer = waiting.get(request.url ?? '')
+    waiting.delete(request.url ?? '')
+    if (answer === undefined) response.writeHead(404).end()
+    else void pipe(answer, response)
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  return {
+    serve: (answer) => {
+      const path = `/${randomBytes(16).toString('hex')}`
+      waiting.set(path, answer)
+      return `http://127.0.0.1:${port}${path}`
+    },
+    close: async () => {
+      for (const { body } of waiting.values()) if (body !== null && typeof body === 'object') await body.cancel()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** After a redirect to another origin the page's own origin is not told any more. */
+async function pipe({ status, headers, body }: Answer, response: ServerResponse): Promise<void> {
+  response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })
+  response.flushHeaders()
+  const reader = (body as ReadableStream<Uint8Array>).getReader()
+  response.once('close', () => void reader.cancel().catch(() => undefined))
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      if (!response.write(read.value)) await drained(response)
+    response.end()
+  } catch {
+    // What came before the break has to get through.
+    if (response.socket === null) response.destroy()
+    else response.socket.destroySoon()
+  }
+}

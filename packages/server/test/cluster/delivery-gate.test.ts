@@ -1,0 +1,197 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { KeptWorld } from '../../src/cluster/kept-world.js'
+import { Nodes } from './shelf.js'
+
+const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5))
+
+/** A world whose deliveries are counted, and a gate that somebody holds. */
+async function gated(): Promise<{ nodes: Nodes; sent: string[]; open: () => void; refuse: () => void }> {
+  const sent: string[] = []
+  const nodes = new Nodes((request) => {
+    sent.push(request.url)
+    return new Response('ok')
+  })
+  await nodes.open()
+  let [open, refuse] = [(): void => {}, (): void => {}]
+  const gate = new Promise<void>((resolve, reject) => {
+    open = resolve
+    refuse = () => reject(new Error('another node has it'))
+  })
+  nodes.world.gate = () => gate
+  return { nodes, sent, open, refuse }
+}
+
+test('a delivery begins when it is let in, after its attempt has been noted', async () => {
+  const { nodes, sent, open } = await gated()
+  nodes.shelf.put(nodes.world)
+  nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  const moved = nodes.sandbox.clock.advance('1s')
+  await pause()
+  expect(sent).toEqual([])
+  const noted = nodes.shelf.records.length
+  nodes.shelf.put(nodes.world)
+  expect(nodes.shelf.records.length).toBeGreaterThan(noted)
+  open()
+  await moved
+  expect(sent).toEqual(['https://shop.test/orders'])
+  expect(nodes.sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  nodes.world.dispose()
+})
+
+test('a delivery that is not let in is never sent, and its world goes on at whoever has it', async () => {
+  const { nodes, sent, refuse } = await gated()
+  nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  void nodes.sandbox.clock.advance('1s').catch(() => {})
+  await pause()
+  refuse()
+  await pause()
+  expect(sent).toEqual([])
+  await nodes.move()
+  await nodes.sandbox.clock.settled()
+  expect(sent).toEqual(['https://shop.test/orders'])
+  expect(nodes.sandbox.traffic.of('attempt')).toHaveLength(1)
+  expect(nodes.sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  nodes.world.dispose()
+})
+
+test('a world that is over begins nothing, even if somebody lets it', async () => {
+  const { nodes, sent, open } = await gated()
+  nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  void nodes.sandbox.clock.advance('1s').catch(() => {})
+  await pause()
+  nodes.world.dispose()
+  open()
+  await pause()
+  expect(sent).toEqual([])
+  expect(nodes.world.take().length).toBeGreaterThan(0)
+})
+
+test('deliveries that were under way wait until the next owner has a gate', async () => {
+  const { nodes, sent } = await gated()
+  nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  void nodes.sandbox.clock.advance('1s').catch(() => {})
+  await pause()
+  nodes.shelf.put(nodes.world)
+  nodes.world.dispose()
+  const fetch = async (): Promise<Response> => {
+    sent.push('again')
+    return new Response('ok')
+  }
+  const options = { fetch, deliver: 'any' } as const
+  const world = await KeptWorld.open(() => createSandbox(options), nodes.shelf.kept)
+  await pause()
+  expect(sent).toEqual([])
+  let asked = 0
+  world.gate = async () => void asked++
+  await world.sandbox.clock.settled()
+  expect([asked, sent]).toEqual([1, ['again']])
+  world.dispose()
+})
+
+test('whoever listens is called once for what there is to take, and for what there was', async () => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  const { world, sandbox } = nodes
+  let calls = 0
+  world.onRecords = () => void calls++
+  await undefined
+  expect(calls).toBe(1)
+  sandbox.store.run('SET', 'a', '1')
+  await undefined
+  expect(calls).toBe(1)
+  expect(world.take()).toHaveLength(1)
+  expect(world.take()).toHaveLength(0)
+  sandbox.store.run('SET', 'a', '2')
+  sandbox.store.run('SET', 'a', '3')
+  expect(calls).toBe(1)
+  await undefined
+  expect(calls).toBe(2)
+  expect(world.take()).toHaveLength(1)
+  world.dispose()
+})
+
+test('what was replaced by a reset or a load is not needed any more, and does not come back', async () => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  nodes.sandbox.store.run('SET', 'a', 'x'.repeat(10_000))
+  const { queue } = nodes.sandbox
+  nodes.sandbox.reset()
+  nodes.sandbox.store.run('SET', 'b', '1')
+  // Of the world before: nobody's business.
+  queue.publish({ to: 'https://shop.test/orders' })
+  await nodes.move()
+  expect(nodes.sandbox.store.run('KEYS', '*')).toEqual(['b'])
+  expect(nodes.sandbox.queue.messages).toEqual([])
+  nodes.sandbox.store.run('SET', 'b', 'y'.repeat(20_000))
+  await nodes.shelf.compact(nodes.world)
+  expect(nodes.shelf.snapshot!.length).toBeLessThan(1000)
+  nodes.sandbox.load(nodes.sandbox.dump())
+  nodes.sandbox.store.run('SET', 'c', '1')
+  await nodes.move()
+  expect(nodes.sandbox.store.run('KEYS', '*')).toEqual(['b', 'c'])
+  nodes.world.dispose()
+})
+
+test('records that are damaged, of another version or of another world are refused with a sentence', async () => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  nodes.shelf.put(nodes.world)
+  nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  nodes.shelf.put(nodes.world)
+  await nodes.sandbox.clock.advance('1s')
+  nodes.shelf.put(nodes.world)
+  const { records } = nodes.shelf
+  const open = (given: readonly Uint8Array[], snapshot?: Uint8Array): Promise<unknown> =>
+    new Nodes(() => new Response('ok')).open({ snapshot, records: given })
+  await expect(open([records[0]!.slice(0, -3)])).rejects.toThrow('A record of the tenant is damaged')
+  await expect(open([Buffer.from('null')])).rejects.toThrow('A record of the tenant is damaged')
+  await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('run the same version of stuntdouble on all nodes')
+  await expect(open(records.slice(1))).rejects.toThrow('lack their beginning')
+  await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('took another way')
+  await expect(open([], Buffer.from('none'))).rejects.toThrow('The snapshot of the tenant is damaged')
+  nodes.world.dispose()
+})
+
+test('a world says when more came into it than it takes, and a load of what it holds begins anew', async () => {
+  const make = (): Sandbox => createSandbox()
+  const world = await KeptWorld.open(make, { snapshot: undefined, records: [] }, { inputs: 10, bytes: 1e6 })
+  for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
+  world.take()
+  expect(world.full).toBeUndefined()
+  for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
+  const records = world.take()
+  expect(world.full).toContain('More has come into this tenant than a node could take over in time: 17 requests')
+  world.sandbox.load(world.sandbox.dump())
+  const again = await KeptWorld.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
+  expect(world.full).toBeUndefined()
+  expect(again.sandbox.store.get('count')).toBe('16')
+  for (const one of [world, again]) one.dispose()
+})
+
+test('snapshots are taken while the world goes on, and stand for what had been taken', async () => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  const { world, shelf, sandbox } = nodes
+  for (let round = 0; round < 5; round++) {
+    sandbox.store.run('APPEND', 'text', String(round).repeat(20_000))
+    shelf.put(world)
+    const count = shelf.records.length
+    const asked = world.snapshot()
+    sandbox.store.run('APPEND', 'text', '-')
+    shelf.put(world)
+    expect(await world.snapshot()).toBeUndefined()
+    shelf.snapshot = (await asked)?.bytes
+    shelf.records = shelf.records.slice(count)
+  }
+  expect(shelf.snapshot!.length).toBeLessThan(5000)
+  const text = sandbox.store.get('text')
+  await nodes.move()
+  expect(nodes.sandbox.store.get('text')).toBe(text)
+  nodes.sandbox.store.run('APPEND', 'text', 'z'.repeat(20_000))
+  await shelf.compact(nodes.world)
+  expect(shelf.records).toEqual([])
+  await nodes.move()
+  expect(nodes.sandbox.store.get('text')).toBe(`${text}${'z'.repeat(20_000)}`)
+  nodes.world.dispose()
+})

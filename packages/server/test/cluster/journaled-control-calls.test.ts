@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import type { Bytes } from '../../../../src/kernel/bytes.js'
+import { traceOf } from '../../../../test/sandbox/random-world.js'
+import { control, orders } from '../../src/control/control.js'
+import { Nodes } from './shelf.js'
+
+// The control API of a tenant is answered by its owner: what it changes is kept as well.
+
+async function ordered(nodes: Nodes, method: string, path: string, body: unknown = {}): Promise<string> {
+  const { sandbox } = nodes
+  const tenants = {
+    origin: 'http://node.test',
+    names: ['w1'],
+    asked: () => sandbox,
+    drop: () => false,
+    reached: (address: string) => address,
+    adoptFork: () => 'fork',
+  }
+  const url = `/_control/w1${path}`
+  const text = (method === 'GET' ? '' : JSON.stringify(body)) as Bytes
+  const answer = await control({ method, url, headers: [], body: () => text }, url, tenants)
+  return `${answer.status} ${typeof answer.body === 'string' ? answer.body : ''}`
+}
+
+/** What is told of a world that its dump and its log leave out. */
+const told = [
+  '/faults',
+  '/faults/unused',
+  '/destinations',
+  '/destinations/recorded?to=https://shop.test/failed',
+  '/calls',
+  '/calls/recorded?to=https://bank.test/*',
+  '/workflow/unused',
+  '/stats',
+  '/clock',
+  '/store/spend',
+  '/queue/keys',
+  '/queue/diagnostics',
+  '/store/diagnostics',
+  '/store/changes',
+]
+
+/** Those that are no input of this world: a fork and a played scenario have worlds of their own, and nobody inspects here. */
+const elsewhere = ['/fork', '/scenarios/play', '/go-on']
+
+const changes = orders.filter(({ method, path }) => method !== 'GET' && !elsewhere.includes(path))
+
+test.each(changes.map((order) => [`${order.method} ${order.path}`, order] as const))('%s is kept', async (_, order) => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  for (const [path, body] of setting) expect(await ordered(nodes, 'POST', path, body)).toMatch(/^200/)
+  const { sandbox } = nodes
+  const ids: Record<string, string> = {
+    '/queue/messages': sandbox.queue.messages[0]!.id,
+    '/queue/dead-letters': sandbox.queue.deadLetters[0]!.id,
+    '/workflow/runs': 'wfr_none',
+    '/queue/schedules': 'none',
+  }
+  const path = order.path.replace(/:id/, () => ids[/^.*?(?=\/:)/.exec(order.path)![0]] ?? 'x').replace(/:\w+/g, 'line')
+  const given =
+    order.path === '/state' ? sandbox.dump() : order.path === '/store/dump' ? sandbox.store.dump() : undefined
+  const body = given ?? (order.path === '/queue/dump' ? sandbox.queue.dump() : order.example)
+  await ordered(nodes, order.method, path, body)
+  await ordered(nodes, 'POST', '/queue/publish', { to: 'https://shop.test/failed', retries: 1 })
+  if (order.path !== '/clock/drain') await sandbox.clock.advance('30s')
+  const seen = async (): Promise<unknown> => ({
+    // It finds what has expired, which is written into the log.
+    dump: nodes.sandbox.dump(),
+    trace: JSON.parse(traceOf(nodes.sandbox)),
+    tokens: nodes.sandbox.tokens,
+    told: await Promise.all(told.map((path) => ordered(nodes, 'GET', path))),
+  })
+  const before = await seen()
+  await nodes.move()
+  expect(await seen()).toEqual(before)
+  nodes.world.dispose()
+})
+
+/** Something of everything. */
+const setting: readonly (readonly [path: string, body: unknown])[] = [
+  ['/destinations/record', { to: 'https://shop.test/failed', answer: 503 }],
+  ['/calls/record', { to: 'https://bank.test/*' }],
+  ['/faults', { rules: { on: 'queue.delivery', skip: 1, times: 2, fault: { kind: 'lost-ack' } } }],
+  ['/queue/publish', { to: 'https://shop.test/failed', retries: 0 }],
+  ['/clock/advance', { by: '1s' }],
+  ['/queue/publish', { to: 'https://shop.test/later', delay: '1h' }],
+  ['/store/run', { command: ['SET', 'key', 'value', 'EX', 20] }],
+]
+
+test('a handle of rules removes them at the next owner, and one of a world before removes none', async () => {
+  const nodes = new Nodes(() => new Response('ok'))
+  await nodes.open()
+  const rules = { on: 'store.request', fault: { kind: 'status', status: 503 } }
+  const added = async (): Promise<string> => {
+    const answer = await ordered(nodes, 'POST', '/faults', { rules })
+    return (JSON.parse(answer.slice(4)) as { handle: string }).handle
+  }
+  const first = await added()
+  await ordered(nodes, 'POST', '/reset')
+  const second = await added()
+  await nodes.move()
+  expect(await ordered(nodes, 'DELETE', `/faults?handle=${first}`)).toMatch(/^404/)
+  expect(nodes.sandbox.faults.list()).toHaveLength(1)
+  expect(await ordered(nodes, 'DELETE', `/faults?handle=${second}`)).toMatch(/^200/)
+  expect(nodes.sandbox.faults.list()).toHaveLength(0)
+  await nodes.move()
+  expect(nodes.sandbox.faults.list()).toHaveLength(0)
+  nodes.world.dispose()
+})

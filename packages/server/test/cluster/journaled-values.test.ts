@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ConnectionBroken } from '../../../../src/kernel/http.js'
+import { type InputKind, Thrown } from '../../../../src/kernel/journal.js'
+import { WorldOver } from '../../../../src/kernel/running-task.js'
+import { keptValue, madeValue } from '../../src/cluster/kept-values.js'
+
+function moved<T>(value: T, kind: InputKind = 'direct'): T {
+  return madeValue(kind, JSON.parse(JSON.stringify([keptValue(kind, value)]))[0]) as T
+}
+
+const anything = fc.anything({ withDate: true, withBigInt: true, withNullPrototype: false, withTypedArray: false })
+
+test('data comes back as it was, whatever it is', () => {
+  const values = fc.oneof(anything, fc.uint8Array(), fc.dictionary(fc.constantFrom('\0', '__proto__', 'a'), anything))
+  fc.assert(
+    fc.property(values, (value) => {
+      expect(moved([value])).toEqual([value])
+    }),
+  )
+})
+
+test('texts of bytes and halves of surrogates are kept', () => {
+  const all = String.fromCharCode(...Array.from({ length: 256 }, (_, char) => char), 0xd800, 0xdfff)
+  const request = { method: 'POST', url: 'http://a.test/', headers: [['a', all]], body: all }
+  const back = JSON.parse(Buffer.from(JSON.stringify(keptValue('request', request))).toString())
+  expect(madeValue('request', back)).toEqual(request)
+})
+
+test('errors come back as what the engine knows them by', () => {
+  const broken = moved(new Thrown(new ConnectionBroken('ETIMEDOUT', 'too late')), 'settled')
+  expect(broken).toBeInstanceOf(Thrown)
+  expect(broken.error).toBeInstanceOf(ConnectionBroken)
+  expect(broken.error).toMatchObject({ code: 'ETIMEDOUT', message: 'too late' })
+  expect((moved(new Thrown(new WorldOver()), 'returned') as Thrown).error).toBeInstanceOf(WorldOver)
+  const given = Object.assign(new TypeError('no', { cause: new Error('deep') }), { code: 7, bytes: new Uint8Array(2) })
+  const back = moved(given)
+  expect(back).toMatchObject({
+    name: 'TypeError',
+    message: 'no',
+    code: 7,
+    bytes: new Uint8Array(2),
+    stack: given.stack,
+  })
+  expect((back.cause as Error).message).toBe('deep')
+  expect(moved(new DOMException('gone', 'AbortError'))).toMatchObject({ name: 'AbortError', message: 'gone' })
+})
+
+test('nothing is nothing, and not null', () => {
+  expect(moved(undefined, 'returned')).toBeUndefined()
+  expect(moved({ work: 1, value: undefined }, 'settled')).toEqual({ work: 1, value: undefined })
+  expect(moved(null)).toBeNull()
+})
+
+test('code stays where it was, and says so', () => {
+  expect(() => moved(() => 200)()).toThrow('was code in the process of another node')
+  expect(() => keptValue('acted', () => {})).toThrow('cannot be kept for other nodes')
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { during, type Swap, swap } from '../../../../../../test/mutants/swap.js'
+import { effort } from '../../../../../../test/support/effort.js'
+import { Owned } from '../../../../src/cluster/owned.js'
+import { Registry } from '../../../../src/cluster/registry.js'
+import { Tenure } from '../../../../src/cluster/tenure.js'
+import { type Mistakes, simulate } from './simulation.js'
+
+// The simulation must be able to fail: for each mistake that somebody could make in the code, it finds out what is wrong.
+
+const within = 400
+
+interface Mistake {
+  readonly what: string
+  /** What is found, among others. */
+  readonly finds: RegExp
+  /** It needs some luck: not in every run of the tests. */
+  readonly isRare?: true
+  readonly script?: Mistakes['script']
+  readonly code?: Swap
+}
+
+/** Leaves a piece out of a script, or puts another one there. */
+function edited(name: string, piece: string, other: string): Mistakes['script'] {
+  return (of, source) => {
+    if (of !== name) return source
+    if (!source.includes(piece)) throw new Error(`${name} has no ${piece}`)
+    return source.replace(piece, other)
+  }
+}
+
+const mistakes: readonly Mistake[] = [
+  {
+    what: 'an append does not look at the fence',
+    finds: /came after one under|not as long/,
+    script: edited('append', "if held ~= ARGV[1] and (held or count ~= string.match(ARGV[1], '%d+$'))", 'if false'),
+  },
+  {
+    what: 'a lease that ran out is its old holder’s, whoever came since',
+    finds: /came after one under|strays|lost|had been told|not as long/,
+    script: edited('append', "(held or count ~= string.match(ARGV[1], '%d+$'))", 'held'),
+  },
+  {
+    what: 'an append does not look how long the journal is',
+    finds: /written twice|strays/,
+    script: edited('append', 'there == from', 'true'),
+  },
+  {
+    what: 'a lease is taken from whoever has it, without a new fence',
+    finds: /was used by|cannot be opened|not as long/,
+    script: edited(
+      'acquire',
+      "local count = redis.call('INCR', fence)",
+      "local count = redis.call('GET', fence) or redis.call('INCR', fence)",
+    ),
+  },
+  {
+    what: 'a snapshot leaves the records that it stands for',
+    finds: /./,
+    script: edited('compact', "redis.call('LTRIM', journal, stands - before, -1)", ''),
+  },
+  {
+    what: 'a snapshot takes one record too many with it',
+    finds: /has lost records|strays/,
+    script: edited('compact', 'stands - before, -1', 'stands - before + 1, -1'),
+  },
+  {
+    what: 'an answer is given before its effect is kept',
+    finds: /acknowledged and is lost|had been told|never was/,
+    code: swap(Owned.prototype, 'commit', (_owned, commit, patience) => {
+      const kept = commit(patience)
+      kept.catch(() => {})
+      return patience === Number.POSITIVE_INFINITY ? kept : Promise.resolve()
+    }),
+  },
+  {
+    what: 'a node that only reads does not ask whether it is still the owner',
+    finds: /a read was answered with/,
+    code: swap(Tenure.prototype, 'append', (_tenure, append, records) =>
+      records.length === 0 ? Promise.resolve() : append(records),
+    ),
+  },
+  {
+    what: 'work outside does not wait for the journal',
+    finds: /before it is in the journal/,
+    code: swap(Owned.prototype, 'commit', (_owned, commit, patience) =>
+      patience === Number.POSITIVE_INFINITY ? Promise.resolve() : commit(patience),
+    ),
+  },
+  {
+    what: 'an append that was not answered is not tried again',
+    finds: /acknowledged and is lost|strays|had been told|not as long|never was/,
+    code: swap(Tenure.prototype, 'append', async (_tenure, append, records) => append(records).catch(() => {})),
+  },
+  {
+    what: 'nobody looks for orphans',
+    finds: /was never done|nobody noted/,
+    script: edited('beat', 'return {page[1], orphans}', 'return {page[1], {}}'),
+  },
+  {
+    what: 'a node is not told of what it owns without knowing',
+    finds: /was never done|nobody noted/,
+    isRare: true,
+    script: edited('beat', 'owner == ARGV[1] or ', ''),
+  },
+  {
+    what: 'who loses a tenant does not tell the registry',
+    finds: /was never done|nobody noted/,
+    code: swap(Registry.prototype, 'tell', () => {}),
+  },
+]
+
+describe.each(mistakes.filter(({ isRare }) => effort === 'nightly' || !isRare))(
+  '$what',
+  ({ finds, script, code = () => () => {} }) => {
+    test(`is found within ${within} seeds`, { timeout: 120_000 }, async () => {
+      const found: string[] = []
+      await during(code, async () => {
+        for (let seed = 1; seed <= within && !found.some((what) => finds.test(what)); seed++) {
+          const { breaches } = await simulate(seed, script && { script })
+          found.push(...breaches)
+          if (process.env.MISTAKES_VERBOSE && breaches.length > 0) console.log(seed, breaches.slice(0, 3))
+        }
+      })
+      expect(found).toContainEqual(expect.stringMatching(finds))
+    })
+  },
+)

@@ -1,0 +1,34 @@
+// Starts a server, uses it in every way that opens something, stops it, and shall then end by itself.
+import { join } from 'node:path'
+import { connect } from '../../../src/client/connect.js'
+import { startServer } from '../src/server.js'
+
+const before = process.getActiveResourcesInfo()
+for (let time = 0; time < 3; time++) {
+  const server = await startServer({
+    port: 0,
+    clock: time === 1 ? 'real' : 'manual',
+    // What a world of 2030 left is ahead of the host's time.
+    state: join(process.argv[2]!, 'state.json'),
+    shift: true,
+    scenario: { name: 'slow', faults: [{ on: 'store.request', fault: { kind: 'latency', waitMs: 1 } }] },
+  })
+  const { addresses, tokens, queue, faults } = server.tenant('main')
+  faults.clear()
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  await (await fetch(`${addresses.store}/set/k/v`, { headers })).text()
+  const subscription = await fetch(`${addresses.store}/subscribe/news`, { method: 'POST', headers })
+  const traffic = await fetch(`${server.origin}/_control/main/traffic/stream`)
+  const poll = fetch(`${server.origin}/_control/main/traffic?after=999&wait=60s`).catch(() => undefined)
+  queue.publish({ to: 'http://127.0.0.1:9/', delay: '1h' })
+  const sandbox = await connect(server.origin)
+  await sandbox.snapshot()
+  await server.close()
+  await subscription.body?.cancel().catch(() => undefined)
+  await traffic.body?.cancel().catch(() => undefined)
+  await poll
+}
+// Sockets that this client keeps for the next request are closed by the server's end; that takes a turn or two.
+await new Promise((resolve) => setTimeout(resolve, 50))
+const left = process.getActiveResourcesInfo()
+console.log(JSON.stringify({ before, left }))

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
+import { type RunningServer, startServer } from '../src/server.js'
+
+const shop = 'https://shop.test/orders'
+let server: RunningServer
+let remote: RemoteSandbox
+const reported: string[] = []
+
+beforeEach(async () => {
+  reported.length = 0
+  server = await startServer({ port: 0, clock: 'manual', report: (text) => reported.push(text) })
+  remote = await connect(server.origin)
+})
+afterEach(async () => {
+  await server.close()
+  expect(reported).toEqual([])
+})
+
+async function order(method: string, path: string, body?: unknown) {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const answer = await fetch(`${server.origin}/_control/main${path}`, {
+    method,
+    ...(text !== undefined && { body: text }),
+  })
+  return { status: answer.status, link: answer.headers.get('link'), json: JSON.parse(await answer.text()) }
+}
+
+async function scheduled(id: string, cron: string): Promise<void> {
+  const { addresses, tokens } = server.tenant('main')
+  const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': cron, 'service-schedule-id': id }
+  expect((await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
+}
+
+describe('a thousand years of an every-minute schedule', () => {
+  beforeEach(() => scheduled('minutes', '* * * * *'))
+
+  test('leave other tenants and the health check answered, and end when the client goes away', async () => {
+    const client = new AbortController()
+    const move = remote.clock.advance('365000d', { signal: client.signal })
+    const begun = await remote.clock.now()
+    for (let asked = 0; asked < 3; asked++) {
+      expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
+      const { addresses, tokens } = server.tenant('other')
+      const headers = { authorization: `Bearer ${tokens.store}` }
+      expect(await (await fetch(`${addresses.store}/ping`, { headers })).json()).toEqual({ result: 'PONG' })
+    }
+    client.abort()
+    await expect(move).rejects.toThrow()
+    // The next move is taken as soon as that one has ended.
+    await expect
+      .poll(() =>
+        remote.clock.advance(0).then(
+          () => 'moves',
+          ({ message }) => message,
+        ),
+      )
+      .toBe('moves')
+    expect(await remote.clock.now()).toBeGreaterThan(begun)
+    server.tenant('main').check()
+  })
+
+  test('end by an order, by a reset and with their tenant', async () => {
+    for (const end of [() => remote.clock.interrupt(), () => remote.reset(), () => server.drop('main')]) {
+      const move = order('POST', '/clock/advance', { by: '365000d' })
+      const { clock } = server.tenant('main')
+      const begun = clock.now()
+      await expect.poll(() => clock.now()).toBeGreaterThan(begun)
+      await end()
+      const { status, json } = await move
+      expect([status, json.error]).toEqual([
+        409,
+        expect.stringMatching(/^clock\.advance\(\) (?:was interrupted|ended) at /),
+      ])
+      await scheduled('minutes', '* * * * *')
+    }
+    expect((await order('POST', '/clock/interrupt')).json.interrupted).toBeNull()
+  })
+
+  test('are too many slots to list; the sentence says how to ask, and following it gives all', async () => {
+    const path = '/queue/schedules/minutes/upcoming'
+    expect(await order('POST', path, { from: 0, to: 8.64e15 })).toMatchObject({
+      status: 400,
+      json: {
+        error: expect.stringMatching(
+          /^There are more than 500 slots in this span\. Ask up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
+        ),
+      },
+    })
+    const first = await order('POST', path, { from: 0, to: '1970-01-01T08:19:00.000Z' })
+    const next = await order('POST', path, { from: '1970-01-01T08:20:00.000Z', to: '1970-01-01T09:00:00Z' })
+    expect([...first.json, ...next.json]).toEqual(Array.from({ length: 541 }, (_, minute) => minute * 60_000))
+    expect((await order('POST', path, { from: 1e300, to: 1e301 })).json.error).toContain('is not a time')
+    expect((await order('POST', path, { from: -8.64e15, to: 0 })).json).toEqual([0])
+  })
+})
+
+test('a schedule that never fires is asked for its slots', async () => {
+  await scheduled('never', '0 0 30 2 *')
+  expect(await order('POST', '/queue/schedules/never/upcoming', { from: 0, to: 8.64e15 })).toMatchObject({
+    status: 200,
+    json: [],
+  })
+})
+
+test('a play of many years lets others be answered, and ends with its client', async () => {
+  const scenario = {
+    name: 'years',
+    destinations: [{ url: shop }],
+    steps: [{ schedule: { id: 'minutes', to: shop, cron: '* * * * *' } }, { advance: '365000d' }],
+  }
+  const client = new AbortController()
+  const url = `${server.origin}/_control/main/scenarios/play`
+  const play = fetch(url, { method: 'POST', body: JSON.stringify({ scenario }), signal: client.signal })
+  for (let asked = 0; asked < 20; asked++) expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
+  client.abort()
+  await expect(play).rejects.toThrow()
+})
+
+describe('long lists', () => {
+  test('are told in parts, and the client puts them together', async () => {
+    const { queue } = server.tenant('main')
+    for (let n = 0; n < 10_001; n++) queue.publish({ to: shop, delay: '1h', body: String(n) })
+    const { status, json } = await order('GET', '/queue/messages')
+    expect([status, json.error]).toEqual([
+      400,
+      'There are 10001 messages; one answer has at most 10000 of them and 67108864 bytes of bodies. Ask for the first with ?limit=10000, and for the next with &skip=10000.',
+    ])
+    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe('limit is a number from 1 to 10000.')
+    const last = await order('GET', '/queue/messages?limit=10000&skip=10000')
+    expect([last.json.length, last.link]).toEqual([1, null])
+    expect((await remote.queue.messages).map(({ body }) => Number(body))).toEqual(
+      queue.messages.map(({ body }) => Number(body)),
+    )
+    expect(await remote.clock.pending()).toHaveLength(10_001)
+    const { pending, more } = (await order('GET', '/clock')).json
+    expect([pending.length, more]).toEqual([1_000, '9001 more timers wait: GET /clock/pending has them.'])
+    expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries; /)
+    const { link } = await order('GET', '/traffic?type=published&limit=7')
+    expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
+  }, 60_000)
+
+  test('of large bodies have fewer items', async () => {
+    const { queue } = server.tenant('main')
+    for (let n = 0; n < 9; n++) queue.publish({ to: shop, delay: '1h', body: 'x'.repeat(10_000_000) })
+    expect((await order('GET', '/queue/messages')).json.error).toContain('?limit=6,')
+    expect(await remote.queue.messages).toHaveLength(9)
+  }, 60_000)
+
+  test('rules of faults are refused beyond ten thousand', async () => {
+    const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
+    expect((await order('POST', '/faults', { rules })).json.error).toMatch(/^faults\.add\(\): at most 10000 rules/)
+    expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
+    expect(await remote.faults.list()).toHaveLength(10_000)
+    expect((await order('DELETE', '/faults')).status).toBe(200)
+  }, 60_000)
+
+  test('a script of a million steps and a group of 50,000 urls are taken', async () => {
+    const steps = Array.from({ length: 1_000_000 }, () => ({ kind: 'reset' }))
+    expect((await order('POST', '/destinations/script', { to: shop, steps })).json).toEqual({})
+    const endpoints = Array.from({ length: 50_000 }, (_, n) => `https://a.test/${n}`)
+    expect((await order('POST', '/queue/url-groups/g', { endpoints })).json.endpoints).toHaveLength(50_000)
+  }, 60_000)
+})
+
+describe('deep JSON', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+
+  test.each([
+    ['POST', '/queue/publish', `{"to":"${shop}","body":${deep}}`],
+    ['POST', '/destinations/answer', `{"to":"${shop}","answer":{"body":${deep}}}`],
+    ['POST', '/destinations/script', `{"to":"${shop}","steps":[{"kind":"reset","x":${deep}}]}`],
+    ['POST', '/faults', `{"rules":${deep}}`],
+    ['POST', '/play', `{"scenario":{"name":"x","faults":${deep}}}`],
+    ['POST', '/scenarios/play', `{"scenario":{"name":"x","steps":${deep}}}`],
+    ['PUT', '/state', `{"x":${deep}}`],
+    ['PUT', '/store/dump', `{"keys":${deep}}`],
+    ['POST', '/stats/queue', `{"x":${deep}}`],
+    ['POST', '/clock/advance', deep],
+  ])('%s %s refuses it with a sentence', async (method, path, body) => {
+    const { status, json } = await order(method, path, body)
+    expect([status, json.error]).toEqual([400, 'The body of a control request may nest at most 1000 levels deep.'])
+  })
+
+  test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {
+    const { addresses, tokens } = server.tenant('main')
+    const body = '{"a":['.repeat(levels) + ']}'.repeat(levels)
+    await remote.destinations.record(shop)
+    const answer = await fetch(`${addresses.queue}/v2/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.queue}` },
+      body: `[{"destination":"${shop}","body": ${body} }]`,
+    })
+    expect(answer.status).toBe(200)
+    await remote.clock.drain()
+    expect(server.tenant('main').traffic.of('attempt')[0]!.body === body).toBe(true)
+  })
+})
+
+test('a fault with a header that no answer can have is refused where it is given', async () => {
+  for (const value of ['\u20ac', 'a\r\nb', '\0', 'a\x7f']) {
+    const fault = { kind: 'status', status: 503, headers: { 'x-note': value } }
+    const { status, json } = await order('POST', '/faults', { rules: { on: 'store.request', fault } })
+    expect([status, json.error]).toEqual([400, expect.stringContaining('is the value of a header: bytes')])
+  }
+})
+
+test('a script of more steps than that is refused, and none of them is taken', async () => {
+  const steps = Array.from({ length: 1_000_001 }, () => 503)
+  const { status, json } = await order('POST', '/destinations/script', { to: shop, steps })
+  expect([status, json]).toEqual([400, { error: expect.stringContaining('at most 1000000 steps') }])
+}, 60_000)

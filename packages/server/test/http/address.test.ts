@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { addressesOf, defaultRegion, locator } from '../../../../src/protocol/address.js'
+
+describe('addresses', () => {
+  test('by default', () => {
+    expect(addressesOf()).toEqual({
+      store: 'https://store.test',
+      queue: 'https://queue.test',
+      mgmt: 'https://mgmt.test',
+      regions: { 'us-east-1': 'https://us-east-1.queue.test', 'eu-central-1': 'https://eu-central-1.queue.test' },
+    })
+    expect(defaultRegion).toBe('eu-central-1')
+  })
+
+  test('with a name of its own', () => {
+    expect(addressesOf({ name: 'Orders-2' })).toMatchObject({
+      store: 'https://orders-2.store.test',
+      queue: 'https://orders-2.queue.test',
+      mgmt: 'https://orders-2.mgmt.test',
+      regions: { 'us-east-1': 'https://us-east-1.orders-2.queue.test' },
+    })
+  })
+
+  test('under one base, as a server has them', () => {
+    expect(addressesOf({ base: 'http://127.0.0.1:4010/main/' })).toEqual({
+      store: 'http://127.0.0.1:4010/main/store',
+      queue: 'http://127.0.0.1:4010/main/queue',
+      mgmt: 'http://127.0.0.1:4010/main/mgmt',
+      regions: {
+        'us-east-1': 'http://127.0.0.1:4010/main/queue-us-east-1',
+        'eu-central-1': 'http://127.0.0.1:4010/main/queue',
+      },
+    })
+  })
+
+  test('each by itself', () => {
+    const addresses = addressesOf({
+      store: 'https://a.example/',
+      queue: 'https://b.example/q',
+      mgmt: 'https://c.example',
+      regions: { 'us-east-1': 'https://us.b.example' },
+    })
+    expect(addresses).toEqual({
+      store: 'https://a.example',
+      queue: 'https://b.example/q',
+      mgmt: 'https://c.example',
+      regions: { 'us-east-1': 'https://us.b.example', 'eu-central-1': 'https://b.example/q' },
+    })
+  })
+
+  test.each(['store.test', 'ftp://store.test', ''])('%j is told with the next step', (store) => {
+    expect(() => addressesOf({ store })).toThrow(
+      `${JSON.stringify(store)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,
+    )
+  })
+
+  test.each(['a b', 'a.b', '-a', 'ü', ''])('the name %j cannot be part of a host', (name) => {
+    expect(() => addressesOf({ name })).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
+  })
+})
+
+test('the address of an engine is told where engines are had, and its password is not shown', () => {
+  for (const store of ['redis://:geheim@127.0.0.1:6379', 'rediss://127.0.0.1', 'valkey://127.0.0.1']) {
+    expect(() => addressesOf({ store })).toThrow(/createEngineSandbox/)
+    expect(() => addressesOf({ store })).not.toThrow(/geheim/)
+  }
+})
+
+describe('the locator', () => {
+  const locate = locator(addressesOf())
+  const underBase = locator(addressesOf({ base: 'http://127.0.0.1:4010/main' }))
+
+  test.each([
+    ['https://store.test/get/a', 'store', undefined, '/get/a', ''],
+    ['https://store.test', 'store', undefined, '/', ''],
+    ['https://store.test?_token=t', 'store', undefined, '/', '_token=t'],
+    ['https://store.test/get/a#part', 'store', undefined, '/get/a', ''],
+    ['https://store.test/get/a?b=c#d?e', 'store', undefined, '/get/a', 'b=c'],
+    ['https://store.test/get/a#d?e=f', 'store', undefined, '/get/a', ''],
+    ['HTTPS://Store.Test:443/get/A', 'store', undefined, '/get/A', ''],
+    ['https://store.test/set/a%2Fb/%20/?x=%20', 'store', undefined, '/set/a%2Fb/%20/', 'x=%20'],
+    ['https://queue.test/v2/keys', 'queue', 'eu-central-1', '/v2/keys', ''],
+    ['https://eu-central-1.queue.test/v2/keys', 'queue', 'eu-central-1', '/v2/keys', ''],
+    ['https://us-east-1.queue.test/v2/keys', 'queue', 'us-east-1', '/v2/keys', ''],
+    [
+      'https://queue.test/v2/publish/https://shop.test/a?b=1',
+      'queue',
+      'eu-central-1',
+      '/v2/publish/https://shop.test/a',
+      'b=1',
+    ],
+    ['https://mgmt.test/v2/queue/stats/1', 'stats', undefined, '/v2/queue/stats/1', ''],
+  ])('%s', (url, service, region, path, query) => {
+    expect(locate(url)).toMatchObject({ service, region, path, query })
+  })
+
+  test.each([
+    'https://shop.test/',
+    'http://store.test/get/a',
+    'https://store.test:8443/get/a',
+    'https://store.test.evil.example/get/a',
+    'https://store.testing/get/a',
+    'https://user@store.test.example/',
+    'https://other.store.test/get/a',
+    'no url',
+    '',
+  ])('%j belongs to somebody else', (url) => {
+    expect(locate(url)).toBeUndefined()
+  })
+
+  test('credentials in front of our host do not hide it', () => {
+    expect(locate('https://user:secret@store.test/get/a')).toMatchObject({ service: 'store', path: '/get/a' })
+  })
+
+  test.each([
+    ['http://127.0.0.1:4010/main/store/get/a', 'store', undefined, '/get/a'],
+    ['http://127.0.0.1:4010/main/queue/v2/keys', 'queue', 'eu-central-1', '/v2/keys'],
+    ['http://127.0.0.1:4010/main/queue-us-east-1/v2/keys', 'queue', 'us-east-1', '/v2/keys'],
+    ['http://127.0.0.1:4010/main/mgmt/v2/queue/stats/1', 'stats', undefined, '/v2/queue/stats/1'],
+  ])('%s under a base', (url, service, region, path) => {
+    expect(underBase(url)).toMatchObject({ service, region, path })
+  })
+
+  test.each([
+    'http://127.0.0.1:4010/',
+    'http://127.0.0.1:4010/main',
+    'http://127.0.0.1:4010/main/stores/get/a',
+    'http://127.0.0.1:4010/other/store/get/a',
+    'http://127.0.0.1:4010/main/queue-eu-west-1/v2/keys',
+  ])('%s is not under the base', (url) => {
+    expect(underBase(url)).toBeUndefined()
+  })
+})

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import { Account } from '../../../../src/kernel/account.js'
+import { latin1 } from '../../../../src/kernel/bytes.js'
+import { hostPause } from '../../../../src/kernel/host.js'
+import { eventStream, HeldChunks, ReaderTooSlow, readsInPlace } from '../../../../src/protocol/event-stream.js'
+
+const decoder = new TextDecoder()
+
+function opened(options: { bufferLimit?: number; signal?: AbortSignal } = {}) {
+  const ends: string[] = []
+  const stream = eventStream({ ...options, onEnd: (reason) => ends.push(reason) })
+  return { stream, ends, reader: stream.body.getReader() }
+}
+
+const next = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string | undefined> => {
+  const { done, value } = await reader.read()
+  return done ? undefined : decoder.decode(value)
+}
+
+test('events and comments arrive in order, each with its blank line; close ends the stream', async () => {
+  const { stream, ends, reader } = opened()
+  stream.send(latin1('"OK"'))
+  stream.comment('keep-alive')
+  stream.send(latin1('message,a,1'))
+  stream.close()
+  expect([await next(reader), await next(reader), await next(reader), await next(reader)]).toEqual([
+    'data: "OK"\n\n',
+    ': keep-alive\n\n',
+    'data: message,a,1\n\n',
+    undefined,
+  ])
+  expect(ends).toEqual(['closed'])
+})
+
+test('whatever a reader takes for a line end begins a new data line', async () => {
+  const { stream, reader } = opened()
+  stream.send(latin1('a\nb\r\nc\rd'))
+  expect(await next(reader)).toBe('data: a\ndata: b\ndata: c\ndata: d\n\n')
+})
+
+test('bytes are sent as they are', async () => {
+  const { stream, reader } = opened()
+  stream.send(latin1('\xc3\xa9\xff'))
+  const { value } = await reader.read()
+  expect([...value!.subarray(6, 9)]).toEqual([0xc3, 0xa9, 0xff])
+})
+
+test('a reader that goes away ends it, once, and later events are dropped', async () => {
+  const { stream, ends, reader } = opened()
+  await reader.cancel()
+  stream.send(latin1('a'))
+  stream.close()
+  expect(ends).toEqual(['aborted'])
+})
+
+test('an aborted client ends it with an AbortError', async () => {
+  const client = new AbortController()
+  const { stream, ends, reader } = opened({ signal: client.signal })
+  const read = reader.read()
+  client.abort()
+  await expect(read).rejects.toMatchObject({ name: 'AbortError' })
+  stream.send(latin1('a'))
+  expect(ends).toEqual(['aborted'])
+})
+
+test('a client that was aborted before gets no stream', async () => {
+  const { ends, reader } = opened({ signal: AbortSignal.abort() })
+  await expect(reader.read()).rejects.toMatchObject({ name: 'AbortError' })
+  expect(ends).toEqual(['aborted'])
+})
+
+test('a reader that falls too far behind is dropped and holds nobody up', async () => {
+  const { stream, ends, reader } = opened({ bufferLimit: 64 })
+  for (let count = 0; count < 100 && ends.length === 0; count++) {
+    stream.send(latin1('0123456789'))
+    await hostPause()
+  }
+  expect(ends).toEqual(['overflow'])
+  await expect(reader.read()).rejects.toThrow('The reader of this event stream was too slow and was dropped.')
+})
+
+test('a reader that keeps up may take far more than the limit', async () => {
+  const { stream, ends, reader } = opened({ bufferLimit: 64 })
+  for (let count = 0; count < 100; count++) {
+    stream.send(latin1('0123456789'))
+    expect(await next(reader)).toBe('data: 0123456789\n\n')
+  }
+  expect(ends).toEqual([])
+})
+
+test('a reader that has taken everything gets what one turn of the loop brings, and is dropped before more is added', async () => {
+  const { stream, ends, reader } = opened({ bufferLimit: 64 })
+  for (let count = 0; count < 10; count++) stream.send(latin1('x'.repeat(1_000)))
+  expect(ends).toEqual([])
+  await hostPause()
+  stream.send(latin1('0123456789'))
+  expect(ends).toEqual(['overflow'])
+  await expect(reader.read()).rejects.toThrow(ReaderTooSlow)
+})
+
+test('nobody gets more than redis-server sends', () => {
+  const { stream, ends } = opened()
+  for (let count = 0; count < 32; count++) stream.sendFrame(new Uint8Array(1_000_000))
+  expect(ends).toEqual([])
+  stream.sendFrame(new Uint8Array(33_554_433))
+  expect(ends).toEqual(['overflow'])
+})
+
+test('readers get copies, and those that only read get the same bytes, which are held once', async () => {
+  const account = new Account(1_000)
+  const held = new HeldChunks(account)
+  const frame = new Uint8Array(600)
+  const copied = opened()
+  const [one, another] = [opened(), opened()]
+  for (const { stream } of [one, another]) readsInPlace(stream.body, held)
+  for (const { stream } of [one, another, copied]) stream.sendFrame(frame)
+  expect(account.held).toBe(600)
+  const { value } = await copied.reader.read()
+  expect(value).toEqual(frame)
+  expect(value).not.toBe(frame)
+  expect((await one.reader.read()).value).toBe(frame)
+  held.letGo(frame)
+  expect(account.held).toBe(600)
+  await another.reader.cancel()
+  expect(account.held).toBe(0)
+})
+
+test('a reader for whose events there is no room among all is dropped; who is up to date gets a short one', async () => {
+  const held = new HeldChunks(new Account(100))
+  const { stream, ends } = opened()
+  readsInPlace(stream.body, held)
+  stream.sendFrame(new Uint8Array(200))
+  expect(ends).toEqual([])
+  stream.sendFrame(new Uint8Array(200))
+  expect(ends).toEqual(['overflow'])
+})
+
+test('what was sent before the end is read before it', async () => {
+  const { stream, reader } = opened()
+  for (const word of ['a', 'b']) stream.send(latin1(word))
+  stream.close()
+  stream.send(latin1('c'))
+  expect([await next(reader), await next(reader), await next(reader)]).toEqual([
+    'data: a\n\n',
+    'data: b\n\n',
+    undefined,
+  ])
+})

@@ -1,0 +1,287 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
+import { VirtualClock } from '../../../../src/kernel/clock.js'
+import { Traffic } from '../../../../src/kernel/traffic.js'
+import { addressesOf, locator } from '../../../../src/protocol/address.js'
+import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
+import { createGateway } from '../../../../src/protocol/gateway.js'
+import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from '../../../../src/protocol/service.js'
+import { upstashVocabulary } from '../../../../src/protocol/vocabulary.js'
+
+/** What the endpoint of the toy service saw. */
+interface Seen {
+  params: unknown
+  rest: string
+  path: string
+  query: string
+  settings: unknown
+  body: string
+  region: string | undefined
+  user: unknown
+}
+
+const seen = (call: ServiceCall): Seen => ({
+  params: call.params,
+  rest: call.rest,
+  path: call.path,
+  query: call.query,
+  settings: Object.fromEntries(call.settings),
+  body: text(call.body),
+  region: call.region,
+  user: call.user,
+})
+
+const endpoint = (
+  method: string | string[],
+  path: string,
+  run: Endpoint<unknown>['run'] = (call) => json(seen(call)),
+  auth: Endpoint<unknown>['auth'] = 'none',
+): Endpoint<unknown> => ({ method, path, auth, summary: '', run })
+
+const endpoints = [
+  endpoint('GET', '/v2/things/:name'),
+  endpoint('DELETE', '/v2/things/:name', () => empty(202)),
+  endpoint('GET', '/v2/things/special', () => json('special')),
+  endpoint(['POST', 'PUT'], '/v2/publish/**'),
+  endpoint('GET', '/v2/secret', undefined, 'bearer'),
+  endpoint('GET', '/v2/words', () => json(1, 200, [['service-sync-token', 'abc']])),
+  endpoint('GET', '/v2/refused', () => {
+    throw new HttpError(412, 'quota exceeded')
+  }),
+  endpoint('GET', '/v2/refused-later', async () => {
+    throw new HttpError(404, 'not there')
+  }),
+  endpoint('GET', '/v2/bug', () => {
+    throw new RangeError('a bug')
+  }),
+  endpoint('GET', '/v2/slow', async () => {
+    await Promise.resolve()
+    return json('slow')
+  }),
+]
+
+function toy(name: 'queue' | 'stats', table: Endpoint<unknown>[]): Service {
+  return {
+    name,
+    state: undefined,
+    endpoints: table,
+    authorize(call) {
+      const token = bearerToken(call) ?? queryToken(call, 'qstash_token')
+      if (token !== 'right') return json({ error: 'unauthorized' }, 401)
+      call.user = 'owner'
+      return undefined
+    },
+    notFound: (call) => json({ error: `no ${call.path}` }, 404),
+    methodNotAllowed: (_, allowed) => empty(405, [['allow', allowed.join(', ')]]),
+    failure: (error) => (error instanceof HttpError ? json({ error: error.message }, error.status) : undefined),
+  }
+}
+
+let clock: VirtualClock
+let traffic: Traffic
+let exchange: Exchange
+beforeEach(() => {
+  clock = new VirtualClock({ startAt: 0 })
+  traffic = new Traffic({ now: () => clock.now() })
+  exchange = createGateway({
+    locate: locator(addressesOf()),
+    vocabulary: upstashVocabulary,
+    services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
+    clock,
+    traffic,
+  })
+})
+
+const call = (method: string, url: string, headers: Call['headers'] = [], body = ''): Call => ({
+  method,
+  url: url.startsWith('/') ? `https://queue.test${url}` : url,
+  headers,
+  body: () => utf8(body),
+})
+
+const body = (answer: Answer): unknown => JSON.parse(text(answer.body as Bytes))
+const ask = async (...given: Parameters<typeof call>): Promise<Answer> => exchange(call(...given))
+
+describe('routing', () => {
+  test('parameters are decoded, a broken escape stays', async () => {
+    expect(body(await ask('GET', '/v2/things/a%2Fb%20c'))).toMatchObject({ params: { name: 'a/b c' } })
+    expect(body(await ask('GET', '/v2/things/100%'))).toMatchObject({ params: { name: '100%' } })
+  })
+
+  test('an exact path goes before a pattern', async () => {
+    expect(body(await ask('GET', '/v2/things/special'))).toBe('special')
+  })
+
+  test('a trailing slash is accepted', async () => {
+    expect((await ask('GET', '/v2/secret/', [['authorization', 'Bearer right']])).status).toBe(200)
+  })
+
+  test.each([
+    ['https://shop.test/a?b=1', 'https://shop.test/a', 'b=1'],
+    ['https://shop.test//a//', 'https://shop.test//a//', ''],
+    ['https%3A%2F%2Fshop.test', 'https%3A%2F%2Fshop.test', ''],
+    ['group', 'group', ''],
+  ])('the rest of a path is handed on undecoded: %s', async (destination, rest, query) => {
+    expect(body(await ask('POST', `/v2/publish/${destination}`))).toMatchObject({ rest, query })
+    expect(body(await ask('PUT', `/v2/publish/${destination}`))).toMatchObject({ rest })
+  })
+
+  test('an unknown path is worded by the service', async () => {
+    const answer = await ask('GET', '/v3/things')
+    expect([answer.status, body(answer)]).toEqual([404, { error: 'no /v3/things' }])
+  })
+
+  test('a known path with another method names the ones that are allowed', async () => {
+    const answer = await ask('POST', '/v2/things/a')
+    expect([answer.status, answer.headers]).toEqual([405, [['allow', 'GET, DELETE']]])
+  })
+
+  test('regions are told apart', async () => {
+    expect(body(await ask('GET', '/v2/things/a'))).toMatchObject({ region: 'eu-central-1' })
+    expect(body(await ask('GET', 'https://us-east-1.queue.test/v2/things/a'))).toMatchObject({ region: 'us-east-1' })
+  })
+
+  test('a foreign url is a misuse', () => {
+    expect(() => exchange(call('GET', 'https://shop.test/'))).toThrow(
+      'No service of this sandbox is at https://shop.test/. Check sandbox.owns(url) before you pass a request in.',
+    )
+  })
+})
+
+describe('vendor words', () => {
+  test("are taken off headers; a query, which may be the destination's, stays as it came", async () => {
+    const answer = await ask(
+      'POST',
+      '/v2/publish/https://shop.test/?upstash-delay=5s&upstash-retries=1&a=b',
+      [
+        ['Upstash-Retries', '3'],
+        ['x-own', '1'],
+      ],
+      'grüße',
+    )
+    expect(body(answer)).toMatchObject({
+      settings: { retries: '3' },
+      query: 'upstash-delay=5s&upstash-retries=1&a=b',
+      body: 'grüße',
+    })
+  })
+
+  test('are taken off management paths', async () => {
+    expect(body(await ask('GET', 'https://mgmt.test/v2/qstash/stats/7'))).toMatchObject({
+      path: '/v2/queue/stats/7',
+      params: { id: '7' },
+    })
+  })
+
+  test('are put on the way out', async () => {
+    const answer = await ask('GET', '/v2/words')
+    expect(answer.headers).toContainEqual(['upstash-sync-token', 'abc'])
+  })
+})
+
+describe('tokens', () => {
+  test.each([
+    ['in the header', '/v2/secret', [['Authorization', 'Bearer right']]],
+    ['in the header without the word', '/v2/secret', [['authorization', 'right']]],
+    ['in the query', '/v2/secret?qstash_token=right', []],
+  ] as const)('%s', async (_, path, headers) => {
+    expect(body(await ask('GET', path, headers))).toMatchObject({ user: 'owner' })
+  })
+
+  test.each([
+    ['wrong', '/v2/secret', [['authorization', 'Bearer wrong']]],
+    ['missing', '/v2/secret', []],
+    ['empty', '/v2/secret', [['authorization', '']]],
+  ] as const)('%s', async (_, path, headers) => {
+    const answer = await ask('GET', path, headers)
+    expect([answer.status, body(answer)]).toEqual([401, { error: 'unauthorized' }])
+  })
+
+  test('basic credentials are read to the first colon', () => {
+    const given = (value: string): ServiceCall => ({ header: () => value }) as unknown as ServiceCall
+    const encoded = Buffer.from('ann@shop.test:pass:word ü').toString('base64')
+    expect(basicCredentials(given(`Basic ${encoded}`))).toEqual({ user: 'ann@shop.test', password: 'pass:word ü' })
+    expect(basicCredentials(given('Basic %%%'))).toBeUndefined()
+    expect(basicCredentials(given(`Basic ${btoa('nocolon')}`))).toBeUndefined()
+    expect(basicCredentials(given('Bearer abc'))).toBeUndefined()
+  })
+})
+
+describe('errors', () => {
+  test('of the protocol are answered by the service, thrown at once or later', async () => {
+    const atOnce = await ask('GET', '/v2/refused')
+    const later = await ask('GET', '/v2/refused-later')
+    expect([atOnce.status, body(atOnce)]).toEqual([412, { error: 'quota exceeded' }])
+    expect([later.status, body(later)]).toEqual([404, { error: 'not there' }])
+  })
+
+  test('of any other kind reach the caller', async () => {
+    await expect(ask('GET', '/v2/bug')).rejects.toThrow('a bug')
+  })
+})
+
+describe('HEAD', () => {
+  test('an answer to it has no body', async () => {
+    const table = [endpoint(['GET', 'HEAD'], '/v2/both', () => json('body'))]
+    const services = [toy('queue', table)]
+    const asking = createGateway({
+      locate: locator(addressesOf()),
+      vocabulary: upstashVocabulary,
+      services,
+      clock,
+      traffic,
+    })
+    const [get, head] = [await asking(call('GET', '/v2/both')), await asking(call('HEAD', '/v2/both'))]
+    expect(head).toEqual({ ...get, body: null })
+  })
+})
+
+describe('order and traffic', () => {
+  test('what needs no waiting is answered at once, without a promise', () => {
+    expect(exchange(call('GET', '/v2/things/a'))).not.toBeInstanceOf(Promise)
+    expect(exchange(call('GET', '/v2/slow'))).toBeInstanceOf(Promise)
+  })
+
+  test('time stands still while a request is served', async () => {
+    const answered = exchange(call('GET', '/v2/slow'))
+    expect(clock.running()).toEqual(['request GET /v2/slow'])
+    await clock.advance(10)
+    await answered
+    expect(traffic.of('request')[0]).toMatchObject({ at: 0, answer: { at: 0, status: 200 } })
+  })
+
+  test('a body that arrives later is waited for', async () => {
+    const answered = exchange({ ...call('POST', '/v2/publish/a'), body: async () => latin1('late') })
+    await clock.advance(10)
+    expect(body(await answered)).toMatchObject({ body: 'late' })
+    expect(traffic.of('request')[0]?.at).toBe(0)
+  })
+
+  test('each request is one entry, with its answer and without its secrets', async () => {
+    await ask(
+      'GET',
+      '/v2/words?a=1&qstash_token=right&b=2',
+      [
+        ['Authorization', 'Bearer right'],
+        ['Cookie', 'session=1'],
+      ],
+      'payload',
+    )
+    expect(traffic.entries).toMatchObject([
+      {
+        seq: 1,
+        type: 'request',
+        service: 'queue',
+        method: 'GET',
+        url: 'https://queue.test/v2/words?a=1&qstash_token=***&b=2',
+        headers: [
+          ['Authorization', 'Bearer ***'],
+          ['Cookie', '***'],
+        ],
+        body: 'payload',
+        answer: { at: 0, status: 200 },
+      },
+    ])
+    expect(JSON.stringify(traffic.entries)).not.toContain('right')
+  })
+})

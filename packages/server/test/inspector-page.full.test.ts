@@ -1,0 +1,229 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createSandbox } from '../../../src/index.js'
+import { hasBrowser, launch } from '../../../test/report/page.js'
+import { inspect, type LoggedRequest, type RunningServer, startServer } from '../src/server.js'
+
+const token = 'a-token-that-nobody-guesses'
+
+/** A page of somebody else's, at a port of its own. */
+async function elsewhere(html: string): Promise<{ origin: string; heard: string[]; server: Server }> {
+  const heard: string[] = []
+  const server = createServer((request, response) => {
+    heard.push(`${request.method} ${request.url} ${request.headers.cookie ?? ''}`)
+    response.writeHead(200, { 'content-type': 'text/html' }).end(html)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard, server }
+}
+
+describe.runIf(hasBrowser)('the page in a browser', () => {
+  let browser: Browser
+  const ends: (() => unknown)[] = []
+  beforeAll(async () => {
+    browser = await launch()
+  })
+  afterAll(() => browser?.close())
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end()
+    vi.unstubAllEnvs()
+  })
+
+  interface Opened {
+    readonly page: Page
+    /** What the browser complained of: refusals of the policy among it. */
+    readonly complaints: string[]
+    readonly requests: { readonly url: string; readonly headers: Record<string, string> }[]
+  }
+
+  async function opened(link: string): Promise<Opened> {
+    const page = await browser.newPage()
+    ends.push(() => page.close())
+    const complaints: string[] = []
+    const requests: Opened['requests'] = []
+    page.on('console', (line) => {
+      // What a server does not have is no complaint: a history that is not kept, an icon.
+      if (line.type() === 'error' && !/^Failed to load resource/.test(line.text())) complaints.push(line.text())
+    })
+    page.on('pageerror', ({ message }) => complaints.push(message))
+    page.on('request', (one) => requests.push({ url: one.url(), headers: one.headers() }))
+    await page.goto(link)
+    return { page, complaints, requests }
+  }
+
+  async function started(options: { readonly controlToken?: string } = {}) {
+    const logged: LoggedRequest[] = []
+    const server = await startServer({ port: 0, clock: 'manual', log: (one) => logged.push(one), ...options })
+    ends.push(() => server.close())
+    server.tenant('main').store.run('SET', 'greeting', 'hello from the store')
+    return Object.assign(server, { logged })
+  }
+
+  const shows = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor()
+
+  test('takes its token from the link, keeps it for its tab, and shows it to nobody', async () => {
+    const server = await started({ controlToken: token })
+    const { page, complaints, requests } = await opened(server.inspector)
+    await shows(page, /SET greeting/)
+    expect(page.url()).not.toContain(token)
+    expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2)
+    expect(await page.evaluate(() => [document.cookie, localStorage.length])).toEqual(['', 0])
+    expect(await page.content()).not.toContain(token)
+    // It is there after a reload, and not in another tab.
+    await page.reload()
+    await shows(page, /SET greeting/)
+    const other = await opened(`${server.origin}/`)
+    await shows(other.page, /control API asks for its token/)
+
+    const asked = requests.filter(({ url }) => url.includes('/_control'))
+    expect(asked.length).toBeGreaterThan(1)
+    for (const { url, headers } of asked) {
+      expect(url).not.toContain(token)
+      expect(headers.authorization).toBe(`Bearer ${token}`)
+      expect(headers.referer ?? '').toBe('')
+    }
+    expect(requests.filter(({ url }) => !url.startsWith(server.origin) && !url.startsWith('data:'))).toEqual([])
+    expect(complaints).toEqual([])
+    expect(JSON.stringify(server.logged)).not.toContain(token)
+  })
+
+  test('needs no token where the server has none, and no policy refuses what it does', async () => {
+    const server = await started()
+    const { page, complaints } = await opened(server.inspector)
+    await shows(page, /SET greeting/)
+    expect(complaints).toEqual([])
+    expect(page.url()).not.toContain('token')
+  })
+
+  test('loads its editor by itself, and nothing that a tenant answers at the same origin', async () => {
+    const server = await started()
+    const { calls } = server.tenant('main')
+    const script = { status: 200, headers: { 'content-type': 'text/javascript' }, body: 'globalThis.struck = 1' }
+    calls.answer('https://evil.test/x.js', script as never)
+    const { page, complaints } = await opened(server.inspector)
+    await shows(page, /SET greeting/)
+    const struck = `${server.origin}/main/calls/https://evil.test/x.js`
+    // What hostile markup in the page would do: a script that the parser finds, and handlers.
+    await page.evaluate((url) => {
+      const frame = document.createElement('div')
+      frame.innerHTML = `<img src="data:," onerror="globalThis.struck = 2"><iframe srcdoc="<script src='${url}'></script>"></iframe>`
+      document.body.append(frame)
+    }, struck)
+    await expect.poll(() => complaints.filter((line) => /Content Security Policy/.test(line)).length).toBeGreaterThan(0)
+    expect(await page.evaluate(() => (globalThis as { struck?: number }).struck)).toBeUndefined()
+
+    const loaded = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const editor = document.createElement('script')
+          editor.src = '/_inspector/editor.js'
+          editor.onload = () => resolve(Object.keys(globalThis).includes('stuntdoubleEditor'))
+          editor.onerror = () => resolve('refused')
+          document.head.append(editor)
+        }),
+    )
+    expect(loaded).toBe(true)
+  })
+
+  test('is shown in no frame, and kept by no window that opens it', async () => {
+    const server = await started()
+    const foreign = await elsewhere('<!doctype html><iframe></iframe><button>open</button>')
+    ends.push(() => foreign.server.close())
+    const { page, complaints } = await opened(foreign.origin)
+    await page.evaluate((url) => {
+      document.querySelector('iframe')!.src = url
+    }, server.inspector)
+    await expect.poll(() => complaints.join('\n')).toMatch(/frame-ancestors|X-Frame-Options/i)
+    expect(page.frames().some((frame) => frame.url().startsWith(server.origin))).toBe(false)
+
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.evaluate((url) => {
+        ;(globalThis as { kept?: Window | null }).kept = window.open(url)
+      }, server.inspector),
+    ])
+    ends.push(() => popup.close())
+    await shows(popup, /SET greeting/)
+    expect(await popup.evaluate(() => window.opener)).toBe(null)
+    await expect.poll(() => page.evaluate(() => (globalThis as { kept?: Window | null }).kept?.closed)).toBe(true)
+  })
+
+  test('gives a page of another port neither itself nor an order', async () => {
+    const server = await started()
+    const foreign = await elsewhere(
+      '<!doctype html><form method="post" enctype="text/plain"><input name="{" value="}"></form>',
+    )
+    ends.push(() => foreign.server.close())
+    const { page } = await opened(foreign.origin)
+    const reset = `${server.origin}/_control/main/reset`
+    const told = await page.evaluate(
+      async ([root, order]) => {
+        const tried: string[] = []
+        const attempt = async (url: string, init: RequestInit): Promise<void> => {
+          tried.push(
+            await fetch(url, init).then(
+              ({ type, status }) => `${type} ${status}`,
+              () => 'refused',
+            ),
+          )
+        }
+        await attempt(`${root}/`, { headers: { accept: 'text/html' } })
+        await attempt(`${root}/_control`, {})
+        await attempt(order!, { method: 'POST', body: '{}' })
+        await attempt(order!, { method: 'POST', body: '{}', mode: 'no-cors' })
+        await attempt(order!, { method: 'POST', body: '{}', credentials: 'include', mode: 'no-cors' })
+        return tried
+      },
+      [server.origin, reset],
+    )
+    // Without CORS a page would get an opaque answer: `Cross-Origin-Resource-Policy` refuses that one as well.
+    expect(told).toEqual(Array(5).fill('refused'))
+    await page.evaluate((url) => {
+      const form = document.querySelector('form')!
+      form.action = url
+      form.submit()
+    }, reset)
+    await page.waitForURL(reset)
+    await shows(page, /may not call this server/)
+    // Nothing of it was done.
+    expect(server.tenant('main').store.get('greeting')).toBe('hello from the store')
+  })
+
+  test('lets a test go on by its button, and says which assertion failed', async () => {
+    vi.stubEnv('CI', '')
+    using sandbox = createSandbox({ seed: 7 })
+    sandbox.store.run('SET', 'greeting', 'hello from the test')
+    const nearest = sandbox.traffic.last('command')!.seq
+    let text = ''
+    const ended = inspect(sandbox, {
+      title: 'a test that fails',
+      failure: { message: '<b>expected</b> something else', nearest },
+      print: (line) => (text += line),
+    })
+    await expect.poll(() => text).toMatch(/#code=/)
+    const { page, complaints } = await opened(/http:\S+/.exec(text)![0])
+    await shows(page, '<b>expected</b> something else')
+    await shows(page, /SET greeting/)
+    expect(complaints).toEqual([])
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await ended
+    await shows(page, 'The test has gone on; this page can be closed.')
+    // A server that is gone by intent is no mistake.
+    await page.waitForTimeout(1_500)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Go on' }).count()).toBe(0)
+  })
+
+  test('sends no cookie, and an app at another port of this host gets nothing of the token', async () => {
+    const server: RunningServer = await started({ controlToken: token })
+    const app = await elsewhere('<!doctype html>app')
+    ends.push(() => app.server.close())
+    const { page } = await opened(server.inspector)
+    await shows(page, /SET greeting/)
+    await page.goto(app.origin)
+    expect(app.heard.join('\n')).not.toContain(token)
+    expect(await page.evaluate(() => [sessionStorage.length, document.referrer])).toEqual([0, ''])
+  })
+})

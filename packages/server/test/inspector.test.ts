@@ -1,0 +1,387 @@
+import { request } from 'node:http'
+import { connect as dial } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { latin1 } from '../../../src/kernel/bytes.js'
+import { InspectorLinks } from '../src/inspector/link.js'
+import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+
+const running: RunningServer[] = []
+const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+  const server = await startServer({ port: 0, clock: 'manual', report: () => {}, ...options })
+  running.push(server)
+  return server
+}
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close()
+})
+
+interface Told {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly body: string
+}
+
+/** A request with headers that `fetch` keeps for browsers. */
+const ask = (url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Told> =>
+  new Promise((resolve, reject) => {
+    request(url, { method, headers }, (answer) => {
+      let body = ''
+      answer.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, body }))
+    })
+      .on('error', reject)
+      .end()
+  })
+
+const browser = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  'sec-fetch-mode': 'navigate',
+}
+
+describe('the page at the root', () => {
+  test('is for browsers; others get the sentence', async () => {
+    const { origin } = await start()
+    const page = await ask(`${origin}/`, browser)
+    expect(page.status).toBe(200)
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(page.body).toMatch(/^<!doctype html>/i)
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+      const answer = await ask(`${origin}/`, headers)
+      expect(answer.status).toBe(404)
+      expect(JSON.parse(answer.body)).toEqual({ error: expect.stringContaining('There is nothing at /.') })
+    }
+  })
+
+  test('is at /_inspector for everybody, and its editor beside it', async () => {
+    const { origin } = await start()
+    const root = await ask(`${origin}/`, browser)
+    for (const path of ['/_inspector', '/_inspector/', '/_inspector?x=1']) {
+      expect((await ask(`${origin}${path}`)).body).toBe(root.body)
+    }
+    const editor = await ask(`${origin}/_inspector/editor.js`)
+    expect([editor.status, editor.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8'])
+    expect(editor.headers['x-content-type-options']).toBe('nosniff')
+    expect((await ask(`${origin}/_inspector/other.js`)).status).toBe(404)
+    expect((await ask(`${origin}/_inspectors`)).status).toBe(404)
+  })
+
+  test('has a policy that allows its own script and style, and nothing else', async () => {
+    const { origin } = await start()
+    const { headers } = await ask(`${origin}/`, browser)
+    const policy = String(headers['content-security-policy'])
+    const directives = Object.fromEntries(
+      policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+    )
+    expect(directives).toEqual({
+      'default-src': "'none'",
+      'script-src': expect.stringMatching(/^'sha256-[\w+/]{43}=' 'strict-dynamic'$/),
+      'style-src': expect.stringMatching(/^'sha256-[\w+/]{43}='$/),
+      'connect-src': "'self'",
+      'img-src': 'data:',
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    })
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    })
+    for (const name of ['set-cookie', 'access-control-allow-origin']) expect(headers).not.toHaveProperty(name)
+  })
+
+  test('holds no secret, and is given where other machines can call', async () => {
+    const server = await start({ host: '0.0.0.0', secret: 'a secret of the server, 32 bytes' })
+    const { body, status } = await ask(`${server.origin}/`, browser)
+    expect(status).toBe(200)
+    const { tokens } = server.tenant('main')
+    for (const secret of [server.controlToken!, server.secret!, ...Object.values(tokens)]) {
+      expect(body).not.toContain(secret)
+    }
+    expect(server.tenants).toEqual(['main'])
+  })
+
+  test('answers HEAD with the same headers, and other methods as before', async () => {
+    const { origin } = await start()
+    const { status, headers, body } = await ask(`${origin}/`, browser, 'HEAD')
+    expect([status, body]).toEqual([200, ''])
+    expect(headers['content-security-policy']).toBeDefined()
+    expect((await ask(`${origin}/`, browser, 'POST')).status).toBe(404)
+  })
+})
+
+describe('the link', () => {
+  const token = 'a token/of +ours'
+  const codeIn = (link: string): string => new URLSearchParams(new URL(link).hash.slice(1)).get('code')!
+  const exchange = (origin: string, code: string, headers: Record<string, string> = {}): Promise<Told> =>
+    ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}`, ...headers }, 'POST')
+
+  test('has a code in its fragment where there is a token, another one each time', async () => {
+    const free = await start()
+    expect(free.inspector).toBe(`${free.origin}/`)
+    const kept = await start({ controlToken: token })
+    const { hash, search, pathname } = new URL(kept.inspector)
+    expect([pathname, search]).toEqual(['/', ''])
+    expect(hash).toMatch(/^#code=[\w-]{32}$/)
+    expect(decodeURIComponent(hash)).not.toContain(token)
+    expect(new URL(kept.inspector).hash).not.toBe(hash)
+  })
+
+  test('gives the token once, and a sentence afterwards', async () => {
+    const { origin, inspector } = await start({ controlToken: token })
+    const code = codeIn(inspector)
+    const first = await exchange(origin, code, { origin, 'sec-fetch-site': 'same-origin' })
+    expect([first.status, JSON.parse(first.body)]).toEqual([200, { token }])
+    expect(first.headers['cache-control']).toBe('no-store')
+    const second = await exchange(origin, code, { origin })
+    expect(second.status).toBe(403)
+    expect(JSON.parse(second.body).error).toMatch(/^This link was used already[^.]*POST \/_inspector\/link[^.]*\.$/)
+  })
+
+  test('gives nothing to a guess, to another method, and to pages of others', async () => {
+    const { origin, inspector } = await start({ controlToken: token })
+    const code = codeIn(inspector)
+    for (const guess of ['', 'x', token, code.slice(1)]) expect((await exchange(origin, guess)).status).toBe(403)
+    expect((await ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}` })).status).toBe(405)
+    expect((await ask(`${origin}/_inspector/token?code=${code}`, {}, 'POST')).status).toBe(403)
+    const strange: Record<string, string>[] = [
+      { origin: 'http://localhost:3000' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { host: 'evil.example' },
+    ]
+    for (const headers of strange) expect((await exchange(origin, code, headers)).status).toBe(403)
+    // None of them has used it up.
+    expect((await exchange(origin, code)).status).toBe(200)
+  })
+
+  test('is counted at one server only, and waits for no body', async () => {
+    const [one, other] = [await start({ controlToken: token }), await start({ controlToken: token })]
+    expect((await exchange(other.origin, codeIn(one.inspector))).status).toBe(403)
+    const told = await new Promise<string>((resolve) => {
+      const socket = dial(one.port, '127.0.0.1', () =>
+        socket.write(
+          `POST /_inspector/token HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer x\r\ncontent-length: 99999999\r\n\r\n`,
+        ),
+      )
+      socket.setEncoding('utf8').once('data', (text: string) => {
+        socket.destroy()
+        resolve(text)
+      })
+    })
+    expect(told).toMatch(/^HTTP\/1\.1 403 /)
+  })
+
+  test('is given to whoever has the token', async () => {
+    const { origin } = await start({ controlToken: token })
+    const link = `${origin}/_inspector/link`
+    expect((await ask(link, {}, 'POST')).status).toBe(401)
+    const given = await ask(link, { authorization: `Bearer ${token}` }, 'POST')
+    expect(given.status).toBe(200)
+    const code = codeIn(JSON.parse(given.body).link)
+    expect(JSON.parse((await exchange(origin, code)).body)).toEqual({ token })
+  })
+
+  test('is forgotten when 1,000 newer ones wait', () => {
+    const links = new InspectorLinks(token, 'http://127.0.0.1:1')
+    const statusOf = (link: string): number | undefined =>
+      links.answer(
+        {
+          method: 'POST',
+          url: '',
+          headers: [['authorization', `Bearer ${codeIn(link)}`]],
+          body: () => latin1(''),
+        },
+        '/_inspector/token',
+        () => false,
+      )?.status
+    const oldest = links.next()
+    const all = Array.from({ length: 1_000 }, () => links.next())
+    expect([statusOf(oldest), statusOf(all[0]!), statusOf(all.at(-1)!)]).toEqual([403, 200, 200])
+  })
+})
+
+describe('who is kept out', () => {
+  const token = 'a-token-that-nobody-guesses'
+
+  test.each([
+    ['a page of the public web', { origin: 'https://evil.example' }],
+    ['a page of the app under test, at another port', { origin: 'http://127.0.0.1:3000' }],
+    ['a page without an origin, such as a sandboxed frame', { origin: 'null' }],
+    ['a page whose name was rebound to this machine', { host: 'evil.example' }],
+    ['the same, asking for its own page', { host: 'evil.example:4010', origin: 'http://evil.example:4010' }],
+  ])('%s gets neither the page nor an order', async (_, headers) => {
+    const { origin } = await start()
+    for (const path of ['/', '/?x', '/_inspector', '/_inspector/editor.js', '/_control/main/inspector']) {
+      const answer = await ask(`${origin}${path}`, { ...browser, ...headers } as Record<string, string>)
+      expect([path, answer.status]).toEqual([path, 403])
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+    }
+  })
+
+  test('a page of the server itself may call, as before', async () => {
+    const { origin } = await start()
+    const answer = await ask(`${origin}/_control/main/inspector`, { origin })
+    expect(answer.status).toBe(200)
+  })
+
+  test('the token counts as a header only: not as a cookie, not in the address', async () => {
+    const { origin } = await start({ controlToken: token })
+    const wrong: [string, Record<string, string>][] = [
+      ['', {}],
+      ['', { cookie: `token=${token}; authorization=Bearer ${token}` }],
+      ['', { authorization: token }],
+      ['', { authorization: `Basic ${btoa(`:${token}`)}` }],
+      [`?token=${token}`, {}],
+      [`?authorization=Bearer%20${token}`, {}],
+      [`?access_token=${token}`, {}],
+    ]
+    for (const [query, headers] of wrong) {
+      expect((await ask(`${origin}/_control/main/inspector${query}`, headers)).status).toBe(401)
+    }
+    const good = await ask(`${origin}/_control/main/inspector`, { authorization: `Bearer ${token}`, origin })
+    expect(good.status).toBe(200)
+  })
+
+  test('no answer sets a cookie', async () => {
+    const server = await start({ controlToken: token })
+    const { tokens } = server.tenant('main')
+    const paths: [string, string][] = [
+      ['/', token],
+      ['/_health', token],
+      ['/_control', token],
+      ['/_control/main', token],
+      ['/_control/main/inspector', token],
+      ['/_control/main/traffic/html', token],
+      ['/main/store/ping', tokens.store],
+      ['/main/queue/v2/events', tokens.queue],
+    ]
+    for (const [path, bearer] of paths) {
+      const { headers } = await ask(server.origin + path, { ...browser, authorization: `Bearer ${bearer}` })
+      expect([path, headers['set-cookie']]).toEqual([path, undefined])
+    }
+  })
+
+  test('a token that somebody puts into an address is in no log', async () => {
+    const logged: LoggedRequest[] = []
+    const { origin } = await start({ controlToken: token, log: (one) => logged.push(one) })
+    for (const path of [`/?token=${token}`, `/_inspector?token=${token}`, `/_control/main?control-token=${token}`]) {
+      await ask(origin + path, browser)
+    }
+    await expect.poll(() => logged.length).toBe(3)
+    expect(JSON.stringify(logged)).not.toContain(token)
+  })
+
+  test('a client that sends the fragment as part of its target gets no further', async () => {
+    const { origin, port } = await start({ controlToken: token })
+    const told = await new Promise<string>((resolve) => {
+      const socket = dial(port, '127.0.0.1', () => {
+        socket.end(`GET /_control/main#token=${token} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
+      })
+      let all = ''
+      socket.setEncoding('utf8').on('data', (text) => {
+        all += text
+      })
+      socket.on('close', () => resolve(all))
+    })
+    expect(told).toMatch(/^HTTP\/1\.1 401 /)
+    expect(origin).toContain(String(port))
+  })
+})
+
+describe('a request of another site that has no origin, such as an image', () => {
+  const token = 'a-token-that-nobody-guesses'
+  const sites = ['cross-site', 'same-site', 'made-up']
+
+  test.each(sites)('is refused below /_control/: %s', async (site) => {
+    const { origin } = await start()
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
+    for (const path of [
+      '/_control',
+      '/_control/',
+      '/_control/main',
+      '/_control/main/traffic',
+      '/_control/openapi.json',
+    ])
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE'])
+        expect([path, method, (await ask(origin + path, headers, method)).status]).toEqual([path, method, 403])
+  })
+
+  test('may read with the token, and do nothing else', async () => {
+    const server = await start({ controlToken: token })
+    const { origin } = server
+    server.tenant('main')
+    const authorization = `Bearer ${token}`
+    for (const headers of [...sites.map((site) => ({ 'sec-fetch-site': site })), { origin: 'https://evil.example' }]) {
+      const path = `${origin}/_control/main`
+      expect((await ask(path, { ...headers, authorization })).status).toBe(200)
+      expect((await ask(path, { ...headers, authorization: 'Bearer x' } as Record<string, string>)).status).toBe(403)
+      expect((await ask(path, { ...headers, authorization } as Record<string, string>, 'DELETE')).status).toBe(403)
+    }
+    // The token does not make a name one of this machine.
+    expect((await ask(`${origin}/_control/main`, { host: 'evil.example', authorization })).status).toBe(403)
+  })
+
+  test.each(['same-origin', 'none'])('is none if the browser says so: %s', async (site) => {
+    const { origin } = await start()
+    expect((await ask(`${origin}/_control/main`, { 'sec-fetch-site': site })).status).toBe(200)
+  })
+
+  test('may open the page: a link in a chat or a report leads there', async () => {
+    const { origin } = await start()
+    expect((await ask(`${origin}/`, { ...browser, 'sec-fetch-site': 'cross-site' })).status).toBe(200)
+  })
+})
+
+test('no other page can make a script or an image of what the server says of itself', async () => {
+  const { origin } = await start({ controlToken: 'a-token-that-nobody-guesses' })
+  const authorization = 'Bearer a-token-that-nobody-guesses'
+  const asks: [number, string, Record<string, string>, string?][] = [
+    [200, '/_control', { authorization }],
+    [200, '/_control/main', { authorization }],
+    [200, '/_control/openapi.json', { authorization }],
+    [404, '/_control/main/nowhere', { authorization }],
+    [401, '/_control/main', {}],
+    [403, '/_control/main', { origin: 'https://evil.example' }],
+    [200, '/_health', {}],
+    [200, '/_inspector', browser],
+    [403, '/_inspector/token', {}, 'POST'],
+    [404, '/_nowhere', {}],
+  ]
+  for (const [status, path, headers, method] of asks) {
+    const answer = await ask(origin + path, headers, method)
+    expect([path, answer.status]).toEqual([path, status])
+    expect([path, answer.headers['x-content-type-options']]).toEqual([path, 'nosniff'])
+    expect([path, answer.headers['cross-origin-resource-policy']]).toEqual([path, 'same-origin'])
+  }
+})
+
+describe('what the page asks for', () => {
+  test('facts of a world that runs', async () => {
+    const server = await start({ startAt: '2030-01-01T09:00:00Z', seed: 7 })
+    const { addresses } = server.tenant('w1')
+    const { body } = await ask(`${server.origin}/_control/w1/inspector`)
+    expect(JSON.parse(body)).toMatchObject({
+      name: 'w1',
+      now: Date.parse('2030-01-01T09:00:00Z'),
+      mode: 'manual',
+      seed: 7,
+      addresses: { store: addresses.store },
+      canGoOn: false,
+    })
+    expect(JSON.parse(body)).not.toHaveProperty('failure')
+  })
+
+  test('nothing goes on where nothing waits', async () => {
+    const { origin } = await start()
+    const answer = await ask(`${origin}/_control/main/go-on`, {}, 'POST')
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(answer.body).error).toMatch(/^No test waits here\..*STUNTDOUBLE_INSPECT=1/)
+  })
+})

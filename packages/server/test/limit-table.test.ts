@@ -1,0 +1,103 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { defaultPolicy } from '../../../src/policy/policy.js'
+import { withLimitTable } from '../../../test/support/limit-table.js'
+import { serveArguments } from '../src/config.js'
+import { limitRows } from '../src/limit-rows.js'
+import { defaultLimits } from '../src/limits.js'
+import { attacks, refusedForItsForm, takesTheTimeOfItsLength } from './endurance/attack-list.js'
+
+test.each(['docs/server.md', 'SECURITY.md'])(
+  '%s lists every limit as the table has it (`npm run docs` writes it)',
+  (file) => {
+    const page = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    expect(page).toBe(withLimitTable(page))
+  },
+)
+
+test('every limit of the server has a row and an option of the command line', () => {
+  const options = limitRows.flatMap(({ set }) => (set.startsWith('--') ? [set.slice(2)] : []))
+  expect(options.toSorted()).toEqual(
+    Object.keys(defaultLimits)
+      .map((name) => `max-${name}`)
+      .toSorted(),
+  )
+  for (const name of options) expect(serveArguments).toHaveProperty(name)
+})
+
+test('what stops an attack is a limit of the table', () => {
+  const names = new Set(attacks.map(({ limit }) => limit))
+  expect(names.size).toBeGreaterThan(15)
+  for (const name of [refusedForItsForm, takesTheTimeOfItsLength]) names.delete(name)
+  expect([...names].filter((name) => !limitRows.some(({ set, what }) => name === set || name === what))).toEqual([])
+})
+
+/** Constants that are named like limits and refuse nothing to anybody. */
+const noLimits: readonly (readonly [RegExp, string])[] = [
+  [
+    /^src\/(?:inspector|report|invariants|queue\/explain)\/|^src\/workflow\/explain-run|^src\/server\/(?:mcp\/(?:shown|answer|prompts)|programs\/live-timeline)/,
+    'how much of something is shown at once',
+  ],
+  [/ (?:mostShown|mostProblems|mostTold|mostStatesShown|mostRanges)$/, 'the same'],
+  [
+    /(?:search-errors|error-text|nearest-name|dumped|secrets\/names|recorded|problems|placeholders)\.ts \w+$|waiting\.ts longestKey|command\.ts mostValues/,
+    'how much of something a sentence or a look takes; what is longer is shown by its beginning, or searched no further',
+  ],
+  [
+    /[cC]ached|cacheLimit|checkedAtMost|sharedAtMost|mostRemembered|mostMoments|mostFree$/,
+    'caches: beyond it something is computed once more',
+  ],
+  [
+    /values\/(?:compact|hyperloglog|geo|stream-id)\.ts|sorted-values|scalar-field|longestEmbedded|mostSplices|mostReplicas/,
+    'how values are laid out, as redis-server lays them out',
+  ],
+  [
+    / (?:maxUnsigned|maxInt|maxBits|maxTime|longestBlock|longestNumber|scanLimit)$/,
+    'the range of a number of a command',
+  ],
+  [
+    /kernel\/(?:clock|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed|heap\.ts longestPause|network\.ts mostAtOnce/,
+    'tuning: how the work is cut, or how often it is tried',
+  ],
+  [/ longestEscape$/, 'the length of an escape of JSON'],
+  [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, where no store says so'],
+  [/^src\/server\/drift\//, 'the client of a command that asks the real service, for whoever started it'],
+  [/^src\/lua\//, 'the language, as its reference has it; what ends a script for the sake of the host has rows'],
+  [/limits\.ts (?:defaultLimits|mostBuffered)$/, 'options, which have rows of their own'],
+]
+
+test('every constant that is named like a limit has a row, or is known to be none', () => {
+  const rows = readFileSync(new URL('../src/limit-rows.ts', import.meta.url), 'utf8')
+  const named = new Set(
+    [...rows.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm)].flatMap(([, names = '', from = '']) => {
+      const file = new URL(from.replace(/\.js$/, '.ts'), 'file:///src/server/').pathname.slice(1)
+      return names.split(',').map((name) => `${file} ${name.trim().split(' ')[0]}`)
+    }),
+  )
+  const root = new URL('../../..', import.meta.url).pathname
+  const found = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+    [
+      ...readFileSync(root + file, 'utf8').matchAll(
+        /^(?:export )?const ((?:most|max|longest|largest|deepest|furthest)[A-Z]?\w*|\w+(?:Limit|AtMost))(?:: [^=]+)? = (?=[-\d{(]|Math)/gm,
+      ),
+    ].map(([, name]) => `${file} ${name}`),
+  )
+  expect(found.length).toBeGreaterThan(100)
+  expect(found.filter((one) => !named.has(one) && !noLimits.some(([none]) => none.test(one)))).toEqual([])
+})
+
+test('every policy that is a limit and has a number has a row', () => {
+  const limits = Object.entries(defaultPolicy).filter(([name, value]) => /^max/.test(name) && value !== undefined)
+  expect(limits.length).toBeGreaterThan(10)
+  const missing = limits.filter(([name]) => !limitRows.some(({ set }) => set === `policy.${name}`))
+  expect(missing).toEqual([])
+})
+
+test('no row has a number of its own', () => {
+  const rows = readFileSync(new URL('../src/limit-rows.ts', import.meta.url), 'utf8')
+  const table = rows.slice(rows.indexOf('export const limitRows'))
+  // Bytes of a mebibyte, milliseconds of a second or an hour, and hundredths are units; 408 is a status.
+  const units = /(?:\b100 \*|`408,|\/ (?:1_048_576|1024|1000|3_600_000))/g
+  const numbers = table.replace(/'(?:[^'\\]|\\.)*'|"[^"]*"/g, "''").replace(units, '')
+  expect(numbers.match(/(?<![\w$.])\d[\d_]*(?![\w])(?=,|\s\*)/g) ?? []).toEqual([])
+})

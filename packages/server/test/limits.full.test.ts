@@ -1,0 +1,186 @@
+import { connect as dial, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { connect } from '../../../src/client/connect.js'
+import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+
+let server: RunningServer | undefined
+const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+  server = await startServer({ port: 0, clock: 'manual', ...options })
+  return server
+}
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+const store = (running: RunningServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
+  const { addresses, tokens } = running.tenant(tenant)
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  return fetch(addresses.store + (init.path ?? ''), { method: 'POST', headers, ...init })
+}
+
+describe('limits', () => {
+  test('a body that says it is too long is refused before it is read', async () => {
+    const running = await start({ limits: { body: 1_000 } })
+    const answer = await store(running, 'main', { body: JSON.stringify(['SET', 'k', 'v'.repeat(2_000)]) })
+    expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('at most 1000 bytes')])
+    expect(await (await store(running, 'main', { body: '["PING"]' })).json()).toEqual({ result: 'PONG' })
+  })
+
+  test('a body that turns out too long is refused as well', async () => {
+    const running = await start({ limits: { body: 1_000 } })
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(400))
+      },
+    })
+    const answer = await store(running, 'main', { body, duplex: 'half' } as RequestInit).catch(() => undefined)
+    // A client that is still sending may see the answer or the closed connection.
+    if (answer !== undefined) expect(answer.status).toBe(413)
+    expect((await store(running, 'main', { body: '["PING"]' })).status).toBe(200)
+  })
+
+  test('one stream more than may be open is refused, until another is closed', async () => {
+    const running = await start({ limits: { streams: 1 } })
+    const client = new AbortController()
+    const open = await store(running, 'main', { path: '/subscribe/news', signal: client.signal })
+    expect(open.status).toBe(200)
+    const refused = await store(running, 'main', { path: '/subscribe/news' })
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('1 event streams are open')])
+    client.abort()
+    await expect
+      .poll(async () => {
+        const next = new AbortController()
+        const { status } = await store(running, 'main', { path: '/subscribe/news', signal: next.signal })
+        next.abort()
+        return status
+      })
+      .toBe(200)
+  })
+
+  test('one tenant more than there may be is refused, until another is dropped', async () => {
+    const running = await start({ limits: { tenants: 2 } })
+    const { tokens } = running.tenant('w1')
+    running.tenant('w2')
+    const ping = () => fetch(`${running.origin}/w3/store/ping?_token=${tokens.store}`)
+    const refused = await ping()
+    expect([refused.status, await refused.text()]).toEqual([
+      503,
+      expect.stringContaining('There are 2 tenants already'),
+    ])
+    // Nobody's mistake: the control API says it with the same status.
+    const ordered = await fetch(`${running.origin}/_control/w3/clock/advance`, { method: 'POST', body: '{"by":"1s"}' })
+    expect([ordered.status, await ordered.json()]).toEqual([503, { error: expect.stringContaining('2 tenants') }])
+    await fetch(`${running.origin}/_control/w1`, { method: 'DELETE' })
+    expect((await ping()).status).toBe(200)
+    expect(running.tenants).toEqual(['w2', 'w3'])
+  })
+
+  test('the traffic of a tenant is bounded', async () => {
+    const running = await start({ limits: { entries: 10 } })
+    for (let n = 0; n < 30; n++) running.tenant('main').store.run('SET', 'k', n)
+    expect(running.tenant('main').traffic.size).toBeLessThanOrEqual(11)
+  })
+})
+
+describe('who may give orders', () => {
+  test('on this machine anybody', async () => {
+    const running = await start()
+    expect(running.controlToken).toBeUndefined()
+    expect((await fetch(`${running.origin}/_control`)).status).toBe(200)
+  })
+
+  test('elsewhere whoever has the token, which is random where none is given', async () => {
+    const running = await start({ host: '0.0.0.0' })
+    expect(running.controlToken).toMatch(/^[\w-]{32}$/)
+    for (const authorization of [undefined, 'Bearer wrong', `Basic ${running.controlToken}`]) {
+      const answer = await fetch(`${running.origin}/_control/main/reset`, {
+        method: 'POST',
+        ...(authorization !== undefined && { headers: { authorization } }),
+      })
+      expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('asks for its token')])
+    }
+    expect(running.tenants).toEqual([])
+    const sandbox = await connect(running.origin, { controlToken: running.controlToken! })
+    await sandbox.clock.advance('1s')
+  })
+
+  test('the services themselves ask for their own tokens only', async () => {
+    const running = await start({ controlToken: 'secret' })
+    expect((await store(running, 'main', { body: '["PING"]' })).status).toBe(200)
+    await expect(connect(running.origin)).rejects.toThrow('asks for its token')
+  })
+})
+
+test('tells that it is well', async () => {
+  const running = await start()
+  running.tenant('w1')
+  const answer = await fetch(`${running.origin}/_health`)
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok', tenants: 1 }])
+})
+
+test('listens on both addresses of this machine, at one port', async () => {
+  const running = await start()
+  const { store: token } = running.tenant('main').tokens
+  const hosts = ['127.0.0.1', ...((await hasIpv6()) ? ['[::1]'] : []), 'localhost']
+  for (const host of hosts) {
+    const answer = await fetch(`http://${host}:${running.port}/main/store/ping?_token=${token}`)
+    expect([host, await answer.json()]).toEqual([host, { result: 'PONG' }])
+  }
+})
+
+function hasIpv6(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = dial({ host: '::1', port: 1 })
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
+    socket.on('connect', () => resolve(true))
+  })
+}
+
+describe('production', () => {
+  const env: Record<string, string | undefined> = process.env
+  const before = env.NODE_ENV
+  afterEach(() => {
+    if (before === undefined) delete env.NODE_ENV
+    else env.NODE_ENV = before
+  })
+
+  test('is refused unless one knows', async () => {
+    env.NODE_ENV = 'production'
+    await expect(start()).rejects.toThrow('NODE_ENV is production')
+    expect((await start({ iKnow: true })).port).toBeGreaterThan(0)
+  })
+})
+
+test('logs requests without their secrets', async () => {
+  const lines: LoggedRequest[] = []
+  const running = await start({ log: (line) => lines.push(line) })
+  const { store: token } = running.tenant('main').tokens
+  await (await fetch(`${running.origin}/main/store/get/k?_token=${encodeURIComponent(token)}`)).text()
+  await (await fetch(`${running.origin}/nobody`)).text()
+  await expect.poll(() => lines.length).toBe(2)
+  expect(lines).toMatchObject([
+    { method: 'GET', path: '/main/store/get/k?_token=***', status: 200 },
+    { method: 'GET', path: '/nobody', status: 404 },
+  ])
+  expect(JSON.stringify(lines)).not.toContain(token)
+})
+
+describe('closing', () => {
+  test('ends within its grace although a client holds its connection and its request open', async () => {
+    const running = await start()
+    const slow: Socket = dial(running.port, '127.0.0.1')
+    await new Promise((resolve) => slow.once('connect', resolve))
+    slow.on('error', () => undefined)
+    slow.write('POST /main/store HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n[')
+    await store(running, 'main', { body: '["PING"]' })
+    await running.close()
+    await expect(fetch(`${running.origin}/_health`)).rejects.toThrow()
+    slow.destroy()
+  })
+
+  test('twice is once', async () => {
+    const running = await start()
+    await Promise.all([running.close(), running.close()])
+  })
+})

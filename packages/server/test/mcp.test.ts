@@ -1,0 +1,362 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { loadTrace } from '../../../src/report/load-trace.js'
+import { withToolsAndConversation } from '../../../test/support/agent-page.js'
+import { orders } from '../src/control/control.js'
+import { mostBytes, partsOf } from '../src/mcp/answer.js'
+import { tools } from '../src/mcp/tools.js'
+import { TraceWorld } from '../src/mcp/world.js'
+import { agentAtServer, agentOf, parted } from './mcp-client.js'
+
+const shop = 'https://shop.test/orders'
+
+describe('the table of tools', () => {
+  test('has at least fifteen, each with a name of its own and a sentence', async () => {
+    await using agent = await agentAtServer()
+    const { tools: listed } = await agent.client.listTools()
+    expect(listed.length).toBeGreaterThanOrEqual(15)
+    expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length)
+    for (const { name, description, inputSchema, annotations } of listed) {
+      expect(name).toMatch(/^[a-z]+(?:_[a-z]+)*$/)
+      expect(description, name).toMatch(/^[A-Z].{20,500}[.`]$/s)
+      expect(inputSchema.type).toBe('object')
+      expect(annotations, name).toMatchObject({ openWorldHint: false })
+    }
+    // What an agent must read before its first call.
+    expect(JSON.stringify(listed).length).toBeLessThan(40_000)
+  })
+
+  test('is the table of the control API: a row is a tool', () => {
+    const rows = orders.flatMap(({ tool }) => (tool === undefined ? [] : [tool]))
+    expect(rows.length).toBeGreaterThanOrEqual(30)
+    for (const { name, effect } of rows) expect(tools.find((tool) => tool.name === name)).toMatchObject({ effect })
+  })
+
+  test('an order that only asks changes nothing, and one that deletes says so', () => {
+    for (const { method, tool } of orders) {
+      if (tool === undefined) continue
+      if (method === 'GET') expect(tool.effect, tool.name).toBe('reads')
+      if (method === 'DELETE') expect(tool.effect, tool.name).toBe('destroys')
+    }
+  })
+
+  test('no argument of a path, a query and a body has the name of another', () => {
+    for (const { path, query = {}, body, tool } of orders) {
+      if (tool === undefined) continue
+      const fields = Object.keys((body as { entries?: object } | undefined)?.entries ?? {})
+      const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+      const all = [...names, ...Object.keys(query), ...fields, 'tenant', 'part', 'whole']
+      expect(new Set(all).size, tool.name).toBe(all.length)
+      for (const name of Object.keys(tool.args ?? {})) {
+        const { properties } = tools.find((one) => one.name === tool.name)!.input
+        expect(Object.keys(properties), tool.name).toContain(name)
+      }
+    }
+  })
+
+  test('what is to be called next is there', () => {
+    const names = new Set(tools.map(({ name }) => name))
+    for (const { name, next, description } of tools) {
+      const mentioned = `${next} ${description}`.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
+      for (const word of mentioned) expect(names, `${name} mentions ${word}`).toContain(word)
+    }
+  })
+})
+
+describe('an agent at a server', () => {
+  test('publishes, moves time, and is told why', async () => {
+    await using agent = await agentAtServer()
+    await agent.call('script_deliveries', { to: shop, steps: [500, 500] })
+    await agent.call('answer_deliveries', { to: shop, answer: 200 })
+    const published = await agent.call('publish', { to: shop, body: { id: 42 }, delay: '5m', retries: 3 })
+    const [, id] = /^id: (msg_\w+)$/m.exec(published.text)!
+    expect(agent.sandbox.queue.messages).toMatchObject([{ id, maxRetries: 3 }])
+
+    expect((await agent.call('explain_message', { id })).text).toContain('waits for its first attempt')
+    expect((await agent.call('forecast', { id })).text).toContain(`${agent.sandbox.clock.now() + 300_000}`)
+    const step = await agent.call('step')
+    expect(parted(step.text).data).toContain('→ 500')
+    expect(parted(step.text).data).not.toContain('→ 200')
+    const drained = await agent.call('drain')
+    expect(parted(drained.text).data.match(/→ (?:500|200)/g)).toEqual(['→ 500', '→ 200'])
+    expect(drained.text).toMatch(/\nNext: dead_letters/)
+    expect((await agent.call('dead_letters')).text).toContain('(none)')
+  })
+
+  test('strikes with a fault, and sees that it struck', async () => {
+    await using agent = await agentAtServer()
+    const added = await agent.call('add_fault', {
+      rules: { on: 'store.command', times: 1, fault: { kind: 'lost-ack' } },
+    })
+    const handle = parted(added.text).data
+    expect((await agent.call('unused_faults')).text).toContain('never injected')
+    const { env } = agent.sandbox
+    await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    }).catch(() => undefined)
+    expect((await agent.call('faults')).text).toContain('"struck":1')
+    await agent.call('remove_faults', { handle })
+    expect((await agent.call('faults')).text).toContain('(none)')
+  })
+
+  test('sees which commands the service may refuse', async () => {
+    await using agent = await agentAtServer()
+    expect((await agent.call('store_diagnostics')).text).toContain('(none)')
+    await agent.call('run_command', { command: ['SORT', 'scores'] })
+    expect((await agent.call('store_diagnostics')).text).toContain('SORT has no page')
+  })
+
+  test('retries a dead letter, and resets the world', async () => {
+    await using agent = await agentAtServer()
+    agent.sandbox.destinations.script(shop, [500])
+    agent.sandbox.destinations.answer(shop, 200)
+    await agent.call('publish', { to: shop, retries: 0 })
+    await agent.call('drain')
+    const [, id] = /"id":"([^"]+)"/.exec((await agent.call('dead_letters')).text)!
+    await agent.call('retry_dead_letter', { id })
+    expect((await agent.call('drain')).text).toContain('→ 200')
+    await agent.call('reset')
+    expect(agent.sandbox.traffic.size).toBe(0)
+  })
+
+  test('plays a scenario, and finds the seed with which it does not hold', async () => {
+    await using agent = await agentAtServer()
+    const scenario = {
+      name: 'half of the answers are lost',
+      destinations: [{ url: shop }],
+      faults: [{ on: 'queue.delivery', chance: [1, 2], fault: { kind: 'lost-ack' } }],
+      steps: [{ publish: { to: shop, retries: 0 } }, { drain: true }],
+      expect: [{ delivered: { to: shop, attempts: [200] } }],
+    }
+    const found = await agent.call('find_failing_history', { scenario, seeds: 40, from: 1 })
+    const [, seed] = /does not hold with seed (\d+)/.exec(found.text)!
+    expect(parted(found.text).data).toContain('lost-ack')
+    const again = await agent.call('play_scenario', { scenario, seed: Number(seed) })
+    expect(parted(again.text).data).toContain('holds: false')
+    const shipped = await agent.call('find_failing_history', { name: 'lost-acknowledgements', seeds: 2 })
+    expect(shipped.text).toContain('It holds with all 2 seeds')
+    expect(agent.sandbox.traffic.size).toBe(0)
+    for (const name of ['../../../test/package', '/etc/passwd', 'nobody'])
+      expect((await agent.call('find_failing_history', { name })).text).toContain('no such shipped scenario')
+  })
+
+  test('looks into another tenant, and makes none by a slip', async () => {
+    await using agent = await agentAtServer()
+    agent.server.tenant('w2').store.run('SET', 'here', 'yes')
+    expect((await agent.call('tenants')).text).toContain('w2')
+    expect((await agent.call('store_get', { key: 'here', tenant: 'w2' })).text).toContain('yes')
+    const slip = await agent.call('publish', { to: shop, tenant: 'w3' })
+    expect(slip).toMatchObject({ isError: true, text: expect.stringContaining('no tenant of this name') })
+    expect(agent.server.tenants).not.toContain('w3')
+  })
+
+  test('copies what it found, with the names of secrets in their place', async () => {
+    await using agent = await agentAtServer()
+    const { env, tokens } = agent.sandbox
+    await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    })
+    const { seq } = agent.sandbox.traffic.last('request')!
+    const { text } = await agent.call('copy_as', { form: 'curl', entry: seq })
+    expect(parted(text).data).toMatch(/^curl /m)
+    expect(parted(text).data).toContain('$UPSTASH_REDIS_REST_TOKEN')
+    expect(text).not.toContain(tokens.store)
+    for (const [args, sentence] of [
+      [{ form: 'nonsense', entry: seq }, /There is no such form\. Forms are curl/],
+      [{ form: 'curl' }, /Choose one/],
+      [{ form: 'curl', entry: 1, message: 'm' }, /Choose one/],
+      [{ form: 'curl', entry: 4711 }, /no such entry/],
+      [{ form: 'curl', message: 'msg_nobody' }, /no message of this id/],
+      [{ form: 'curl', from: 2, to: 1 }, /must not be before/],
+    ] as const) {
+      const refused = await agent.call('copy_as', args)
+      expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(sentence)])
+    }
+  })
+
+  test('looks without leaving a trace', async () => {
+    await using agent = await agentAtServer()
+    await agent.call('answer_deliveries', { to: shop, answer: 200 })
+    await agent.call('publish', { to: shop })
+    await agent.call('drain')
+    const before = JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])
+    for (const { name, input, effect } of tools)
+      if (effect === 'reads' && input.required.length === 0) await agent.call(name)
+    expect(JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])).toBe(before)
+    expect(agent.sandbox.queues).toHaveLength(1)
+    expect((await agent.call('check_promises')).text).toContain('unknown: []')
+    await agent.call('messages', { region: 'us-east-1' })
+    expect(agent.sandbox.queues).toHaveLength(2)
+  })
+
+  test('sees what was stored when, and what became of it', async () => {
+    await using agent = await agentAtServer()
+    const { store, clock } = agent.sandbox
+    store.run('HSET', 'stock', 'apples', 5)
+    await clock.advance('1h')
+    store.run('HINCRBY', 'stock', 'apples', -1)
+    expect((await agent.call('store_at', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain('5')
+    expect(parted((await agent.call('store_at', { at: '-30m' })).text).data).toContain('["apples","5"]')
+    const difference = parted((await agent.call('store_difference', { from: '-30m' })).text).data
+    expect(difference).toMatch(/apples.*5.*apples.*4/s)
+    expect(parted((await agent.call('store_changes')).text).data.split('\n')).toHaveLength(2)
+    expect(await agent.call('store_at', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({ isError: true })
+  })
+
+  test('forks a world, and tries there what shall not happen here', async () => {
+    await using agent = await agentAtServer()
+    agent.sandbox.store.run('SET', 'stock', 5)
+    await agent.sandbox.clock.advance('1h')
+    agent.sandbox.store.run('SET', 'stock', 4)
+    const forked = await agent.call('fork', { at: '-30m' })
+    const [, tenant] = /^tenant: (\S+)$/m.exec(forked.text)!
+    expect(parted((await agent.call('store_get', { key: 'stock', tenant })).text).data).toBe('5')
+    await agent.call('run_command', { command: ['DEL', 'stock'], tenant })
+    await agent.call('advance', { by: '2d', tenant })
+    expect(parted((await agent.call('store_get', { key: 'stock' })).text).data).toBe('4')
+    expect((await agent.call('fork', { at: '+5m' })).isError).toBe(true)
+  })
+
+  test('a move of time ends when the call is given up', async () => {
+    await using agent = await agentAtServer()
+    const { env } = agent.sandbox
+    await fetch(`${env.QSTASH_URL}/v2/schedules/${shop}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.QSTASH_TOKEN}`, 'upstash-cron': '* * * * *' },
+    })
+    const given = new AbortController()
+    const call = agent.client.callTool(
+      { name: 'advance', arguments: { by: '3650d' } },
+      { signal: given.signal, timeout: 60_000 },
+    )
+    setTimeout(() => given.abort(), 300)
+    await expect(call).rejects.toThrow()
+    await expect.poll(() => agent.sandbox.clock.interrupt(), { timeout: 10_000 }).toBeUndefined()
+    expect(agent.sandbox.clock.now()).toBeLessThan(Date.parse('2039-01-01'))
+  })
+})
+
+describe('mistakes are sentences with the next step', () => {
+  test.each([
+    ['advance', { bye: '5m' }, /no argument "bye"\. Did you mean "by"\?/],
+    ['advance', {}, /advance needs "by": a span/],
+    ['advance', { by: 'soon' }, /is not a duration\. Send/],
+    ['timeline', { limit: 0 }, /"limit" of timeline must be a whole number from 1 to 1000/],
+    ['timeline', { limit: 1e9 }, /from 1 to 1000/],
+    ['explain_message', { id: 7 }, /"id" of explain_message must be a text/],
+    ['forecast', { id: 'msg_nobody' }, /There is no message.*Ask messages for/],
+    ['messages', { region: 'atlantis' }, /us-east-1/],
+    ['entries', { type: 'nonsense' }, /There are no entries of type/],
+    ['store_get', { key: 'k', tenant: '../main' }, /no tenant of this name/],
+    ['run_command', { command: ['NOPE'] }, /Command is not available/],
+    ['add_fault', { rules: { on: 'store.comand', fault: { kind: 'reset' } } }, /store\.command/],
+    ['find_failing_history', {}, /either "scenario", or "name"/],
+  ])('%s %j', async (name, args, sentence) => {
+    await using agent = await agentAtServer()
+    const { text, isError } = await agent.call(name, args)
+    expect(isError, text).toBe(true)
+    expect(text).toMatch(sentence)
+    expect(text).toMatch(/\nNext: /)
+  })
+
+  test('a server that has gone', async () => {
+    const agent = await agentAtServer()
+    await agent.server.close()
+    const { text, isError } = await agent.call('timeline')
+    expect(isError).toBe(true)
+    expect(text).toContain('npx stuntdouble serve')
+    await agent.client.close()
+  })
+})
+
+describe('answers are short', () => {
+  test('of 100,000 entries, whatever is asked', async () => {
+    await using agent = await agentAtServer()
+    for (let index = 0; index < 100_000; index++) agent.sandbox.store.run('SET', `key:${index}`, 'x'.repeat(40))
+    for (const [name, args] of [
+      ['timeline', {}],
+      ['timeline', { limit: 1000 }],
+      ['entries', {}],
+      ['entries', { limit: 1000, whole: true }],
+      ['diagram', {}],
+      ['world', {}],
+      ['store_dump', {}],
+      ['run_command', { command: ['KEYS', '*'] }],
+      ['check_promises', {}],
+    ] as const) {
+      const { text } = await agent.call(name, args)
+      expect(Buffer.byteLength(text), name).toBeLessThanOrEqual(mostBytes)
+      expect(text, name).toMatch(/\nNext: /)
+    }
+  }, 120_000)
+
+  test('the parts of a long one are all of it', async () => {
+    await using agent = await agentAtServer()
+    const body = Array.from({ length: 3_000 }, (_, index) => `line ${index} ✓`).join('|')
+    agent.sandbox.store.run('SET', 'long', body)
+    expect((await agent.call('store_get', { key: 'long' })).text).toContain(`… (${body.length} chars)`)
+    let read = ''
+    for (let part = 1; ; part++) {
+      const { text } = await agent.call('store_get', { key: 'long', whole: true, part })
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostBytes)
+      read += parted(text).data
+      if (!text.includes(`"part": ${part + 1}`)) break
+    }
+    expect(read).toBe(body)
+  })
+
+  test('texts are cut at characters', () => {
+    for (const text of ['a'.repeat(20_000), '✓'.repeat(9_000), '😀'.repeat(9_000), `${'b\n'.repeat(9_000)}end`, ''])
+      for (const part of partsOf(text, 1_000)) {
+        expect(Buffer.byteLength(part)).toBeLessThanOrEqual(1_000)
+        expect(Buffer.from(part).toString()).toBe(part)
+      }
+    expect(partsOf('😀'.repeat(9_000), 1_000).join('')).toBe('😀'.repeat(9_000))
+  })
+})
+
+describe('a saved trace', () => {
+  test('is read by the same tools, and cannot be changed', async () => {
+    await using live = await agentAtServer()
+    live.sandbox.destinations.script(shop, [500])
+    live.sandbox.destinations.answer(shop, 200)
+    const { id } = live.sandbox.queue.publish({ to: shop, body: { id: 42 } }) as { id: string }
+    await live.sandbox.clock.drain()
+    const trace = loadTrace(JSON.stringify(live.sandbox.traffic))
+    await using agent = await agentOf(new TraceWorld(trace))
+
+    const { tools: listed } = await agent.client.listTools()
+    expect(listed.map(({ name }) => name)).toEqual(['entries', 'timeline', 'diagram', 'copy_as'])
+    expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+    expect(parted((await agent.call('timeline')).text)).toEqual(parted((await live.call('timeline')).text))
+    expect((await agent.call('entries', { message: id })).text).toBe((await live.call('entries', { message: id })).text)
+    expect((await agent.call('diagram', { format: 'mermaid' })).text).toContain('sequenceDiagram')
+    expect((await agent.call('diagram', { format: 'svg' })).isError).toBe(true)
+    await expect(agent.call('publish', { to: shop })).rejects.toThrow()
+  })
+})
+
+test('docs/mcp.md has the tools and the conversation as they are: `npm run docs` writes them', async () => {
+  const page = readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')
+  expect(page).toBe(await withToolsAndConversation(page))
+  for (const [, json] of page.matchAll(/^```json\n(.*)\n```$/gm)) expect(() => JSON.parse(json!)).not.toThrow()
+})
+
+describe('prompts and the resource', () => {
+  test('carry the story in its fence', async () => {
+    await using agent = await agentAtServer()
+    agent.sandbox.store.run('SET', 'marker-of-the-story', 1)
+    const { prompts } = await agent.client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(['why_did_this_fail', 'reproduce_as_test', 'what_happens_next'])
+    for (const { name } of prompts) {
+      const { messages } = await agent.client.getPrompt({ name, arguments: { failure: 'expected 1 to be 2' } })
+      const { text } = messages[0]!.content as { text: string }
+      expect(text).toContain('marker-of-the-story')
+      expect(Buffer.byteLength(text)).toBeLessThan(2 * mostBytes)
+      for (const word of text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [])
+        expect(tools.map((tool) => tool.name)).toContain(word)
+    }
+    const { contents } = await agent.client.readResource({ uri: 'stuntdouble://timeline' })
+    expect((contents[0] as { text: string }).text).toContain('marker-of-the-story')
+  })
+})

@@ -1,0 +1,9 @@
+import { onTestFinished } from 'vitest'
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.js'
+
+/** A server with a native port, until the test has ended. */
+export async function served(options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await startServer({ port: 0, redisPort: 0, clock: 'manual', ...options })
+  onTestFinished(() => server.close())
+  return server
+}
