@@ -77,7 +77,7 @@ async function builtEditor(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     ...common,
     stdin: {
-      contents: `export * from './${editorSource}'\nexport * from '../../src/report/copy/forms.ts'`,
+      contents: `export * from './${editorSource}'\nexport * from './src/report/copy/forms.ts'`,
       resolveDir: root,
       loader: 'ts',
     },

@@ -1,4 +1,3 @@
-import type { WorldSnapshot } from '../../packages/server/src/control/world-snapshot.js'
 import type { Check, CheckOptions } from '../invariants/check.js'
 import { detachable } from '../kernel/detachable.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
@@ -20,6 +19,7 @@ import { RemoteTraffic } from './traffic.js'
 import { checkOfWire, type WireCheck } from './views.js'
 import { type ConnectOptions, ControlWire } from './wire.js'
 import { RemoteWorkflows } from './workflow.js'
+import type { WorldSnapshot } from './world-snapshot.js'
 
 export type { UnplayedCalls } from '../calls/calls.js'
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'

@@ -1,4 +1,3 @@
-import type { WorldSnapshot } from '../../packages/server/src/control/world-snapshot.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { QueueRegion } from '../protocol/address.js'
@@ -12,6 +11,7 @@ import type { DirectStore } from '../store/direct.js'
 import { storeInternals } from '../store/internals.js'
 import type { Spend } from '../store/meter.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
+import type { WorldSnapshot } from './world-snapshot.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
 type QueueSnapshot = Told<

@@ -1,5 +1,5 @@
+import { inspectorPage } from '@stuntdouble/inspector/document'
 import * as v from 'valibot'
-import { inspectorPage } from '../../packages/inspector/page/document.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
 import type { Redaction } from './redaction.js'

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const root = new URL('../..', import.meta.url).pathname
 const protocol = join(root, 'docs/protocol')
 
-const sources = ['src', 'matchers', 'fixtures', 'reporters', 'docs', 'test', 'bench', 'examples'].flatMap((folder) =>
+const sources = ['src', 'matchers', 'fixtures', 'packages', 'docs', 'test', 'bench', 'examples'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ts|md)$/.test(name) && !name.includes('node_modules'))
     .map((name) => `${folder}/${name}`),

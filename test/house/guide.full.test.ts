@@ -11,7 +11,7 @@ import { apply, type Guide, readGuide, type Sample } from '../support/guide.js'
 const root = new URL('../..', import.meta.url).pathname
 const pages = join(root, 'docs/contributing')
 const guide: Guide = readGuide(readFileSync(join(pages, 'add-one-thing.md'), 'utf8'))
-const copied = ['src', 'matchers', 'fixtures', 'properties', 'reporters', 'test']
+const copied = ['src', 'matchers', 'fixtures', 'packages', 'test']
 const single = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'packages/inspector/build.ts', 'package-lock.json']
 
 let copy = ''

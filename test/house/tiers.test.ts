@@ -13,17 +13,20 @@ const root = new URL('../..', import.meta.url).pathname
 const projects = config.test?.projects as unknown as readonly Project[]
 /** Vitest, Jest, Playwright: of these only Vitest has files of their own process and nightly ones. */
 const named = [
-  /^(?:test|examples)\/.*\/[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.test\.ts$/,
+  /^(?:(?:test|examples)\/.*|packages\/[\w-]+\/test(?:\/.*)?)\/[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.test\.ts$/,
   /^test\/jest\/[\w-]+\.test\.cjs$/,
   /^test\/playwright\/[\w-]+(?:\.full)?\.spec\.ts$/,
   /^test\/site\/[\w-]+\.full\.spec\.ts$/,
 ]
 const isNamed = (file: string): boolean => named.some((pattern) => pattern.test(file))
-const files = globSync(['test/**/*.{test,spec}.{ts,cjs}', 'examples/**/*.{test,spec}.ts'], {
-  cwd: root,
-  // Projects of their own, which tests install, run and compare.
-  exclude: ['**/node_modules/**', 'test/fixtures/{cases,inspected}/**', 'test/versions/**'],
-})
+const files = globSync(
+  ['test/**/*.{test,spec}.{ts,cjs}', 'packages/*/test/**/*.test.ts', 'examples/**/*.{test,spec}.ts'],
+  {
+    cwd: root,
+    // Projects of their own, which tests install, run and compare.
+    exclude: ['**/node_modules/**', 'test/fixtures/{cases,inspected}/**', 'test/versions/**'],
+  },
+)
 
 function projectsOf(file: string): string[] {
   const matches = (patterns: readonly string[]): boolean => patterns.some((pattern) => matchesGlob(file, pattern))

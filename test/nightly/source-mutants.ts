@@ -201,7 +201,7 @@ function prepareTree(): string {
 
 /** Every mutant of the sources that the tests of Vitest can reach: the inspector is tested in a browser. */
 function allMutants(commit: string): Mutant[] {
-  const files = git('ls-tree', '-r', '--name-only', commit, 'src', 'matchers', 'fixtures').split('\n')
+  const files = git('ls-tree', '-r', '--name-only', commit, 'src', 'matchers', 'fixtures', 'packages').split('\n')
   return files
     .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !file.startsWith('packages/inspector/src/'))
     .flatMap((file) => mutantsOf(file, fs.readFileSync(join(tree, file), 'utf8')))

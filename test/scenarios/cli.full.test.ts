@@ -12,6 +12,7 @@ import { readScenario } from '../../packages/server/src/scene/file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
+import { programBundle } from '../support/bundle.js'
 
 // Each test starts programs; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -22,8 +23,7 @@ const program = join(place, 'cli.mjs')
 
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
-  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'packages/server/src/programs/cli.ts')], outfile: program })
+  await build({ ...programBundle, entryPoints: [join(root, 'packages/server/src/programs/cli.ts')], outfile: program })
 })
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 

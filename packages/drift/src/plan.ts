@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { type Given, ownManifest, textOf, UsageError } from '@stuntdouble/command-line'
 import {
   type Vocabulary,
   type VocabularyName,
@@ -7,7 +7,6 @@ import {
 } from '../../../src/protocol/vocabulary.js'
 import type { Scenario } from '../../../src/scenarios/scenario.js'
 import type { Other } from '../../../src/store/differences.js'
-import { type Given, textOf, UsageError } from '../../command-line/src/program.js'
 import type { Case, LeftOut, Need } from './case.js'
 import { queueContract } from './contract/queue.js'
 import { storeContract } from './contract/store.js'
@@ -58,7 +57,7 @@ export function planOf(given: Given, env: Environment, scenarios: readonly Scena
       `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(vocabulary)}`,
     )
   const endpoint = endpointOf(given, queue)
-  const version = ownVersion()
+  const version = ownManifest().version
   const has = new Set<Need>()
   if (store !== undefined) has.add('store')
   if (store?.readOnlyToken !== undefined) has.add('read-only token')
@@ -175,8 +174,4 @@ function againstOf(given: Given): Other {
   const name = textOf(given, 'against', 'service|redis')
   if (name === 'service' || name === 'redis') return name
   throw new UsageError(`--against is service or redis, not ${JSON.stringify(name)}.`)
-}
-
-function ownVersion(): string {
-  return (createRequire(import.meta.url)('stuntdouble/package.json') as { version: string }).version
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { UsageError } from '@stuntdouble/command-line'
 import { isLoopback } from '../../../src/queue/settings/url.js'
-import { UsageError } from '../../command-line/src/program.js'
 
 /** Tokens are never words of a command line: other users of a machine could read them. */
 export const tokenVariable = 'STUNTDOUBLE_DRIFT_TOKEN'

@@ -1,10 +1,10 @@
+import { type Given, textOf, UsageError } from '@stuntdouble/command-line'
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { instant } from '../../../src/kernel/instant.js'
 import { vocabularyNames } from '../../../src/protocol/vocabulary.js'
 import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
-import { type Given, textOf, UsageError } from '../../command-line/src/program.js'
 import type { ServerLimits } from './limits.js'
 import type { ServerOptions } from './server.js'
 

@@ -1,3 +1,17 @@
+import { longest as longestReason, mostBlocks, mostFaults, mostLines, mostNotes } from '@stuntdouble/explore/campaign'
+import {
+  deepestDecoded,
+  deepestEncoded,
+  deepestNode,
+  deepestValue as deepestUnpacked,
+  longestString as longestScriptString,
+  maxChain,
+  maxLevels,
+  maxNested,
+  maxNesting as maxPatternItems,
+  memoryForRun,
+  roomForRun,
+} from '@stuntdouble/lua'
 import { longestBody as longestCallBody } from '../../../src/calls/answers.js'
 import { mostSentences } from '../../../src/calls/calls.js'
 import { most as mostRefused } from '../../../src/calls/refused.js'
@@ -70,21 +84,6 @@ import {
 import { maxTextLength } from '../../../src/store/values/json-text.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
 import { mostNames } from '../../../src/workflow/verbs.js'
-import { mostBlocks, mostFaults, mostNotes } from '../../explore/src/campaign/shard-report.js'
-import { longest as longestReason } from '../../explore/src/workers/shard-run.js'
-import { mostLines } from '../../explore/src/workers/worker.js'
-import { deepest as deepestNode } from '../../lua/src/compiler/compile.js'
-import { deepest as deepestDecoded } from '../../lua/src/libraries/json-decode.js'
-import { deepest as deepestEncoded } from '../../lua/src/libraries/json-encode.js'
-import { deepestValue as deepestUnpacked } from '../../lua/src/libraries/library-cmsgpack.js'
-import { maxNesting as maxPatternItems } from '../../lua/src/libraries/pattern.js'
-import {
-  longestString as longestScriptString,
-  maxNested,
-  memoryForRun,
-  roomForRun,
-} from '../../lua/src/runtime/activation.js'
-import { maxChain, maxLevels } from '../../lua/src/syntax/parser.js'
 import { longestHead as longestPassedHead } from './cluster/forward.js'
 import { mostKept as mostKeptInCluster } from './cluster/kept-world.js'
 import { mostApart, mostOvertaking } from './cluster/signature.js'

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { UsageError } from '../../command-line/src/program.js'
+import { UsageError } from '@stuntdouble/command-line'
 import { largestFile } from './scene/file.js'
 
 const sentences: Readonly<Record<string, string>> = {

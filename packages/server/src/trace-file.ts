@@ -1,9 +1,9 @@
+import { UsageError } from '@stuntdouble/command-line'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import { loadTrace } from '../../../src/report/load-trace.js'
 import { plainText } from '../../../src/report/safe-text.js'
 import type { Trace } from '../../../src/report/trace.js'
 import type { TrafficView } from '../../../src/report/traffic-view.js'
-import { UsageError } from '../../command-line/src/program.js'
 import { readText } from './text-file.js'
 
 /** Bytes of a trace: some hundred thousand entries. */

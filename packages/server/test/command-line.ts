@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
+import { programBundle } from '../../../test/support/bundle.js'
 
 const root = new URL('../../..', import.meta.url).pathname
 /** A folder for the program and for files of tests, until the process ends. */
@@ -17,11 +18,7 @@ symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
 symlinkSync(join(root, 'scenarios'), join(place, 'scenarios'))
 copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
 await build({
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  packages: 'external',
-  logLevel: 'silent',
+  ...programBundle,
   entryPoints: [join(root, 'packages/server/src/programs/cli.ts')],
   outfile: program,
 })

@@ -288,7 +288,7 @@ describe('a wrong command line is one sentence', () => {
   test('without its package it says how to install it', async () => {
     const bare = mkdtempSync(join(tmpdir(), 'stuntdouble-bare-'))
     mkdirSync(join(bare, 'node_modules'))
-    const modules = new URL('../../node_modules/', import.meta.url).pathname
+    const modules = new URL('../../../node_modules/', import.meta.url).pathname
     for (const name of readdirSync(modules))
       if (name !== '@modelcontextprotocol' && !name.startsWith('.'))
         symlinkSync(join(modules, name), join(bare, 'node_modules', name))

@@ -1,6 +1,4 @@
-import { preciseText, toInt64 } from '../../../packages/lua/src/runtime/number-text.js'
-import type { Value } from '../../../packages/lua/src/runtime/value.js'
-import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable, preciseText, toInt64, type Value } from '@stuntdouble/lua'
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'

@@ -1,23 +1,23 @@
-import { load } from '../../../packages/lua/src/compiler/chunk.js'
-import {
-  createBareEnvironment,
-  createEnvironment,
-  createMachine,
-  type Machine,
-  protection,
-} from '../../../packages/lua/src/machine.js'
 import {
   type Budget,
   BudgetExhausted,
+  createBareEnvironment,
+  createEnvironment,
+  createMachine,
   hostErrorValue,
   LuaError,
+  type LuaFunction,
+  LuaSyntaxError,
+  LuaTable,
+  library,
+  load,
+  type Machine,
+  numberText,
+  protection,
   type RandomState,
-} from '../../../packages/lua/src/runtime/activation.js'
-import { library } from '../../../packages/lua/src/runtime/library-arguments.js'
-import { numberText } from '../../../packages/lua/src/runtime/number-text.js'
-import type { LuaFunction, Result, Value } from '../../../packages/lua/src/runtime/value.js'
-import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
-import { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
+  type Result,
+  type Value,
+} from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
 import type { Reply } from '../command/reply.js'

@@ -1,5 +1,4 @@
-import { compile } from '../../../packages/lua/src/compiler/chunk.js'
-import type { LuaFunction } from '../../../packages/lua/src/runtime/value.js'
+import { compile, type LuaFunction } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
 import { readScript, type ScriptFlags } from './shebang.js'

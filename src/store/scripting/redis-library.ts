@@ -3,11 +3,13 @@ import {
   chargeParts,
   exhausted,
   hostErrorValue,
+  type LuaTable,
+  library,
   longJoin,
+  type Result,
+  type Value,
   vm,
-} from '../../../packages/lua/src/runtime/activation.js'
-import { library } from '../../../packages/lua/src/runtime/library-arguments.js'
-import type { LuaTable, Result, Value } from '../../../packages/lua/src/runtime/value.js'
+} from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
 import type { User } from '../access/access.js'

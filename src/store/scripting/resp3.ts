@@ -1,6 +1,4 @@
-import { parseNumber } from '../../../packages/lua/src/runtime/number-text.js'
-import type { Value } from '../../../packages/lua/src/runtime/value.js'
-import { LuaTable } from '../../../packages/lua/src/runtime/value.js'
+import { LuaTable, parseNumber, type Value } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Command } from '../command/command.js'
 import type { Reply } from '../command/reply.js'

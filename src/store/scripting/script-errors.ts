@@ -1,8 +1,4 @@
-import type { LuaError } from '../../../packages/lua/src/runtime/activation.js'
-import { plainText } from '../../../packages/lua/src/runtime/operations.js'
-import type { Value } from '../../../packages/lua/src/runtime/value.js'
-import { LuaTable, typeName } from '../../../packages/lua/src/runtime/value.js'
-import type { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
+import { type LuaError, type LuaSyntaxError, LuaTable, plainText, typeName, type Value } from '@stuntdouble/lua'
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 

@@ -1,13 +1,15 @@
-import { initialRandom } from '../../../packages/lua/src/libraries/library-math.js'
-import { createEnvironment, createMachine, type Machine } from '../../../packages/lua/src/machine.js'
 import {
   type Budget,
   BudgetExhausted,
+  createEnvironment,
+  createMachine,
+  initialRandom,
   isStackOverflow,
   LuaError,
-} from '../../../packages/lua/src/runtime/activation.js'
-import type { LuaTable } from '../../../packages/lua/src/runtime/value.js'
-import { LuaSyntaxError } from '../../../packages/lua/src/syntax/lexer.js'
+  LuaSyntaxError,
+  type LuaTable,
+  type Machine,
+} from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
 import type { Reply, ReplyError } from '../command/reply.js'

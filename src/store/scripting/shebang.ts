@@ -1,4 +1,4 @@
-import { cString } from '../../../packages/lua/src/syntax/lexer.js'
+import { cString } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import * as refuse from './script-errors.js'
 

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { UsageError } from '../../../command-line/src/program.js'
-import { writeWhole } from '../../../command-line/src/whole-file.js'
+import { UsageError, writeWhole } from '@stuntdouble/command-line'
 import type { ShardReport } from '../campaign/shard-report.js'
 
 /** How often the file of a shard is written at most, in host milliseconds. */

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll } from 'vitest'
+import { programBundle } from '../../../../test/support/bundle.js'
 
 // The program in a folder of its own, where campaigns import the package by its name: as after `npm install`.
 
@@ -48,8 +49,7 @@ beforeAll(async () => {
     'fast-check': join(root, 'packages/explore/src/fast-check.ts'),
     scenarios: join(root, 'packages/explore/src/scenarios.ts'),
   }
-  const options = { bundle: true, splitting: true, platform: 'node', format: 'esm', logLevel: 'silent' } as const
-  await build({ ...options, packages: 'external', entryPoints, outdir: join(place, 'dist') })
+  await build({ ...programBundle, splitting: true, entryPoints, outdir: join(place, 'dist') })
   chmodSync(program, 0o755)
   symlinkSync('../../../../test', join(place, 'node_modules/stuntdouble'))
   symlinkSync('../../dist/cli.js', join(place, 'node_modules/.bin/stuntdouble'))

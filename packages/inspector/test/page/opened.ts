@@ -16,7 +16,7 @@ export async function story(seed = 7): Promise<Sandbox> {
   return sandbox
 }
 
-const axe = readFileSync(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
+const axe = readFileSync(new URL('../../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
 /** What axe finds serious or critical, each with the elements. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { inspectorPage } from '../../src/page.js'
 import { type OpenedPage, openPage } from './page.js'
 import { shopServer } from './world.js'
 
-const axe = readFileSync(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
+const axe = readFileSync(new URL('../../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
 const panels = ['Store', 'Console', 'Queue', 'Time', 'Faults', 'Tenants']
 

@@ -9,7 +9,7 @@ import type { Cell, Code, Completion, Condition, Evaluate, EvaluateAll, Execute,
 import { capture, newFrame } from './frame.js'
 
 /** How deep the nodes of a function may nest. */
-export const deepest = 1500
+export const deepestNode = 1500
 
 /**
  * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.
@@ -75,7 +75,7 @@ export class Compiler {
   }
 
   #deepen(): void {
-    if (++this.nesting > deepest) throw new LuaSyntaxError('function or expression too complex', 0, 0, undefined)
+    if (++this.nesting > deepestNode) throw new LuaSyntaxError('function or expression too complex', 0, 0, undefined)
   }
 
   /** A function expression: finds its upvalues in the frame and makes a Lua function. */

@@ -5,7 +5,7 @@ import type { Userdata, Value } from '../runtime/value.js'
 import { LuaTable } from '../runtime/value.js'
 
 /** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
-export const deepest = 1000
+export const deepestDecoded = 1000
 
 export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): Value {
   // Two bytes with a zero among them cannot begin a JSON text in UTF-8.
@@ -94,7 +94,7 @@ class Decoder {
   #descend(): void {
     charge(8)
     const depth = ++this.#depth
-    if (depth > this.#settings.decodeMaxDepth || depth > deepest) {
+    if (depth > this.#settings.decodeMaxDepth || depth > deepestDecoded) {
       throw hostError(`Found too many nested data structures (${depth}) at character ${this.#at}`)
     }
   }

@@ -5,7 +5,7 @@ import type { Userdata, Value } from '../runtime/value.js'
 import { LuaTable, typeName } from '../runtime/value.js'
 
 /** Frames of recursion that are safe besides those of the script. Real redis goes by its settings alone. */
-export const deepest = 1000
+export const deepestEncoded = 1000
 
 export function encodeJson(value: Value, settings: JsonSettings, jsonNull: Userdata): string {
   return new Encoder(settings, jsonNull).encode(value)
@@ -63,7 +63,7 @@ class Encoder {
   }
 
   #table(table: LuaTable, depth: number): void {
-    if (depth > this.#settings.encodeMaxDepth || depth > deepest) {
+    if (depth > this.#settings.encodeMaxDepth || depth > deepestEncoded) {
       throw hostError(`Cannot serialise, excessive nesting (${depth})`)
     }
     const length = this.#arrayLength(table)

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { createRequire } from 'node:module'
+import { ownManifest } from '@stuntdouble/command-line'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Engine, Script } from './engine.js'
 import { textOf } from './replies.js'
@@ -54,12 +54,9 @@ const flags: Readonly<Record<string, string>> = {
   policy: 'policy or --max-entries',
 }
 
-/** The module is published in both formats, and each knows its own name only. */
-const require = createRequire(typeof __filename === 'string' ? __filename : import.meta.url)
-
 /** Digests, because there are secrets among the options; one each, to say which differ. */
 function digests(secret: string, world: SandboxOptions): Record<string, string> {
-  const { version } = require('stuntdouble/package.json') as { version: string }
+  const { version } = ownManifest()
   const digest = (name: string, value: unknown): string =>
     createHmac('sha256', secret)
       .update(JSON.stringify([name, value]))

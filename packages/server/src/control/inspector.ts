@@ -1,5 +1,5 @@
+import type { WorldFacts } from '@stuntdouble/inspector/source'
 import { HttpError } from '../../../../src/protocol/call.js'
-import type { WorldFacts } from '../../../inspector/src/source.js'
 import { visitAt } from '../inspector/visit.js'
 import { type Order, order } from './order.js'
 import { nothing } from './schemas.js'

@@ -1,3 +1,4 @@
+import { UsageError } from '@stuntdouble/command-line'
 import { AddressPattern } from '../../../../src/kernel/address-pattern.js'
 import { isRealHost } from '../../../../src/protocol/vocabulary.js'
 import type { PlainAnswer } from '../../../../src/queue/destinations/answers.js'
@@ -7,7 +8,6 @@ import { networkErrorText } from '../../../../src/queue/destinations/wire.js'
 import { isLoopback } from '../../../../src/queue/settings/url.js'
 import type { PlayOptions } from '../../../../src/scenarios/play.js'
 import type { Scenario } from '../../../../src/scenarios/scenario.js'
-import { UsageError } from '../../../command-line/src/program.js'
 
 interface Limits {
   /** Hosts that are allowed beside this machine. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { UsageError } from '@stuntdouble/command-line'
 import { plainText } from '../../../../src/report/safe-text.js'
-import { UsageError } from '../../../command-line/src/program.js'
 
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
 export type Runner = (typeof runners)[number]

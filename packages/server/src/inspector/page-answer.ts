@@ -1,7 +1,7 @@
+import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
-import type { InspectorPage } from '../../../inspector/src/page.js'
 
 /** Paths at the root of the server that are the page's own; names of tenants do not begin with `_`. */
 const own = /^\/(?:_inspector(?:\/(editor\.js)?)?)?(?:[?#]|$)/
@@ -29,12 +29,12 @@ function takesHtml(headers: HeaderList): boolean {
 
 // The page is larger than all else that a server needs to start: it is read when somebody asks for it.
 async function page(): Promise<Answer> {
-  const { inspectorPage } = await import('../../../inspector/src/page.js')
+  const { inspectorPage } = await import('@stuntdouble/inspector/page')
   return answerOf(inspectorPage())
 }
 
 async function editor(): Promise<Answer> {
-  const { editorScript } = await import('../../../inspector/src/page.js')
+  const { editorScript } = await import('@stuntdouble/inspector/page')
   return {
     status: 200,
     headers: [['content-type', 'text/javascript; charset=utf-8'], ...guards],

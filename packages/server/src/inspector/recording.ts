@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { json } from '../../../../src/protocol/call.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
-import type { InspectorPage } from '../../../inspector/src/page.js'
 import { listenOn } from '../addresses.js'
 import { refusal } from '../guard.js'
 import { defaultLimits } from '../limits.js'

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import { stripVTControlCharacters } from 'node:util'
+import { type Given, ownManifest, type Program, UsageError } from '@stuntdouble/command-line'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
 import { consoleText } from '../../../../src/report/safe-text.js'
-import { type Given, type Program, UsageError } from '../../../command-line/src/program.js'
-import { version } from '../version.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
@@ -12,7 +11,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const [name = '--help', ...rest] = argv
   try {
     if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
-    if (name === '--version' || name === '-v') return await print(Promise.resolve(version()))
+    if (name === '--version' || name === '-v') return await print(Promise.resolve(ownManifest().version))
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined) {
       const known = Object.keys(programs)

@@ -1,6 +1,6 @@
+import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { copyForms, formsFor } from '../../../../src/report/copy/forms.js'
 import { kindOf, type Selection } from '../../../../src/report/copy/selection.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { readTrace } from '../trace-file.js'
 
 const names = copyForms.map(({ name }) => name)

@@ -1,6 +1,6 @@
+import { type Program, UsageError } from '@stuntdouble/command-line'
 import { plainJson } from '../../../../src/report/safe-text.js'
 import { differenceText, traceDifference } from '../../../../src/report/trace-difference.js'
-import { type Program, UsageError } from '../../../command-line/src/program.js'
 import { readTrace } from '../trace-file.js'
 
 export const program: Program = {

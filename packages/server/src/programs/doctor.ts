@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { ownManifest, type Program } from '@stuntdouble/command-line'
 import { realHostsIn, upstashVocabulary } from '../../../../src/protocol/vocabulary.js'
-import type { Program } from '../../../command-line/src/program.js'
 
 interface Finding {
   readonly state: 'good' | 'missing' | 'bad'
@@ -28,14 +28,7 @@ function mark(state: Finding['state']): string {
   return process.stdout.isTTY ? styleText(colour, sign) : sign
 }
 
-interface Manifest {
-  readonly version: string
-  readonly engines: { readonly node: string }
-  readonly peerDependencies: Readonly<Record<string, string>>
-}
-
-/** Asked of the package by its own name, because this file moves when it is built. */
-const manifest = createRequire(import.meta.url)('stuntdouble/package.json') as Manifest
+const manifest = ownManifest()
 
 function node(): Finding {
   const wanted = manifest.engines.node

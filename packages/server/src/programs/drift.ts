@@ -1,17 +1,25 @@
 import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
+import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import {
+  drift,
+  type Endpoint,
+  exitCode,
+  Listener,
+  type Outcome,
+  type Plan,
+  planOf,
+  queueTokenVariable,
+  RealSide,
+  readOnlyTokenVariable,
+  recordText,
+  reportText,
+  tokenVariable,
+} from '@stuntdouble/drift'
 import { counted } from '../../../../src/kernel/counted.js'
 import { type Vocabulary, vocabularyNames } from '../../../../src/protocol/vocabulary.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/scenario.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
-import { type Endpoint, Listener } from '../../../drift/src/endpoint.js'
-import { type Plan, planOf } from '../../../drift/src/plan.js'
-import { RealSide } from '../../../drift/src/real-side.js'
-import { recordText } from '../../../drift/src/record.js'
-import { exitCode, reportText } from '../../../drift/src/report.js'
-import { drift, type Outcome } from '../../../drift/src/run.js'
-import { queueTokenVariable, readOnlyTokenVariable, tokenVariable } from '../../../drift/src/settings.js'
 import { readScenarioFile } from '../scene/file.js'
 import { scenarioFile } from '../scene/shipped.js'
 import { readText } from '../text-file.js'

@@ -1,7 +1,7 @@
+import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { connect } from '../../../../src/client/connect.js'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt, plainText } from '../../../../src/report/safe-text.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { commandEnvironment, controlTokenVariable, fromEnvironment } from '../config.js'
 
 const formats = {

@@ -2,20 +2,28 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { basename, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type Given, ownManifest, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import {
+  blockLength,
+  isWhole,
+  JobFailed,
+  type Keeper,
+  keeper,
+  type Merged,
+  merged,
+  type NamedReport,
+  type Orders,
+  printedReport,
+  type Shard,
+  ShardError,
+  type ShardReport,
+  ShardRun,
+  shardReportFrom,
+  showProgress,
+  Workers,
+} from '@stuntdouble/explore/campaign'
 import { plainText } from '../../../../src/report/safe-text.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
-import type { Shard } from '../../../explore/src/campaign/blocks.js'
-import { blockLength } from '../../../explore/src/campaign/blocks.js'
-import { type Merged, merged, type NamedReport } from '../../../explore/src/campaign/merge.js'
-import { isWhole } from '../../../explore/src/campaign/report.js'
-import { ShardError, type ShardReport, shardReportFrom } from '../../../explore/src/campaign/shard-report.js'
-import { type Keeper, keeper } from '../../../explore/src/workers/keeper.js'
-import { printedReport } from '../../../explore/src/workers/printed.js'
-import { showProgress } from '../../../explore/src/workers/progress.js'
-import { type Orders, ShardRun } from '../../../explore/src/workers/shard-run.js'
-import { JobFailed, Workers } from '../../../explore/src/workers/workers.js'
 import { readText } from '../text-file.js'
-import { version } from '../version.js'
 
 /** Bytes of a shard's file. */
 export const largestReport = 268_435_456
@@ -74,7 +82,7 @@ async function explore(file: string, given: Given): Promise<number> {
   const orders: Orders = {
     format: 'stuntdouble campaign',
     formatVersion: 1,
-    version: version(),
+    version: ownManifest().version,
     campaign: await campaignAt(file),
     seed: seedOf(textOf(given, 'seed', 'S')!),
     runs: wholeNumber('runs', textOf(given, 'runs', 'N')!, mostRuns),

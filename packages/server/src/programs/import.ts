@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { stringify } from 'yaml'
 import { vocabularyNames } from '../../../../src/protocol/vocabulary.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
@@ -7,7 +8,6 @@ import { type Imported, importDeliveries } from '../../../../src/scenarios/impor
 import { type SecretKind, secretKinds } from '../../../../src/scenarios/import/placeholders.js'
 import { ImportError } from '../../../../src/scenarios/import/records.js'
 import { testFileText } from '../../../../src/scenarios/import/test-file.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { readText } from '../text-file.js'
 
 /** Bytes of a file of records: a page of the log with its bodies. */

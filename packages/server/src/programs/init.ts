@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
+import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { planFor } from '../init/files.js'
 import { projectIn, type Runner, runners } from '../init/project.js'
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
+import { type Given, ownManifest, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { plainText } from '../../../../src/report/safe-text.js'
-import { type Given, type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { controlTokenVariable, fromEnvironment, serveArguments } from '../config.js'
 import { ListenFailure, listenFailure } from '../listen-failure.js'
 import type { Protocol } from '../mcp/protocol.js'
@@ -68,7 +67,7 @@ export const program: Program = {
   run: async (given) => {
     refuseConflicts(given)
     const { loadProtocol } = await import('../mcp/protocol.js')
-    const protocol = await loadProtocol(version()).catch((error: NodeJS.ErrnoException) => {
+    const protocol = await loadProtocol(ownManifest().version).catch((error: NodeJS.ErrnoException) => {
       throw missingPeer(error)
     })
     const http = given.http === true ? httpOf(given) : undefined
@@ -211,9 +210,4 @@ function onEnd(end: () => void): void {
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
   endWithNpm(end)
-}
-
-/** Asked of the package by its own name, because this file moves when it is built. */
-function version(): string {
-  return (createRequire(import.meta.url)('stuntdouble/package.json') as { version: string }).version
 }

@@ -1,6 +1,6 @@
+import { type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { recordedChanges } from '../../../../src/report/html.js'
 import { plainText } from '../../../../src/report/safe-text.js'
-import { type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { port } from '../config.js'
 import { serveRecording } from '../inspector/recording.js'
 import { ListenFailure } from '../listen-failure.js'
@@ -32,7 +32,7 @@ export const program: Program = {
     const taken = port(textOf(given, 'port', 'N')!)
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? 'Traffic' : file)
     const { view, given: recorded } = await readRecording(file)
-    const { inspectorPage } = await import('../../../inspector/src/page.js')
+    const { inspectorPage } = await import('@stuntdouble/inspector/page')
     const story = view.timeline({ limit: mostTold })
     const page = inspectorPage({
       trace: view.toTrace(),

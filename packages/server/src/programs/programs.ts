@@ -1,4 +1,4 @@
-import type { Program } from '../../../command-line/src/program.js'
+import type { Program } from '@stuntdouble/command-line'
 
 export const about = {
   name: 'stuntdouble',

@@ -1,5 +1,5 @@
+import { type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { toHtml } from '../../../../src/report/html.js'
-import { type Program, textOf, UsageError } from '../../../command-line/src/program.js'
 import { readRecording } from '../trace-file.js'
 
 export const program: Program = {

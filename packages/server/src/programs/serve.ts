@@ -1,5 +1,5 @@
+import { type Given, type Program, UsageError } from '@stuntdouble/command-line'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Given, type Program, UsageError } from '../../../command-line/src/program.js'
 import { secretVariable, serveArguments } from '../config.js'
 import type { RunningServer } from '../server.js'
 import { endWithNpm } from './parent.js'

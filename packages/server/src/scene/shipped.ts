@@ -1,12 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { ownFolder, UsageError } from '@stuntdouble/command-line'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
-import { UsageError } from '../../../command-line/src/program.js'
 
-/** The scenarios that come with the package. Asked of it by its own name, because this file moves when it is built. */
-const directory = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('stuntdouble/package.json')), 'scenarios')
+/** The scenarios that come with the package. */
+const directory = (): string => join(ownFolder(), 'scenarios')
 
 /** Their names, which stand for their files. */
 export function shippedScenarios(): readonly string[] {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { type FileSystem, writeWhole } from '@stuntdouble/command-line'
 import * as v from 'valibot'
 import { checkDump, type SandboxDump } from '../../../../src/sandbox/dump.js'
-import { type FileSystem, writeWhole } from '../../../command-line/src/whole-file.js'
 import { isTenantName } from '../tenant-name.js'
 
 /** Every tenant of a server by name. */

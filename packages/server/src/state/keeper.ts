@@ -1,6 +1,6 @@
+import type { FileSystem } from '@stuntdouble/command-line'
 import type { TrafficView } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { FileSystem } from '../../../command-line/src/whole-file.js'
 import { type ServerState, writeState } from './file.js'
 
 /** How long after the end of one write the next one may begin, in host milliseconds. */

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { programBundle } from '../../../../test/support/bundle.js'
 import { childOf } from './children.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
@@ -21,8 +22,7 @@ export async function builtProgram(): Promise<Program> {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
   copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   const path = join(place, 'cli.mjs')
-  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'packages/server/src/programs/cli.ts')], outfile: path })
+  await build({ ...programBundle, entryPoints: [join(root, 'packages/server/src/programs/cli.ts')], outfile: path })
   return { path, remove: () => rmSync(place, { recursive: true, force: true }) }
 }
 

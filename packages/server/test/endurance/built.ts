@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { programBundle } from '../../../../test/support/bundle.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
 
@@ -23,12 +24,8 @@ export async function built(): Promise<Built> {
     },
     outdir: place,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
+    ...programBundle,
     splitting: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'silent',
   })
   return {
     place,

@@ -1,0 +1,32 @@
+// Lua 5.1 with counted work: what the store runs scripts with.
+export { compile, load } from './compiler/chunk.js'
+export { deepestNode } from './compiler/compile.js'
+export { deepestDecoded } from './libraries/json-decode.js'
+export { deepestEncoded } from './libraries/json-encode.js'
+export { deepestValue } from './libraries/library-cmsgpack.js'
+export { initialRandom } from './libraries/library-math.js'
+export { maxNesting } from './libraries/pattern.js'
+export { createBareEnvironment, createEnvironment, createMachine, type Machine, protection } from './machine.js'
+export {
+  type Budget,
+  BudgetExhausted,
+  charge,
+  chargeParts,
+  exhausted,
+  hostErrorValue,
+  isStackOverflow,
+  LuaError,
+  longestString,
+  longJoin,
+  maxNested,
+  memoryForRun,
+  type RandomState,
+  roomForRun,
+  vm,
+} from './runtime/activation.js'
+export { library } from './runtime/library-arguments.js'
+export { numberText, parseNumber, preciseText, toInt64 } from './runtime/number-text.js'
+export { plainText } from './runtime/operations.js'
+export { type LuaFunction, LuaTable, type Result, typeName, type Value } from './runtime/value.js'
+export { cString, LuaSyntaxError } from './syntax/lexer.js'
+export { maxChain, maxLevels } from './syntax/parser.js'
