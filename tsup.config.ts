@@ -1,6 +1,7 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 import { buildInspector } from './packages/inspector/build.ts'
+import { workspaceEntries } from './test/support/bundle.ts'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
 export const entries: Record<string, string> = {
@@ -43,10 +44,17 @@ const threadEntries: Record<string, string> = {
   'campaign-worker': 'packages/explore/src/workers/worker.ts',
 }
 
+/** The types of our workspaces come along, as their code does: only installed packages are named. */
+const types = {
+  compilerOptions: {
+    paths: Object.fromEntries(Object.entries(workspaceEntries).map(([name, file]) => [name, [file]])),
+  },
+}
+
 const common: Options = {
   // In both formats: without it each CommonJS entry gets its own copy of the classes, and instanceof breaks.
   splitting: true,
-  dts: true,
+  dts: types,
   // Both formats are built side by side: what is old goes before either begins.
   clean: false,
   target: ['es2023', 'node22'],
@@ -94,7 +102,8 @@ export default defineConfig(async () => {
       ...common,
       format: 'esm',
       entry: existing({ ...entries, ...moduleEntries, ...declaredEntries, ...threadEntries }),
-      dts: { entry: existing({ ...entries, ...moduleEntries }) },
+      // Workspaces are ours: their types come along.
+      dts: { ...types, entry: existing({ ...entries, ...moduleEntries }) },
       esbuildPlugins: [extendEntries('js')],
     },
     // Jest cannot load modules from CommonJS: the dependencies that are modules only come along.

@@ -38,6 +38,14 @@ function reachedFrom(file: string, seen = new Map<string, string>()): string[] {
 
 const print = 'console.log(JSON.stringify(Object.keys(entry).filter((name) => name !== "default").sort()))'
 
+test('no published file names a workspace', () => {
+  const files = readdirSync(join(own, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.[cm]?[jt]s$/.test(file),
+  )
+  const named = files.filter((file) => /['"]@stuntdouble\//.test(readFileSync(join(own, 'dist', file), 'utf8')))
+  expect(named).toEqual([])
+})
+
 describe('each published entry', () => {
   test('is known', () => {
     expect(entries).toEqual(
