@@ -96,6 +96,7 @@ const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
 export default defineConfig(async () => {
   await buildInspector()
   rmSync('dist', { recursive: true, force: true })
+  cpSync('packages/server/scenarios', 'dist/scenarios', { recursive: true })
   cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
     {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { playScenario, scenarios } from '../../packages/explore/src/scenarios.js'
 import { readScenario } from '../../packages/server/src/scene/file.js'
 
-const directory = new URL('../../scenarios/', import.meta.url)
+const directory = new URL('../../packages/server/scenarios/', import.meta.url)
 
 describe('the ready-made outages', () => {
   test('there are ten of them, each with a file', () => {

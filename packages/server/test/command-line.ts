@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -15,7 +15,8 @@ process.once('exit', () => rmSync(place, { recursive: true, force: true }))
 // The program as users run it, without waiting for a whole build. It is built when the first file of a process imports
 // this one, because test files share a process and hooks of an imported file run for the first of them only.
 symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
-symlinkSync(join(root, 'scenarios'), join(place, 'scenarios'))
+mkdirSync(join(place, 'dist'))
+symlinkSync(join(root, 'packages/server/scenarios'), join(place, 'dist/scenarios'))
 copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
 await build({
   ...programBundle,

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import { ownFolder, UsageError } from '@stuntdouble/command-line'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 
-/** The scenarios that come with the package. */
-const directory = (): string => join(ownFolder(), 'scenarios')
+/** The scenarios that come with the package; the build copies them. */
+function directory(): string {
+  const source = join(ownFolder(), 'packages/server/scenarios')
+  return existsSync(source) ? source : join(ownFolder(), 'dist/scenarios')
+}
 
 /** Their names, which stand for their files. */
 export function shippedScenarios(): readonly string[] {

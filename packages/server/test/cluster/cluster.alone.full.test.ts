@@ -12,7 +12,7 @@ import { base, builtProgram, clusterSecret, type NodeProcess, type Program, refu
 
 const storeToken = 'a-store-token'
 const queueToken = 'a-queue-token'
-const scenario = new URL('../../../../scenarios/lost-acknowledgements.yaml', import.meta.url).pathname
+const scenario = new URL('../../scenarios/lost-acknowledgements.yaml', import.meta.url).pathname
 const words = ['--store-token', storeToken, '--queue-token', queueToken, '--cluster-lease', '1500']
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
 
