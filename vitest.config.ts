@@ -1,32 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-
-const source = (path: string): string => new URL(path, import.meta.url).pathname
+import { entries, moduleEntries, specifierOf } from './test/support/entries.ts'
 
 /** Tests and examples import the package by its own name; here that name means the sources. */
-export const alias = [
-  { find: /^stuntdouble$/, replacement: source('src/index.ts') },
-  { find: /^stuntdouble\/fetch$/, replacement: source('src/adapters/fetch.ts') },
-  { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
-  { find: /^stuntdouble\/msw\/fast$/, replacement: source('src/adapters/msw-fast.ts') },
-  { find: /^stuntdouble\/nock$/, replacement: source('src/adapters/nock.ts') },
-  { find: /^stuntdouble\/server$/, replacement: source('packages/server/src/server.ts') },
-  { find: /^stuntdouble\/client$/, replacement: source('src/client/connect.ts') },
-  { find: /^stuntdouble\/redis$/, replacement: source('packages/server/src/redis-port/in-process.ts') },
-  { find: /^stuntdouble\/engine$/, replacement: source('packages/server/src/engine/engine-sandbox.ts') },
-  { find: /^stuntdouble\/report$/, replacement: source('src/report/index.ts') },
-  { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
-  { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
-  { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
-  { find: /^stuntdouble\/vitest4\/extend$/, replacement: source('matchers/vitest4.ts') },
-  { find: /^stuntdouble\/scenarios$/, replacement: source('packages/explore/src/scenarios.ts') },
-  { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
-  { find: /^stuntdouble\/fast-check$/, replacement: source('packages/explore/src/fast-check.ts') },
-  { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
-  { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
-  { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
-  { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
-]
+export const alias = Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => ({
+  find: new RegExp(`^${specifierOf(name)}$`),
+  replacement: fileURLToPath(new URL(source, import.meta.url)),
+}))
 
 const root = ['test/**/', 'packages/*/test/**/', 'examples/**/']
 // Old versions of the runners are installed below `test/versions`, and some packages ship their own tests.

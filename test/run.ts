@@ -32,8 +32,7 @@ const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 const node = process.execPath
 /** TypeScript's native compiler takes a tenth of the time; the packages that build on the compiler's JavaScript need version 6. */
 const tsc = [node, join(root, 'node_modules/typescript-7/bin/tsc')]
-/** Declarations of all entries in two formats come near the memory that Node takes by default. */
-const tsup = [node, '--max-old-space-size=8192', join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent']
+const npm = (script: string): string[] => ['npm', 'run', '--silent', script]
 const reports = mkdtempSync(join(tmpdir(), 'stuntdouble-test-'))
 
 const needsChromium = (): string | undefined => (findChromium() ? undefined : noChromium)
@@ -45,7 +44,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     [
       check('types', 'type check', [...tsc, '-p', '.'], [...tsc, '-p', 'test']),
       check('lint', 'lint and format', [bin('biome'), 'check', '--error-on-warnings', '.']),
-      check('build', 'build without declarations', [...tsup, '--no-dts']),
+      check('build', 'build without declarations', [bin('tsup'), '--silent']),
     ],
     [vitest('unit', 'unit tests', '--project', 'quick*')],
     [
@@ -64,7 +63,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
   ],
   full: [
-    [check('declarations', 'build with declarations', tsup)],
+    [check('declarations', 'build with declarations', npm('build'))],
     [vitest('unit-full', 'more unit tests', '--project', 'full*')],
     [
       vitest('package', 'the packed package: entries, types, publint, attw, pages', '--project', 'package-full'),
@@ -82,7 +81,7 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
     ],
   ],
   nightly: [
-    [check('build', 'build with declarations', tsup)],
+    [check('build', 'build with declarations', npm('build'))],
     [vitest('unit-nightly', 'long unit tests', '--project', 'nightly*', '--testTimeout', '3600000')],
     [
       vitest(

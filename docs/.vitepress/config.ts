@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
+import { addressOf } from '../../test/support/address.ts'
 import { highlight } from './site/highlight.ts'
 import { apiSidebar, sidebar } from './site/navigation.ts'
 import { built, pages, root, work } from './site/places.ts'
@@ -11,7 +12,7 @@ const what =
   'Both services in your test process, on one clock that you move, with failures that you script, and with a story when a test fails.'
 
 /** Of the repository's page; empty while the owner has not decided on one. */
-const { repository } = JSON.parse(readFileSync(join(root, 'address.json'), 'utf8')) as { repository: string }
+const repository = addressOf(readFileSync(join(root, 'package.json'), 'utf8'))
 
 export default defineConfig({
   lang: 'en',

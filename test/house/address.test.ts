@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { addressFields, folders, refusal, withAddress } from '../support/address.js'
+import { addressFields, addressOf, folders, refusal, withAddress } from '../support/address.js'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const manifests = Object.fromEntries(
   folders.map((folder) => [folder, read(folder === '' ? 'package.json' : `${folder}/package.json`)]),
 )
-const { repository } = JSON.parse(read('address.json')) as { repository: string }
+const repository = addressOf(manifests['']!)
 const filled = 'https://forge.test/ada/double'
 
-test('each package.json says what address.json says', () => {
+test('each package.json says what `repository` of the first one says', () => {
   for (const folder of folders) expect(withAddress(manifests[folder]!, repository, folder)).toBe(manifests[folder])
 })
 
@@ -36,11 +36,16 @@ describe('while it is empty', () => {
   })
 
   test('publishing is refused with where to write it', () => {
-    expect(refusal('', manifests)).toMatch(/address\.json.*node test\/support\/address\.ts/)
+    expect(refusal('', manifests)).toMatch(/package\.json.*node test\/support\/address\.ts/)
   })
 })
 
 describe('once it is filled', () => {
+  test.each(['https://forge.test/ada/double', { type: 'git', url: 'git+https://forge.test/ada/double.git' }])(
+    'however it is written: %j',
+    (repository) => expect(addressOf(JSON.stringify({ repository }))).toBe(filled),
+  )
+
   const written = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, filled, folder)]))
 
   test('each package leads there, and to its own folder', () => {
@@ -62,7 +67,7 @@ describe('once it is filled', () => {
   test('publishing is refused until the fields are written, and then no more', () => {
     const without = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, '', folder)]))
     expect(refusal(filled, without)).toBe(
-      'package.json does not say what address.json says: run node test/support/address.ts.',
+      'package.json does not say what `repository` of package.json says: run node test/support/address.ts.',
     )
     expect(
       refusal(filled, { ...written, 'packages/create-stuntdouble': without['packages/create-stuntdouble']! }),
@@ -74,6 +79,6 @@ describe('once it is filled', () => {
 test.each(['forge.test/ada/double', 'git@forge.test:ada/double.git', `${filled}/`, `${filled}.git`, 'http://x', ' '])(
   '%j is no address of a page',
   (address) => {
-    expect(() => addressFields(address, '')).toThrow('without .git and without a slash at its end')
+    expect(() => addressFields(address, '')).toThrow('without a slash at its end')
   },
 )

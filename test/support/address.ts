@@ -1,5 +1,6 @@
-// `node test/support/address.ts`: writes where the repository lives, as address.json says it, into the package.json of each package.
-// Before something is published, `--check` refuses while address.json is empty or a package.json says something else.
+// `repository` of the root's package.json says where the repository lives. `node test/support/address.ts` writes what
+// follows from it into each published package.json. Before something is published, `--check` refuses while it is missing
+// or another package.json says something else.
 // Runs on Node's type stripping, so its syntax is erasable.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -18,7 +19,7 @@ export function addressFields(address: string, folder: string): Readonly<Record<
   if (address === '') return {}
   if (!/^https:\/\/[\w.-]+(?:\/[\w.-]+)+$/.test(address) || address.endsWith('.git'))
     throw new TypeError(
-      `The repository in address.json is the address of its page, such as https://forge.test/owner/name, without .git and without a slash at its end; it is ${JSON.stringify(address)}.`,
+      `The repository in package.json is the address of its page, such as https://forge.test/owner/name, without a slash at its end; it is ${JSON.stringify(address)}.`,
     )
   const directory = folder === '' ? {} : { directory: folder }
   return {
@@ -26,6 +27,13 @@ export function addressFields(address: string, folder: string): Readonly<Record<
     bugs: `${address}/issues`,
     repository: { type: 'git', url: `git+${address}.git`, ...directory },
   }
+}
+
+/** The address that the `repository` of a package.json leads to; empty while it has none. */
+export function addressOf(text: string): string {
+  const { repository } = JSON.parse(text) as { repository?: { url: string } | string }
+  const url = typeof repository === 'string' ? repository : (repository?.url ?? '')
+  return url.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
 /** The text of a package.json with these fields after its description, and with no others of their names. */
@@ -39,19 +47,22 @@ export function withAddress(text: string, address: string, folder: string): stri
 /** Why these texts cannot be published yet, with the next step; nothing when they can. */
 export function refusal(address: string, manifests: Readonly<Record<string, string>>): string | undefined {
   if (address === '')
-    return 'Nothing is published yet: write the address of the repository into address.json ("repository": "https://…"), then run node test/support/address.ts.'
+    return 'Nothing is published yet: write the address of the repository into package.json ("repository": "https://…"), then run node test/support/address.ts.'
   const stale = Object.entries(manifests).find(([folder, text]) => withAddress(text, address, folder) !== text)
   return (
     stale &&
-    `${stale[0]}/package.json does not say what address.json says: run node test/support/address.ts.`.replace(/^\//, '')
+    `${stale[0]}/package.json does not say what \`repository\` of package.json says: run node test/support/address.ts.`.replace(
+      /^\//,
+      '',
+    )
   )
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const root = new URL('../../', import.meta.url)
   const file = (folder: string): URL => new URL(`${folder === '' ? '' : `${folder}/`}package.json`, root)
-  const { repository } = JSON.parse(readFileSync(new URL('address.json', root), 'utf8')) as { repository: string }
   const manifests = Object.fromEntries(folders.map((folder) => [folder, readFileSync(file(folder), 'utf8')]))
+  const repository = addressOf(manifests['']!)
   if (process.argv.includes('--check')) {
     const told = refusal(repository, manifests)
     if (told !== undefined) {

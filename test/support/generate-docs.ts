@@ -12,15 +12,15 @@ import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
 import { differenceReference } from './difference-reference.js'
 import { documentedCommands } from './documented-commands.js'
+import { listedIn, read } from './entries.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { withLimitTable } from './limit-table.js'
 import { policyReference } from './policy-reference.js'
 import { withPromiseTable } from './promise-table.js'
 import { writeRecipes } from './recipe-pages.js'
-import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
+import { scenarioFiles, withTables } from './scenario-files.js'
 import { withStories } from './story-page.js'
-import { traceSchemaText } from './trace-schema.js'
 
 const words = process.argv.slice(2)
 if (words.includes('stories')) run('npx', 'vitest', 'run', 'examples/stories', '--update')
@@ -38,9 +38,7 @@ writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), poli
 writeFileSync(new URL('../../docs/reference/differences.md', import.meta.url), differenceReference())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
 writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())
-mkdirSync(new URL('../../schema/', import.meta.url), { recursive: true })
-writeFileSync(new URL('../../schema/trace.schema.json', import.meta.url), traceSchemaText())
-writeFileSync(new URL('../../schema/scenario.schema.json', import.meta.url), scenarioSchemaText())
+for (const [file, written] of listedIn) writeFileSync(new URL(`../../${file}`, import.meta.url), written(read(file)))
 for (const [file, text] of scenarioFiles())
   writeFileSync(new URL(`../../packages/server/scenarios/${file}`, import.meta.url), text)
 const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)

@@ -34,7 +34,7 @@ export function scenarioFiles(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(scenarios).map(([name, scenario]) => [
       `${name}.yaml`,
-      `# yaml-language-server: $schema=../schema/scenario.schema.json\n# Generated from packages/explore/src/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
+      `# yaml-language-server: $schema=../scenario.schema.json\n# Generated from packages/explore/src/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
     ]),
   )
 }

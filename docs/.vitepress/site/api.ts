@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Application, LogLevel } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
-import { entries, moduleEntries } from '../../../tsup.config.ts'
+import { entries, moduleEntries } from '../../../test/support/entries.ts'
 import { pages, root, work } from './places.ts'
 
 // The reference of the JavaScript API comes from the docstrings of what is published.

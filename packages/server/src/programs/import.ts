@@ -131,7 +131,7 @@ function formatOf(given: Given, out: string | undefined): 'yaml' | 'json' {
 function schemaLine(out: string | undefined): string {
   const schema = relative(
     dirname(out ?? 'scenario.yaml'),
-    join('node_modules', 'stuntdouble', 'schema', 'scenario.schema.json'),
+    join('node_modules', 'stuntdouble', 'dist', 'scenario.schema.json'),
   )
   return `# yaml-language-server: $schema=${schema.replaceAll('\\', '/')}`
 }

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+
+/** Each published entry and its source. `npm run docs` writes the list into package.json and test/tsconfig.json. */
+export const entries: Readonly<Record<string, string>> = {
+  index: 'src/index.ts',
+  fetch: 'src/adapters/fetch.ts',
+  msw: 'src/adapters/msw.ts',
+  'msw/fast': 'src/adapters/msw-fast.ts',
+  nock: 'src/adapters/nock.ts',
+  server: 'packages/server/src/server.ts',
+  client: 'src/client/connect.ts',
+  redis: 'packages/server/src/redis-port/in-process.ts',
+  engine: 'packages/server/src/engine/engine-sandbox.ts',
+  report: 'src/report/index.ts',
+  matchers: 'matchers/index.ts',
+  'fast-check': 'packages/explore/src/fast-check.ts',
+  scenarios: 'packages/explore/src/scenarios.ts',
+  jest: 'fixtures/jest.ts',
+  'jest/extend': 'matchers/jest.ts',
+  'playwright/extend': 'matchers/playwright.ts',
+}
+
+/** Without CommonJS: they need Vitest, Playwright's runner or @msw/data, which are modules only. */
+export const moduleEntries: Readonly<Record<string, string>> = {
+  vitest: 'fixtures/vitest.ts',
+  'vitest/extend': 'matchers/vitest.ts',
+  'vitest/reporter': 'fixtures/reporters/vitest.ts',
+  'vitest4/extend': 'matchers/vitest4.ts',
+  playwright: 'fixtures/playwright.ts',
+  'playwright/reporter': 'fixtures/reporters/playwright.ts',
+  collections: 'fixtures/collections.ts',
+}
+
+/** Built, but imported by no user: the command line, and what it runs in threads. */
+export const programs: Readonly<Record<string, string>> = {
+  cli: 'packages/server/src/programs/cli.ts',
+  'campaign-worker': 'packages/explore/src/workers/worker.ts',
+}
+
+/** How users import an entry: `stuntdouble/msw`. */
+export function specifierOf(entry: string): string {
+  return entry === 'index' ? 'stuntdouble' : `stuntdouble/${entry}`
+}
+
+const root = new URL('../..', import.meta.url)
+
+/** What `exports` of package.json has to be. */
+export function exportsOf(): Record<string, unknown> {
+  const rows: Record<string, unknown> = {}
+  for (const name of Object.keys({ ...entries, ...moduleEntries })) {
+    const file = (ending: string) => `./dist/${name}.${ending}`
+    const esm = { types: file('d.ts'), default: file('js') }
+    const subpath = name === 'index' ? '.' : `./${name}`
+    rows[subpath] = name in entries ? { import: esm, require: { types: file('d.cts'), default: file('cjs') } } : esm
+  }
+  for (const schema of ['scenario', 'trace']) rows[`./${schema}.schema.json`] = `./dist/${schema}.schema.json`
+  return { ...rows, './package.json': './package.json' }
+}
+
+/** package.json with it. */
+export function withExports(text: string): string {
+  return `${JSON.stringify({ ...JSON.parse(text), exports: exportsOf() }, null, 2)}\n`
+}
+
+/** test/tsconfig.json with `paths`: tests and examples import the package by its own name, which means the sources. */
+export function withPaths(text: string): string {
+  const config = JSON.parse(text)
+  config.compilerOptions.paths = Object.fromEntries(
+    Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => [specifierOf(name), [`../${source}`]]),
+  )
+  // As the formatter has lists of one.
+  return `${JSON.stringify(config, null, 2).replace(/\[\n\s+("[^"]+")\n\s+\]/g, '[$1]')}\n`
+}
+
+/** What the list is written into. */
+export const listedIn: readonly (readonly [file: string, written: (text: string) => string])[] = [
+  ['package.json', withExports],
+  ['test/tsconfig.json', withPaths],
+]
+
+/** A file of the repository, by its path. */
+export function read(file: string): string {
+  return readFileSync(new URL(file, root), 'utf8')
+}
