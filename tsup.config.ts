@@ -12,6 +12,8 @@ const common: Options = {
   platform: 'neutral',
   external: [/^node:/],
   removeNodeProtocol: false,
+  // Names stay as they are, for stacks. It makes the package an eighth smaller.
+  minifyWhitespace: true,
   // tsup turns split chunks into CommonJS with sucrase, which rewrites every `??` and `?.` into a call. With tree
   // shaking on, rollup does it instead and leaves the syntax alone. It also drops imports of chunks that nothing is taken
   // from: only what extends `expect` has side effects.

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { describe, expect, inject, test } from 'vitest'
 
 const consumer = inject('consumer')
@@ -44,6 +45,33 @@ test('no published file names a workspace', () => {
   )
   const named = files.filter((file) => /['"]@stuntdouble\//.test(readFileSync(join(own, 'dist', file), 'utf8')))
   expect(named).toEqual([])
+})
+
+test('no published file imports a chunk only to run it', () => {
+  const files = readdirSync(join(own, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.c?js$/.test(file),
+  )
+  const bare = files.flatMap(
+    (file) => readFileSync(join(own, 'dist', file), 'utf8').match(/^(?:import|require\() ?['"]\.\.?\/chunk-.*/gm) ?? [],
+  )
+  expect([files.length > 50, bare]).toEqual([true, []])
+})
+
+test('a consumer who bundles with esbuild gets no warning', async () => {
+  const imports = entries.filter((entry) => !/msw|nock|fast-check/.test(entry))
+  const { warnings } = await build({
+    stdin: {
+      contents: imports.map((entry, at) => `export * as entry${at} from '${entry}'`).join('\n'),
+      resolveDir: consumer,
+    },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+    external: ['@playwright/test', 'vitest', 'jest', '@jest/globals', '@modelcontextprotocol/server', '@redis/client'],
+  })
+  expect(warnings.map(({ text }) => text)).toEqual([])
 })
 
 describe('each published entry', () => {
@@ -109,12 +137,12 @@ describe('a class has one identity', () => {
     const homes = new Map<string, string[]>()
     for (const file of files) {
       const code = readFileSync(join(own, 'dist', file), 'utf8')
-      for (const [, name] of code.matchAll(/^(?:var|let|const) (\w+) = class\b|^class (\w+)/gm)) {
+      for (const [, name] of code.matchAll(/\b(?:var|let|const) (\w{3,})=class\b/g)) {
         if (name !== undefined) homes.set(name, [...(homes.get(name) ?? []), file])
       }
     }
     expect(homes.has('VirtualClock')).toBe(true)
-    // esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
+    // Shorter names are in the text of the inspector's page. esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
     const copied = [...homes].filter(([, places]) => new Set(places).size > 1)
     expect(copied).toEqual([])
   })

@@ -68,7 +68,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
 
   let compared = 0
   test.each(groups)('%s', async (group) => {
-    const { steps } = (await import(`../../store/${group}.steps.ts`)) as { steps: readonly Section[] }
+    const { steps } = (await import(`../../../../test/store/${group}.steps.ts`)) as { steps: readonly Section[] }
     const recording = readRecording(group)
     const differences: string[] = []
     for (const section of steps) {
