@@ -17,7 +17,7 @@ export interface Case {
  * `'each adapter'`: the outcome depends on the adapter.
  * `'without echoes'`: adapters that lead to the echo world prove the same there, the others run the case.
  */
-export type Repeat = 'each adapter' | 'without echoes'
+type Repeat = 'each adapter' | 'without echoes'
 
 /** The three APIs as a client of one adapter calls them. */
 export class Client {

@@ -1,5 +1,5 @@
 /** What a request needs of the adapter that carries it. */
-export const needs = {
+const needs = {
   plain: 'requests and responses',
   bytes: 'bodies of any bytes',
   large: 'bodies of megabytes',
@@ -35,7 +35,6 @@ export const unsupported = {
   'stuntdouble serve': {},
   'a server that adopts a sandbox': {},
 } as const satisfies Readonly<Record<string, Partial<Record<Need, string>>>>
-export type AdapterName = keyof typeof unsupported
 
 /** docs/adapters/index.md. */
 export function transportTable(): string {

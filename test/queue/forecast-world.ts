@@ -110,7 +110,7 @@ export function worldOf(script: readonly ScriptedAnswer[], policy: Partial<Polic
   return sandbox
 }
 
-export function answerFrom(sandbox: Sandbox, script: readonly ScriptedAnswer[]): void {
+function answerFrom(sandbox: Sandbox, script: readonly ScriptedAnswer[]): void {
   let calls = 0
   sandbox.destinations.answer('*', async (_delivery, task) => {
     const { status, seconds, retryAfter } = script[calls++ % script.length]!

@@ -3,7 +3,7 @@ import { type Play, playScenario, type Scenario } from '../../packages/explore/s
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 /** The code under test: registers its handlers, and may publish through the sandbox. */
-export type Code = (sandbox: Sandbox) => void | Promise<void>
+type Code = (sandbox: Sandbox) => void | Promise<void>
 
 export interface Story {
   readonly scenario: Scenario

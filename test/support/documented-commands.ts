@@ -8,7 +8,7 @@ const file = new URL('../../docs/protocol/commands.json', import.meta.url)
 const name = v.pipe(v.string(), v.regex(/^[A-Z]+(?:[._-][A-Z_-]+)*(?:\.\*)?(?: [A-Z-]+)?$/))
 
 /** What docs/protocol/commands.json has to look like. */
-export const commandList: v.GenericSchema<readonly DocumentedCommand[]> = v.array(
+const commandList: v.GenericSchema<readonly DocumentedCommand[]> = v.array(
   v.strictObject({
     name,
     status: v.picklist(['documented', 'later', 'redis']),

@@ -45,7 +45,7 @@ export function specifierOf(entry: string): string {
 const root = new URL('../..', import.meta.url)
 
 /** What `exports` of package.json has to be. */
-export function exportsOf(): Record<string, unknown> {
+function exportsOf(): Record<string, unknown> {
   const rows: Record<string, unknown> = {}
   for (const name of Object.keys({ ...entries, ...moduleEntries })) {
     const file = (ending: string) => `./dist/${name}.${ending}`
@@ -58,12 +58,12 @@ export function exportsOf(): Record<string, unknown> {
 }
 
 /** package.json with it. */
-export function withExports(text: string): string {
+function withExports(text: string): string {
   return `${JSON.stringify({ ...JSON.parse(text), exports: exportsOf() }, null, 2)}\n`
 }
 
 /** test/tsconfig.json with `paths`: tests and examples import the package by its own name, which means the sources. */
-export function withPaths(text: string): string {
+function withPaths(text: string): string {
   const config = JSON.parse(text)
   config.compilerOptions.paths = Object.fromEntries(
     Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => [specifierOf(name), [`../${source}`]]),

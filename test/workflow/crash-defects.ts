@@ -17,7 +17,7 @@ type Route = (context: WorkflowContext<{ id: string }>) => Promise<unknown>
 export const url = 'https://shop.test/api/order'
 export const payments = 'https://pay.test/charges'
 /** Tells the event that it is asked for. */
-export const bank = 'https://bank.test/ask'
+const bank = 'https://bank.test/ask'
 export const mails = 'https://mail.test/send'
 
 /** An app with one workflow, served by the SDK as it is. Everything within is as new in every process. */

@@ -4,19 +4,9 @@ import fc from 'fast-check'
 // Workflows as data, so that a test can change them as a deploy would.
 
 /** One step, by what it does. */
-export type Kind =
-  | 'run'
-  | 'undefined'
-  | 'sleep'
-  | 'until'
-  | 'call'
-  | 'wait'
-  | 'timeout'
-  | 'webhook'
-  | 'notify'
-  | 'invoke'
+type Kind = 'run' | 'undefined' | 'sleep' | 'until' | 'call' | 'wait' | 'timeout' | 'webhook' | 'notify' | 'invoke'
 
-export interface PlannedStep {
+interface PlannedStep {
   readonly kind: Kind
   readonly name: string
   /** What a `run` returns. */

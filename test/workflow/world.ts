@@ -42,7 +42,7 @@ export interface EndpointCall {
   answer(): Promise<Response>
 }
 
-export interface Step {
+interface Step {
   readonly stepId?: number
   readonly stepName?: string
   readonly targetStep?: number

@@ -14,7 +14,7 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
-export const nodeFiles: FileSystem = { open, rename, unlink }
+const nodeFiles: FileSystem = { open, rename, unlink }
 
 /**
  * Writes a file so that it is always whole: to `FILE.new`, flushed, then renamed. A machine that stops in between

@@ -15,7 +15,7 @@ export interface Ask {
   readonly token?: TokenUse
 }
 
-export type TokenUse = 'standard' | 'read-only' | 'wrong' | 'none' | 'in the query'
+type TokenUse = 'standard' | 'read-only' | 'wrong' | 'none' | 'in the query'
 
 export interface Answered {
   readonly status: number

@@ -16,10 +16,10 @@ export interface Asked {
 }
 
 /** What a planted difference does with an answer; without a result it stays as it is. */
-export type Plant = (asked: Asked, answer: Passing) => Partial<Passing> | undefined | void
+type Plant = (asked: Asked, answer: Passing) => Partial<Passing> | undefined | void
 
 /** What a planted difference makes of a request. */
-export type Rewrite = (
+type Rewrite = (
   asked: Asked,
 ) => { readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | undefined
 

@@ -14,11 +14,11 @@ export const defaultPort = 4010
 /** Other users of a machine see the words of a command, but not its environment. */
 export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
-export const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
+const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
 /** The address of a tenant's control API, for commands that move time or read faults. */
 export const controlVariable = 'STUNTDOUBLE_CONTROL'
 /** An address with a password in it. */
-export const clusterVariable = 'STUNTDOUBLE_CLUSTER'
+const clusterVariable = 'STUNTDOUBLE_CLUSTER'
 
 type Name =
   | 'host'

@@ -85,7 +85,7 @@ export function refusedOrder(heap: HeapWatch, call: Call, path: string): Answer 
 /** Orders whose answers are as large as what is kept. */
 const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
-export function unavailable(heap: HeapWatch): Answer {
+function unavailable(heap: HeapWatch): Answer {
   return json({ error: heap.sentence }, 503, [['retry-after', '1']])
 }
 

@@ -2,7 +2,7 @@ import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import { type RunningServer, startServer } from '../src/server.js'
 
-export const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
+const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
 export const shop = 'https://shop.test/orders'
 
 let server: RunningServer | undefined

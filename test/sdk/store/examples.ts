@@ -1,7 +1,7 @@
 import type { Redis } from '@upstash/redis'
 import { expect } from 'vitest'
 
-export interface World {
+interface World {
   readonly redis: Redis
   /** Milliseconds of virtual time. */
   advance(ms: number): Promise<unknown>

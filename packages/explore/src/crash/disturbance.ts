@@ -3,7 +3,7 @@ import { counted } from '../../../../src/kernel/counted.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-call`. */
-export const disturbanceKinds = [
+const disturbanceKinds = [
   'before-route',
   'between-effects',
   'lost-call',

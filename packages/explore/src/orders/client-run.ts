@@ -57,7 +57,7 @@ export class Unplayable extends TypeError {
 }
 
 /** Requests of all clients in one order. */
-export const mostSteps = 400
+const mostSteps = 400
 const budget = 20_000
 /** Same requests with same replies in a row after which others are let through first: it may wait for them. */
 const spins = 3

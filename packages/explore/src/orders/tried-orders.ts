@@ -205,7 +205,7 @@ function simplicity({ order }: OrderRun): number {
 }
 
 /** In how many orders several can go that have so many turns. */
-export function ordersOf(turns: readonly number[]): number {
+function ordersOf(turns: readonly number[]): number {
   let count = 1
   let place = 0
   for (const each of turns) for (let turn = 1; turn <= each; turn++) count = (count * ++place) / turn

@@ -6,7 +6,7 @@ import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signin
 /** Correct signatures that every app has to accept: by the key, and by how the body is written. */
 export const rightSignatures = ['current', 'next', 'indented', 'tabs', 'spaced', 'escaped'] as const
 export const otherSpellings: readonly VerificationCase[] = rightSignatures.slice(2)
-export type RightSignature = (typeof rightSignatures)[number]
+type RightSignature = (typeof rightSignatures)[number]
 
 /** One thing that an app is asked: by the name of a flaw, of a key, or of a way to write the body. */
 export type VerificationCase = RightSignature | 'unsigned' | SignatureFlaw

@@ -19,7 +19,7 @@ import { programBundle } from '../../../../test/support/bundle.js'
 
 const root = new URL('../../../..', import.meta.url).pathname
 export const place: string = mkdtempSync(join(tmpdir(), 'stuntdouble-campaigns-'))
-export const program: string = join(place, 'dist/cli.js')
+const program: string = join(place, 'dist/cli.js')
 
 beforeAll(async () => {
   mkdirSync(join(place, 'node_modules/.bin'), { recursive: true })

@@ -11,7 +11,7 @@ const leastLane = 20
 
 const heights = lanes.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 2 * lanePadding))
 /** Where each lane begins, in pixels from the top of the picture. */
-export const laneTops: readonly number[] = heights.map((_, lane) =>
+const laneTops: readonly number[] = heights.map((_, lane) =>
   heights.slice(0, lane).reduce((sum, height) => sum + height, labelHeight),
 )
 export const laneHeights: readonly number[] = heights

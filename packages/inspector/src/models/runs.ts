@@ -4,8 +4,8 @@ import type { Point } from './store.js'
 
 // Runs of workflows as the log tells them, at any instant.
 
-export type RunState = 'started' | 'success' | 'failed' | 'canceled'
-export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
+type RunState = 'started' | 'success' | 'failed' | 'canceled'
+type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 
 export interface StepAt {
   readonly id: number

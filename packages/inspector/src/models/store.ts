@@ -179,7 +179,7 @@ function deadlineOf(key: DumpedKey): number {
 }
 
 /** A key as it is at a time: without fields that have expired; `undefined` when it is gone. */
-export function presentAt(key: DumpedKey, now: number): DumpedKey | undefined {
+function presentAt(key: DumpedKey, now: number): DumpedKey | undefined {
   if (key.expiresAt !== undefined && key.expiresAt <= now) return undefined
   if (key.type !== 'hash' || !key.fields.some((field) => isOver(field, now))) return key
   const fields = key.fields.filter((field) => !isOver(field, now))

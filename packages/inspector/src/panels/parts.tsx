@@ -117,7 +117,7 @@ export function Failure({ of }: { readonly of: { readonly failure: string | unde
   )
 }
 
-export interface Tab {
+interface Tab {
   readonly name: string
   readonly count?: number
   readonly content: () => ComponentChildren

@@ -13,7 +13,7 @@ interface TextEditorProps {
 const longest = 200_000
 
 /** The editor with colours; its chunk is asked for once. */
-export function loadEditor(): Promise<typeof import('./code-editor.js')> {
+function loadEditor(): Promise<typeof import('./code-editor.js')> {
   return import('./code-editor.js')
 }
 

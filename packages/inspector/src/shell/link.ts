@@ -2,7 +2,7 @@ import { effect } from '@preact/signals'
 import type { PageState } from '../page-state.js'
 
 /** What of the selection a link carries: in the fragment, which no server gets to see. */
-export function fragmentOf({ view, filter }: PageState): string {
+function fragmentOf({ view, filter }: PageState): string {
   const parameters = new URLSearchParams()
   const put = (name: string, value: string | number | undefined): void => {
     if (value !== undefined && value !== '') parameters.set(name, String(value))

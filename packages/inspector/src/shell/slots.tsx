@@ -19,7 +19,7 @@ export interface Slot {
 }
 
 /** In the order of the keys 1 to 9. */
-export const slots: readonly Slot[] = [
+const slots: readonly Slot[] = [
   { name: 'Entry', content: (page) => <EntryPanel page={page} /> },
   { name: 'Store', content: ({ view }) => <StorePanel view={view} /> },
   { name: 'Queue', content: ({ view }) => <QueuePanel view={view} /> },

@@ -7,8 +7,8 @@ import { type RunningServer, startServer } from '../../../server/src/server.js'
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
 
 /** A text that would run, if a page took it for markup. */
-export const hostile = '<img src=x onerror=alert(1)>'
-export const orders = 'https://shop.test/orders'
+const hostile = '<img src=x onerror=alert(1)>'
+const orders = 'https://shop.test/orders'
 
 export async function shopServer(): Promise<RunningServer> {
   const server = await startServer({ port: 0, clock: 'manual', report: () => {} })

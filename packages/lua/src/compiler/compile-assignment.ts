@@ -161,7 +161,7 @@ export function store(table: Value, key: Value, value: Value, operation: Operati
 }
 
 /** Evaluates the left side of `=` and returns the assignment itself. */
-export function reference(
+function reference(
   compiler: Compiler,
   target: Variable,
   { targets, line }: Statement & { kind: 'assign' },

@@ -85,7 +85,7 @@ function error(...args: Value[]): Result {
   throw hostErrorValue(value)
 }
 
-export function tostring(...args: Value[]): Result {
+function tostring(...args: Value[]): Result {
   const value = checkAny(args, 0)
   const handler = metamethod(value, '__tostring')
   if (handler === undefined || typeof value === 'string') return plainText(value)
@@ -93,7 +93,7 @@ export function tostring(...args: Value[]): Result {
 }
 
 /** Calls what may be a table with `__call`. */
-export function callAny(target: Value, args: Arguments): Result {
+function callAny(target: Value, args: Arguments): Result {
   if (typeof target === 'function') return call(target, ...args)
   const handler = metamethod(target, '__call')
   // `callValue` words the error.

@@ -8,7 +8,7 @@ import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
 
 /** The value that stands for JSON's null. */
-export const jsonNull: Userdata = new Userdata('cjson.null')
+const jsonNull: Userdata = new Userdata('cjson.null')
 
 export function initialJsonSettings(): JsonSettings {
   return {

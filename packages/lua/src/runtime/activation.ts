@@ -103,7 +103,7 @@ export class BudgetExhausted {
 }
 
 /** Calls that come from a library function, not from Lua code. */
-export const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
+const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
 /** A call in tail position that was put off, because the calls before it have piled up. */
 export class TailCall extends Array<Value> {

@@ -152,7 +152,7 @@ export function toNumber(value: Value): number | undefined {
   return parseNumber(value)
 }
 
-export function compute(event: ArithmeticEvent, left: number, right: number): number {
+function compute(event: ArithmeticEvent, left: number, right: number): number {
   switch (event) {
     case '__add':
       return left + right

@@ -32,11 +32,11 @@ export type Block = readonly Statement[]
 
 export type Operator = '+' | '-' | '*' | '/' | '%' | '^' | '==' | '~=' | '<' | '<=' | '>' | '>='
 
-export interface LocalNode {
+interface LocalNode {
   readonly kind: 'local'
   readonly local: Local
 }
-export interface UpvalueNode {
+interface UpvalueNode {
   readonly kind: 'upvalue'
   readonly index: number
   readonly name: string

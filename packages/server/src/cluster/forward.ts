@@ -15,7 +15,7 @@ import type { Node } from './tenure.js'
 export const nodeHeader = 'stuntdouble-node'
 
 /** What a node says about a request that was handed on to it. */
-export type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
+type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
 
 /** The node was not there, or does not own the tenant: nothing has happened. */
 export class NotTaken extends Error {}

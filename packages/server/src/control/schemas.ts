@@ -26,7 +26,7 @@ export const time: v.GenericSchema<number | string> = v.union([
 ])
 
 /** A span before now: `-5m`. */
-export const spanBack: v.GenericSchema<string> = v.pipe(
+const spanBack: v.GenericSchema<string> = v.pipe(
   v.string(),
   v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
 )

@@ -16,7 +16,7 @@ import {
 export type Told = Reply | ReplyError | readonly Told[]
 
 /** What came is not the protocol: nothing can be read behind it. */
-export class NotAnEngine extends Error {}
+class NotAnEngine extends Error {}
 
 interface Open {
   readonly items: Told[]

@@ -1,7 +1,7 @@
 import type { Project, Runner } from './project.js'
 
 /** A file that is written where it is not there yet. */
-export interface NewFile {
+interface NewFile {
   /** Relative, with slashes. */
   readonly path: string
   readonly text: string

@@ -10,7 +10,7 @@ import { listener, refuse } from '../listener.js'
 import { isSameText } from '../same-text.js'
 import { longestMessage } from './stdin-lines.js'
 
-export const mcpPath = '/mcp'
+const mcpPath = '/mcp'
 
 export interface HttpOptions {
   readonly port: number

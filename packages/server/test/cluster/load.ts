@@ -49,7 +49,7 @@ export const commands = (tenant: string, words: readonly unknown[], path = ''): 
   body: JSON.stringify(words),
 })
 
-export const publishing = (tenant: string, to: string, body: string, headers: Record<string, string> = {}): Asked => ({
+const publishing = (tenant: string, to: string, body: string, headers: Record<string, string> = {}): Asked => ({
   method: 'POST',
   path: `/${tenant}/queue/v2/publish/${to}`,
   headers: { ...queue, 'upstash-retries': '3', 'upstash-retry-delay': '500', ...headers },
@@ -134,7 +134,7 @@ export class Worker {
   }
 }
 
-export function bookOf(books: Map<string, Book>, key: string): Book {
+function bookOf(books: Map<string, Book>, key: string): Book {
   let book = books.get(key)
   if (book === undefined) {
     book = new Book()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 
 /** One delivery that arrived. */
-export interface Arrival {
+interface Arrival {
   readonly body: string
   readonly message: string
   readonly retried: number

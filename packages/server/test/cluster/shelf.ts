@@ -2,7 +2,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from 'stuntdouble'
 import { type Kept, KeptWorld } from '../../src/cluster/kept-world.js'
 
 /** What is kept of a world, as the engine would have it. */
-export class Shelf {
+class Shelf {
   snapshot: Uint8Array | undefined
   records: Uint8Array[] = []
 

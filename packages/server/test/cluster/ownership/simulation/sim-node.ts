@@ -5,7 +5,7 @@ import { ListWorld, type Stand } from './list-world.js'
 import type { SimEngine } from './sim-engine.js'
 import type { SimProcess } from './sim-process.js'
 
-export const lease = 1_500
+const lease = 1_500
 
 export interface Operation {
   readonly tenant: string
