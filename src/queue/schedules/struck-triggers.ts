@@ -26,7 +26,7 @@ export function struckTrigger(
   const down = (faults.down?.queue ?? 0) - clock.now()
   if (down > 0) return { times: 1, wait: down, apart: 0 }
   if (faults.armed['schedule.fire'] === undefined) return undefined
-  const strikes = faults.ask('schedule.fire', new TriggerFacts(schedule))
+  const strikes = faults.ask('schedule.fire', triggerFacts(schedule))
   return strikes && struck(strikes, schedule)
 }
 
@@ -48,39 +48,16 @@ function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
   return plan
 }
 
-class TriggerFacts implements FaultFacts {
-  readonly api = 'queue'
-  readonly #schedule: Schedule
-
-  constructor(schedule: Schedule) {
-    this.#schedule = schedule
-  }
-
-  get scheduleId(): string {
-    return this.#schedule.id
-  }
-
-  get url(): string | undefined {
-    return this.#schedule.draft.target.url
-  }
-
-  get urlGroup(): string | undefined {
-    return this.#schedule.draft.target.group
-  }
-
-  get queue(): string | undefined {
-    return this.#schedule.draft.settings.queue
-  }
-
-  get labels(): readonly string[] | undefined {
-    return this.#schedule.draft.settings.labels
-  }
-
-  get flowControlKey(): string | undefined {
-    return this.#schedule.draft.settings.flowControl?.key
-  }
-
-  get region(): string {
-    return this.#schedule.draft.region
+function triggerFacts({ id, draft }: Schedule): FaultFacts {
+  const { target, settings, region } = draft
+  return {
+    api: 'queue',
+    scheduleId: id,
+    url: target.url,
+    urlGroup: target.group,
+    queue: settings.queue,
+    labels: settings.labels,
+    flowControlKey: settings.flowControl?.key,
+    region,
   }
 }
