@@ -31,19 +31,22 @@ export function struckTrigger(
 }
 
 function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
-  const plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
+  let plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
   for (const strike of strikes) {
     const { fault, phase } = strike
     const record = strike.log(schedule.trail, schedule.destination)
-    const moment: TriggerMoment = Object.assign(plan, {
+    const moment: TriggerMoment = {
+      ...plan,
       phase,
       scheduleId: schedule.id,
-      draw: (below: number) => strike.draw(below),
-      tell: (effect: string) => {
+      draw: (below) => strike.draw(below),
+      tell: (effect) => {
         record.effect = effect
       },
-    })
+    }
     actionAt('schedule.fire', fault)(fault, moment)
+    const { times, wait, apart } = moment
+    plan = { times, wait, apart }
   }
   return plan
 }
