@@ -100,6 +100,7 @@ test('runners and interception libraries are optional peers, and nothing install
     '@valibot/to-json-schema',
     'citty',
     'croner',
+    'eventsource-parser',
     'rou3',
     'tinypool',
     'valibot',
