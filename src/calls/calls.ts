@@ -11,6 +11,7 @@ import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CallAnswer, Traffic } from '../kernel/traffic.js'
+import { sentTo } from '../protocol/call.js'
 import { soon } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -358,7 +359,7 @@ export class Calls {
     const finish = (answer: Answer): Answer => {
       const { status, headers, body } = answer
       end({ status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined })
-      return call.method === 'HEAD' ? { ...answer, body: null } : answer
+      return sentTo(call, answer)
     }
     const fail = (error: unknown): never => {
       if (error instanceof ConnectionBroken || error instanceof WorldOver) end(noAnswer(error.message))
