@@ -202,7 +202,7 @@ export class Calls {
     return this.#routes.all.map(({ text }) => text)
   }
 
-  /** A sentence for each call that went elsewhere although its host is registered. */
+  /** A sentence for each call that went elsewhere although its host is registered, and for each that a server refused. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
@@ -238,6 +238,12 @@ export class Calls {
     const attempt = this.#attempt()
     const near = this.wrongWith(method, url)
     return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
+  }
+
+  /** For servers, from which no call goes elsewhere: one was refused with this sentence. @internal */
+  refuse(method: string, url: string, sentence: string): void {
+    if (this.#unhandled.size < mostSentences) this.#unhandled.set(`${method} ${url}`, sentence)
+    if (this.#missed.size < mostSentences) this.#missed.add(sentence)
   }
 
   /** For fixtures: from now on it is known who makes a call, although nothing is registered. @internal */
