@@ -11,6 +11,7 @@ import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CallAnswer, Traffic } from '../kernel/traffic.js'
+import { sentTo } from '../protocol/call.js'
 import { soon } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -201,7 +202,7 @@ export class Calls {
     return this.#routes.all.map(({ text }) => text)
   }
 
-  /** A sentence for each call that went elsewhere although its host is registered. */
+  /** A sentence for each call that went elsewhere although its host is registered, and for each that a server refused. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
@@ -237,6 +238,12 @@ export class Calls {
     const attempt = this.#attempt()
     const near = this.wrongWith(method, url)
     return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
+  }
+
+  /** For servers, from which no call goes elsewhere: one was refused with this sentence. @internal */
+  refuse(method: string, url: string, sentence: string): void {
+    if (this.#unhandled.size < mostSentences) this.#unhandled.set(`${method} ${url}`, sentence)
+    if (this.#missed.size < mostSentences) this.#missed.add(sentence)
   }
 
   /** For fixtures: from now on it is known who makes a call, although nothing is registered. @internal */
@@ -358,7 +365,7 @@ export class Calls {
     const finish = (answer: Answer): Answer => {
       const { status, headers, body } = answer
       end({ status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined })
-      return call.method === 'HEAD' ? { ...answer, body: null } : answer
+      return sentTo(call, answer)
     }
     const fail = (error: unknown): never => {
       if (error instanceof ConnectionBroken || error instanceof WorldOver) end(noAnswer(error.message))

@@ -26,7 +26,7 @@ export interface Scene {
 /** Rejects with ConnectionBroken where no answer arrives. */
 export async function meetRules(scene: Scene): Promise<Answer> {
   const { faults, call } = scene
-  const strikes = faults.armed['app.call'] === undefined ? undefined : faults.ask('app.call', new CallFacts(call))
+  const strikes = faults.armed['app.call'] === undefined ? undefined : faults.ask('app.call', callFacts(call))
   return playRules(strikes ?? [], 0, scene)
 }
 
@@ -88,22 +88,6 @@ function worded(fault: WordedFault, now: number): Answer {
 }
 
 /** What rules may ask about a call. */
-class CallFacts implements FaultFacts {
-  readonly #call: ForeignCall
-
-  constructor(call: ForeignCall) {
-    this.#call = call
-  }
-
-  get url(): string {
-    return this.#call.url
-  }
-
-  get method(): string {
-    return this.#call.method
-  }
-
-  header(name: string): string | undefined {
-    return this.#call.header(name)
-  }
+function callFacts(call: ForeignCall): FaultFacts {
+  return { url: call.url, method: call.method, headers: call.sent }
 }

@@ -64,7 +64,7 @@ export class RemoteCalls {
     await this.#wire.send('DELETE', `/calls${query}`)
   }
 
-  /** A sentence for each call to a host that is registered, to a path or with a method that is not. */
+  /** A sentence for each call that the server refused, because nothing is registered for it. */
   get unhandled(): Promise<readonly string[]> {
     return this.#facts().then(({ unhandled }) => unhandled)
   }

@@ -1,11 +1,11 @@
 import { detachable } from '../kernel/detachable.js'
+import { serverEvents } from '../kernel/server-events.js'
 import type { Entry, EntryOf, EntryType } from '../kernel/traffic.js'
 import type { Har, HarOptions } from '../report/har.js'
 import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
 import type { DiagramOptions, Mark, TrafficView } from '../report/traffic-view.js'
-import { eventsOf } from './events.js'
 import type { ControlWire } from './wire.js'
 
 /** Which entries a reader follows. */
@@ -97,9 +97,11 @@ export class RemoteTraffic {
   async *follow({ types, after = this.#after, signal, onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
-    for await (const { name, data } of eventsOf(answer)) {
-      if (name === 'message') yield entryOf(JSON.parse(data) as TraceEntry)
-      else if (name === 'renewed') onRenewal?.((JSON.parse(data) as { by: 'reset' | 'load' }).by)
+    for await (const events of serverEvents(answer.body)) {
+      for (const { name, data } of events) {
+        if (name === 'message') yield entryOf(JSON.parse(data) as TraceEntry)
+        else if (name === 'renewed') onRenewal?.((JSON.parse(data) as { by: 'reset' | 'load' }).by)
+      }
     }
   }
 }

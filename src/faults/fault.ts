@@ -1,5 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { FamilyFault, FamilyStep } from './families.js'
 import type { FaultPoint } from './points.js'
 
@@ -77,7 +78,7 @@ export interface FaultRule {
 
 // ---- how services ask -------------------------------------------------------------------------------------------
 
-/** What a service knows about a moment at which a fault may strike; costly facts are read only when a rule asks. */
+/** What a service knows about a moment at which a fault may strike; rules read it with `factOf`. */
 export interface FaultFacts {
   readonly api?: 'store' | 'queue' | 'stats' | undefined
   readonly endpoint?: string | undefined
@@ -106,7 +107,9 @@ export interface FaultFacts {
   readonly step?: string | undefined
   readonly stepType?: string | undefined
   readonly runId?: string | undefined
-  header?(name: string): string | undefined
+  readonly headers?: HeaderList | undefined
+  /** Facts that are costly to find, such as those in a body. Called only when a rule reads a fact that is missing above. */
+  readonly more?: (() => FaultFacts) | undefined
 }
 
 /** A rule that strikes now. */

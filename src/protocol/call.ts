@@ -172,6 +172,11 @@ export function empty(status = 200, headers: HeaderList = []): Answer {
   return { status, headers, body: null }
 }
 
+/** The answer as it is sent: one to HEAD has no body. */
+export function sentTo({ method }: Pick<Call, 'method'>, answer: Answer): Answer {
+  return method === 'HEAD' ? { ...answer, body: null } : answer
+}
+
 /** A protocol error of the queue and the statistics API: thrown anywhere below an endpoint, answered in one place. */
 export class HttpError extends Error {
   constructor(

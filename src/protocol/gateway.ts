@@ -9,7 +9,7 @@ import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location, QueueRegion } from './address.js'
-import { json, RoutedCall, storeTokenQuery, tokenOf } from './call.js'
+import { json, RoutedCall, sentTo, storeTokenQuery, tokenOf } from './call.js'
 import { Hearing } from './hearing.js'
 import { type Route, routesOf } from './routes.js'
 import type { Answer, Call, Exchange, Service } from './service.js'
@@ -80,16 +80,15 @@ export function createGateway(options: GatewayOptions): Exchange {
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
     const routed = new RoutedCall(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: Answer): Answer => {
-      const { status, body } = given
       const { vocabulary, note } = routed.speech
-      const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
+      const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, vocabulary) })
       if (entry !== undefined) {
         if (note !== undefined) entry.note ??= note
         entry.answer = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
       letOutsideContinue(clock)
-      return call.method === 'HEAD' ? { ...sent, body: null } : sent
+      return sent
     }
     const fail = (error: unknown): Answer => {
       if (error instanceof WorldOver) return finish(json({ error: error.message }, 503))

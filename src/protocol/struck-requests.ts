@@ -5,7 +5,7 @@ import type { FaultPoint, RequestPoint } from '../faults/points.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json, type RoutedCall } from './call.js'
-import { RequestFacts } from './request-facts.js'
+import { requestFacts } from './request-facts.js'
 import type { Answer, Service } from './service.js'
 
 // What faults do to one request: those of rules, in the order in which they struck.
@@ -48,11 +48,11 @@ export function struckBy(
   const opens = armed['stream.open'] !== undefined && call.endpoint?.opensStream === true
   const narrow = call.endpoint?.point
   if (narrow !== undefined && armed[narrow] !== undefined) {
-    const strikes = faults.askAt([narrow, point], new RequestFacts(call, service))
+    const strikes = faults.askAt([narrow, point], requestFacts(call, service))
     return strikes && { service, strikes, faults }
   }
   if (armed[point] === undefined && !opens) return undefined
-  const facts = new RequestFacts(call, service)
+  const facts = requestFacts(call, service)
   const asked = (at: FaultPoint): readonly Strike[] => faults.ask(at, facts) ?? []
   const first = asked(point)
   const strikes = opens && first.at(-1)?.answers !== true ? [...first, ...asked('stream.open')] : first

@@ -1,4 +1,5 @@
 import { counted } from '../kernel/counted.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic.js'
 import type { Wording } from './describe.js'
@@ -25,10 +26,19 @@ export interface TimelineOptions {
 }
 
 const deepest = 8
+const optionNames: Readonly<Record<keyof TimelineOptions, true>> = {
+  bodies: true,
+  ids: true,
+  keyspace: true,
+  limit: true,
+  redact: true,
+  around: true,
+}
 
 /**
  * Entries as a numbered text in virtual time. What another entry caused is indented below it, and what a handler did
  * below its delivery; every wait has its reason and its end. The same entries give the same bytes.
+ * @throws TypeError for an option that there is none of, with the nearest one
  * @example
  * 2030-01-01
  *   #1  09:00:00.000        POST https://queue.test/v2/publish/https://shop.test/orders → 201
@@ -43,6 +53,7 @@ export function timeline(
   redaction: Redaction = options.redact === undefined ? standardRedaction : new Redaction(options),
   known: Known = {},
 ): string {
+  checkOptionNames('timeline()', options, Object.keys(optionNames))
   const { choice } = known
   const entries = choice ? all : all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
   if (entries.length === 0) return '(no traffic)'

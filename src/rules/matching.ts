@@ -2,9 +2,15 @@ import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 import { AddressPattern, wildcard } from '../kernel/address-pattern.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { globMatcher } from '../kernel/glob.js'
+import { headerOf } from '../kernel/http.js'
 
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean
+
+/** One fact of a moment, also one that is costly to find. */
+export function factOf<F extends Exclude<keyof FaultFacts, 'more'>>(facts: FaultFacts, name: F): FaultFacts[F] {
+  return facts[name] ?? facts.more?.()[name]
+}
 
 /** One test for each given field; a field without a matching fact does not match. */
 export function predicatesOf(
@@ -24,7 +30,10 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
       return urlTest(wanted)
     case 'workflow': {
       const pattern = new AddressPattern(wanted)
-      return ({ workflow }) => workflow !== undefined && pattern.matches(workflow)
+      return (facts) => {
+        const workflow = factOf(facts, 'workflow')
+        return workflow !== undefined && pattern.matches(workflow)
+      }
     }
     case 'endpoint': {
       const fits = wildcard(wanted)
@@ -36,14 +45,14 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
     }
     case 'command': {
       const name = String(wanted).toUpperCase()
-      return ({ commands }) => commands?.includes(name) === true
+      return (facts) => factOf(facts, 'commands')?.includes(name) === true
     }
     case 'key': {
       const fits = globMatcher(utf8(wanted))
-      return ({ keys }) => keys?.some((key: Bytes) => fits(key)) === true
+      return (facts) => factOf(facts, 'keys')?.some((key: Bytes) => fits(key)) === true
     }
     case 'label':
-      return ({ labels }) => labels?.includes(wanted) === true
+      return (facts) => factOf(facts, 'labels')?.includes(wanted) === true
     case 'header':
       return headerTest(wanted)
     case 'attempt':
@@ -51,21 +60,24 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
     case 'tenant':
       return () => tenant === wanted
     default:
-      return (facts) => facts[field] === wanted
+      return (facts) => factOf(facts, field) === wanted
   }
 }
 
 function urlTest(wanted: string): Predicate {
   const pattern = new AddressPattern(wanted)
-  return ({ url, destination }) =>
-    (url !== undefined && pattern.matches(url)) || (destination !== undefined && pattern.matches(destination))
+  return (facts) => {
+    if (facts.url !== undefined && pattern.matches(facts.url)) return true
+    const destination = factOf(facts, 'destination')
+    return destination !== undefined && pattern.matches(destination)
+  }
 }
 
 function headerTest(wanted: Readonly<Record<string, string>>): Predicate {
   const tests = Object.entries(wanted).map(([name, value]) => [name.toLowerCase(), wildcard(value)] as const)
-  return (facts) =>
+  return ({ headers = [] }) =>
     tests.every(([name, fits]) => {
-      const given = facts.header?.(name)
+      const given = headerOf(headers, name)
       return given !== undefined && fits(given)
     })
 }

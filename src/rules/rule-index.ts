@@ -1,6 +1,7 @@
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 import { normalUrl, withoutCase, withoutQuery } from '../kernel/address-pattern.js'
 import { utf8 } from '../kernel/bytes.js'
+import { factOf } from './matching.js'
 
 /** A rule that can be found by what it matches. */
 export interface Indexed {
@@ -16,18 +17,18 @@ interface Dimension {
   readonly prefix?: true
 }
 
-const urlsOf = ({ url, destination }: FaultFacts): readonly (string | undefined)[] => [url, destination]
+const urlsOf = (facts: FaultFacts): readonly (string | undefined)[] => [facts.url, factOf(facts, 'destination')]
 
 /** Dimensions that tell rules apart, the most selective first. */
 const dimensions: readonly Dimension[] = [
-  { wanted: ({ messageId }) => messageId, given: ({ messageId }) => [messageId] },
+  { wanted: ({ messageId }) => messageId, given: (facts) => [factOf(facts, 'messageId')] },
   {
     wanted: ({ url }) => (url === undefined || url.includes('*') ? undefined : normalUrl(url)),
     given: (facts) => urlsOf(facts).flatMap(withAndWithoutQuery),
   },
   {
     wanted: ({ key }) => (key === undefined || isPattern.test(key) ? undefined : utf8(key)),
-    given: ({ keys }) => keys ?? [],
+    given: (facts) => factOf(facts, 'keys') ?? [],
   },
   {
     prefix: true,
@@ -37,11 +38,11 @@ const dimensions: readonly Dimension[] = [
   {
     prefix: true,
     wanted: ({ key }) => (key === undefined ? undefined : utf8(key.split(isPattern, 1)[0]!) || undefined),
-    given: ({ keys }) => keys ?? [],
+    given: (facts) => factOf(facts, 'keys') ?? [],
   },
-  { wanted: ({ command }) => command?.toUpperCase(), given: ({ commands }) => commands ?? [] },
-  { wanted: ({ queue }) => queue, given: ({ queue }) => [queue] },
-  { wanted: ({ label }) => label, given: ({ labels }) => labels ?? [] },
+  { wanted: ({ command }) => command?.toUpperCase(), given: (facts) => factOf(facts, 'commands') ?? [] },
+  { wanted: ({ queue }) => queue, given: (facts) => [factOf(facts, 'queue')] },
+  { wanted: ({ label }) => label, given: (facts) => factOf(facts, 'labels') ?? [] },
   {
     wanted: ({ endpoint }) => (endpoint?.includes('*') === false ? endpoint : undefined),
     given: ({ endpoint }) => [endpoint],

@@ -7,7 +7,7 @@ import type { Access, User } from './access/access.js'
 import { clientSubcommands, connectionBound } from './access/categories.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import { Waiting } from './blocking/waiting.js'
-import type { Command, CommandContext } from './command/command.js'
+import { type Command, type CommandContext, checkArity, hasArity } from './command/command.js'
 import {
   denied,
   notAvailable,
@@ -287,7 +287,7 @@ export class Store {
 
   /** The command exists, has its arity and is allowed. Throws `ReplyError`. */
   check(argv: readonly Bytes[], user: User = this.access.standardUser, command: Command = this.lookup(argv)): Command {
-    if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
+    checkArity(command, argv)
     this.permit(command, argv, user)
     return command
   }
@@ -360,7 +360,7 @@ export class Store {
 
   /** As in redis, nobody sees commands of wrong length and those that manage the server. */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {
-    if (argv.length < command.minWords || argv.length > command.maxWords || command.flags.includes('admin')) return
+    if (!hasArity(command, argv) || command.flags.includes('admin')) return
     this.pubsub.show(argv, this.options.clock.now(), origin)
   }
 

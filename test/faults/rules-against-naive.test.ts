@@ -39,7 +39,7 @@ const fits: { [F in keyof FaultMatch]-?: (wanted: NonNullable<FaultMatch[F]>, fa
   label: (wanted, { labels }) => labels?.includes(wanted) ?? false,
   header: (wanted, facts) =>
     Object.entries(wanted).every(([name, value]) => {
-      const given = facts.header?.(name.toLowerCase())
+      const given = facts.headers?.find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
       return given !== undefined && wild(value).test(given)
     }),
   attempt: (wanted, { attempt = 0 }) =>
@@ -146,10 +146,7 @@ function someRule(random: Random, name: string): FaultRule {
 
 function someFacts(random: Random): FaultFacts {
   const maybe = <T>(make: () => T): T | undefined => (random.chance(2, 3) ? make() : undefined)
-  const headers: Record<string, string | undefined> = {
-    'x-a': maybe(() => one(random, words)),
-    'x-b': maybe(() => one(random, words)),
-  }
+  const headers = ['X-A', 'x-b'].flatMap((name) => maybe(() => [[name, one(random, words)] as const]) ?? [])
   return {
     api: one(random, ['store', 'queue', 'stats'] as const),
     endpoint: maybe(() => one(random, ['/v2/a', '/v2/b', '/ab'])),
@@ -171,7 +168,7 @@ function someFacts(random: Random): FaultFacts {
     step: maybe(() => one(random, words)),
     stepType: maybe(() => one(random, words)),
     runId: maybe(() => one(random, words)),
-    header: (name) => headers[name],
+    headers,
   }
 }
 

@@ -104,6 +104,7 @@ test('runners and interception libraries are optional peers, and nothing install
     '@valibot/to-json-schema',
     'citty',
     'croner',
+    'eventsource-parser',
     'rou3',
     'tinypool',
     'valibot',

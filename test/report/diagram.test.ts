@@ -171,6 +171,9 @@ test('the view offers both, filters and finds itself', () => {
   const traffic = orderStory()
   const view = new TrafficView(traffic, { seed: 7 })
   expect(view.timeline({ limit: 1 })).toContain('#7')
+  expect(() => view.timeline({ limt: 1 } as object)).toThrow(
+    'timeline() has no option "limt". Did you mean "limit"? The options are bodies, ids, keyspace, limit, redact, around.',
+  )
   expect(view.diagram()).toBe(textDiagram(traffic.entries))
   expect(view.diagram({ format: 'mermaid' })).toBe(mermaidDiagram(traffic.entries))
   expect(view.filter((entry) => entry.type === 'attempt')).toHaveLength(3)

@@ -3,8 +3,8 @@ import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
 import { deliveryOf, type Endpoint, endpointAnswer, endpointUrl } from './endpoint.js'
-import { EventLines } from './event-lines.js'
 import { neutralHeaders, spoken, spokenName } from './spoken.js'
+import { StreamEvents } from './stream-events.js'
 
 /** A fresh double, in this process, whose time begins now and moves when a case waits. */
 export class DoubleSide implements Side {
@@ -61,7 +61,7 @@ export class DoubleSide implements Side {
   async open(ask: Ask): Promise<OpenStream> {
     const abort = new AbortController()
     const response = await this.#fetch(ask, abort.signal)
-    return new EventLines(response, neutralHeaders(response.headers, this.vocabulary), abort)
+    return new StreamEvents(response, neutralHeaders(response.headers, this.vocabulary), abort)
   }
 
   #fetch(ask: Ask, signal?: AbortSignal): Promise<Response> {

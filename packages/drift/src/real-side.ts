@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bytes, fromArray, text, toArray } from '../../../src/kernel/bytes.js'
 import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
 import { type Endpoint, endpointUrl } from './endpoint.js'
-import { EventLines } from './event-lines.js'
 import { ownWords, refusal } from './harmless.js'
 import { ownIds, queueRefusal } from './harmless-queue.js'
 import { type Address, neutralHeaders, spoken, spokenName } from './spoken.js'
+import { StreamEvents } from './stream-events.js'
 
 /** Milliseconds for one request. */
 const longestRequest = 30_000
@@ -210,7 +210,7 @@ export class RealSide implements Side {
     const abort = new AbortController()
     const stream = await this.#fetch(
       ask,
-      async (response) => new EventLines(response, this.#headers(ask, response), abort),
+      async (response) => new StreamEvents(response, this.#headers(ask, response), abort),
     )
     this.connection.signal.addEventListener('abort', () => stream.close(), { once: true })
     return stream

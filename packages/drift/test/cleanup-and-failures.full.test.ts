@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
 import { type RunningServer, startServer } from '../../server/src/server.js'
 import { storeContract } from '../src/contract/store.js'
-import { EventLines } from '../src/event-lines.js'
 import { refusalOf } from '../src/harmless.js'
 import { ownIds, queueRefusal } from '../src/harmless-queue.js'
 import { RealConnection } from '../src/real-side.js'
+import { StreamEvents } from '../src/stream-events.js'
 import { comparedWith, connectionTo } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
 
@@ -121,7 +121,7 @@ describe('when something goes wrong', () => {
         stream.enqueue(new TextEncoder().encode(': nothing\n'))
       },
     })
-    const stream = new EventLines(new Response(comments), {}, new AbortController())
+    const stream = new StreamEvents(new Response(comments), {}, new AbortController())
     expect(await stream.next()).toBeUndefined()
     stream.close()
   })

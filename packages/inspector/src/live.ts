@@ -1,7 +1,7 @@
+import { type ServerEvent, serverEvents } from '../../../src/kernel/server-events.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
 import type { StoredChange } from '../../../src/store/history/stored-change.js'
 import { Refusal } from './refusal.js'
-import { type ServerEvent, serverEvents } from './server-events.js'
 import type { Control, Listener, Source, WorldFacts } from './source.js'
 import type { TakeToken } from './token.js'
 
@@ -146,7 +146,7 @@ class Following {
     const after = Math.min(this.#lastSeq, ...[...this.#open].map((seq) => seq - 1))
     const path = `/${encodeURIComponent(this.#control.tenant)}/traffic/stream?after=${after}`
     const answer = await this.#control.open(path, { signal: this.#abort.signal })
-    for await (const events of serverEvents(answer.body!)) this.#take(events)
+    for await (const events of serverEvents(answer.body)) this.#take(events)
     throw new Error('The stream ended.')
   }
 

@@ -353,7 +353,7 @@ export class Tenants {
     )
   }
 
-  /** Answers for a foreign host what the tenant has registered, and never asks the host itself. */
+  /** Answers for a foreign host what the tenant has registered, and never asks the host itself: it notes what it refuses. */
   #standIn(call: Call, { name, url }: ForeignAddress): Answer | Promise<Answer> {
     const calls = this.#sandboxes.get(name)?.calls
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
@@ -361,6 +361,7 @@ export class Tenants {
     const error =
       known ??
       `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
+    calls?.refuse(call.method, url, error)
     return json({ error }, 502)
   }
 

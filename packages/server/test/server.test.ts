@@ -223,6 +223,13 @@ describe('the control API', () => {
     expect([path.status, path.body.error]).toEqual([404, expect.stringContaining('POST /clock/advance')])
     const method = await control('/main/clock/advance', undefined, 'GET')
     expect([method.status, method.body.error]).toEqual([405, '/clock/advance takes POST, not GET.'])
+    const parameter = await control('/main/traffic/timeline?limt=3')
+    expect([parameter.status, parameter.body.error]).toEqual([
+      400,
+      'GET /traffic/timeline: unknown query parameter "limt". Did you mean "limit"? It takes limit, after, around, ids.',
+    ])
+    const none = await control('/main/reset?hard=true', {})
+    expect([none.status, none.body.error]).toEqual([400, 'POST /reset: unknown query parameter "hard". It takes none.'])
   })
 })
 

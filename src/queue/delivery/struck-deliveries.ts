@@ -3,7 +3,7 @@ import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecor
 import type { DueMoment, OnDelivery, Phase } from '../../faults/moments.js'
 import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { headerOf } from '../../kernel/http.js'
+import { once } from '../../kernel/once.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
 import type { Message, RetryWait } from '../message/message.js'
@@ -78,8 +78,8 @@ export class DeliveryFaults {
     const point = pointOf(message)
     const narrow = narrowPointOf(message)
     if (narrow !== undefined && armed[narrow] !== undefined)
-      return this.source.askAt([narrow, point], new DeliveryFacts(message)) ?? noStrikes
-    return armed[point] === undefined ? undefined : (this.source.ask(point, new DeliveryFacts(message)) ?? noStrikes)
+      return this.source.askAt([narrow, point], deliveryFacts(message)) ?? noStrikes
+    return armed[point] === undefined ? undefined : (this.source.ask(point, deliveryFacts(message)) ?? noStrikes)
   }
 
   #hold(message: Message, strikes: readonly Strike[], now: number): boolean {
@@ -192,80 +192,29 @@ function narrowPointOf({ part, kind }: Message): DeliveryPoint | undefined {
   return part.isCall ? 'workflow.call' : 'workflow.step'
 }
 
-/** What rules may ask about a delivery. */
-class DeliveryFacts implements FaultFacts {
-  readonly #message: Message
-  readonly api = 'queue'
-
-  constructor(message: Message) {
-    this.#message = message
+/** What rules may ask about a delivery; its step may have to be read from the body. */
+function deliveryFacts(message: Message): FaultFacts {
+  const { origin, settings, part } = message
+  return {
+    api: 'queue',
+    url: message.url,
+    method: message.method,
+    urlGroup: origin.urlGroup,
+    endpointName: origin.endpointName,
+    queue: settings.queue,
+    labels: settings.labels,
+    attempt: message.retried + 1,
+    messageId: message.id,
+    flowControlKey: settings.flowControl?.key,
+    scheduleId: origin.scheduleId,
+    region: origin.region,
+    workflow: part?.runUrl,
+    runId: part?.runId,
+    headers: message.headers,
+    more: part && once(() => stepFacts(part.step(message))),
   }
+}
 
-  get url(): string {
-    return this.#message.url
-  }
-
-  get method(): string {
-    return this.#message.method
-  }
-
-  get urlGroup(): string | undefined {
-    return this.#message.origin.urlGroup
-  }
-
-  get endpointName(): string | undefined {
-    return this.#message.origin.endpointName
-  }
-
-  get queue(): string | undefined {
-    return this.#message.settings.queue
-  }
-
-  get labels(): readonly string[] | undefined {
-    return this.#message.settings.labels
-  }
-
-  get attempt(): number {
-    return this.#message.retried + 1
-  }
-
-  get messageId(): string {
-    return this.#message.id
-  }
-
-  get flowControlKey(): string | undefined {
-    return this.#message.settings.flowControl?.key
-  }
-
-  get scheduleId(): string | undefined {
-    return this.#message.origin.scheduleId
-  }
-
-  get region(): string {
-    return this.#message.origin.region
-  }
-
-  get workflow(): string | undefined {
-    return this.#message.part?.runUrl
-  }
-
-  get runId(): string | undefined {
-    return this.#message.part?.runId
-  }
-
-  get step(): string | undefined {
-    return this.#step?.stepName
-  }
-
-  get stepType(): string | undefined {
-    return this.#step?.stepType
-  }
-
-  get #step(): { readonly stepName: string; readonly stepType: string } | undefined {
-    return this.#message.part?.step(this.#message)
-  }
-
-  header(name: string): string | undefined {
-    return headerOf(this.#message.headers, name)
-  }
+function stepFacts(step: { readonly stepName: string; readonly stepType: string } | undefined): FaultFacts {
+  return { step: step?.stepName, stepType: step?.stepType }
 }

@@ -26,61 +26,41 @@ export function struckTrigger(
   const down = (faults.down?.queue ?? 0) - clock.now()
   if (down > 0) return { times: 1, wait: down, apart: 0 }
   if (faults.armed['schedule.fire'] === undefined) return undefined
-  const strikes = faults.ask('schedule.fire', new TriggerFacts(schedule))
+  const strikes = faults.ask('schedule.fire', triggerFacts(schedule))
   return strikes && struck(strikes, schedule)
 }
 
 function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
-  const plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
+  let plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
   for (const strike of strikes) {
     const { fault, phase } = strike
     const record = strike.log(schedule.trail, schedule.destination)
-    const moment: TriggerMoment = Object.assign(plan, {
+    const moment: TriggerMoment = {
+      ...plan,
       phase,
       scheduleId: schedule.id,
-      draw: (below: number) => strike.draw(below),
-      tell: (effect: string) => {
+      draw: (below) => strike.draw(below),
+      tell: (effect) => {
         record.effect = effect
       },
-    })
+    }
     actionAt('schedule.fire', fault)(fault, moment)
+    const { times, wait, apart } = moment
+    plan = { times, wait, apart }
   }
   return plan
 }
 
-class TriggerFacts implements FaultFacts {
-  readonly api = 'queue'
-  readonly #schedule: Schedule
-
-  constructor(schedule: Schedule) {
-    this.#schedule = schedule
-  }
-
-  get scheduleId(): string {
-    return this.#schedule.id
-  }
-
-  get url(): string | undefined {
-    return this.#schedule.draft.target.url
-  }
-
-  get urlGroup(): string | undefined {
-    return this.#schedule.draft.target.group
-  }
-
-  get queue(): string | undefined {
-    return this.#schedule.draft.settings.queue
-  }
-
-  get labels(): readonly string[] | undefined {
-    return this.#schedule.draft.settings.labels
-  }
-
-  get flowControlKey(): string | undefined {
-    return this.#schedule.draft.settings.flowControl?.key
-  }
-
-  get region(): string {
-    return this.#schedule.draft.region
+function triggerFacts({ id, draft }: Schedule): FaultFacts {
+  const { target, settings, region } = draft
+  return {
+    api: 'queue',
+    scheduleId: id,
+    url: target.url,
+    urlGroup: target.group,
+    queue: settings.queue,
+    labels: settings.labels,
+    flowControlKey: settings.flowControl?.key,
+    region,
   }
 }

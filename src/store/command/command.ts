@@ -95,6 +95,16 @@ export interface Command {
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
 }
 
+/** Whether a command takes as many words. */
+export function hasArity({ minWords, maxWords }: Command, argv: readonly Bytes[]): boolean {
+  return argv.length >= minWords && argv.length <= maxWords
+}
+
+/** Throws `ReplyError` for a wrong number of words. */
+export function checkArity(command: Command, argv: readonly Bytes[]): void {
+  if (!hasArity(command, argv)) throw wrongArity(command.name)
+}
+
 /**
  * Declares one command: the one place for its name, arguments, categories and body.
  * @example command('STRLEN', { flags: ['read', 'fast'], args: [key], run: ({ db }, key) => db.string(key)?.length ?? 0 })
@@ -164,7 +174,7 @@ class DeclaredCommand implements Command {
   }
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
-    if (argv.length < this.minWords || argv.length > this.maxWords) throw wrongArity(this.name)
+    checkArity(this, argv)
     // A word adds one member at most.
     context.db.expectMembers(this.#adds ? argv.length : 0)
     return this.#call(this.#run, context, argv)

@@ -3,14 +3,13 @@ import { unitsPerItem } from '../../kernel/work.js'
 import type { Description, User } from '../access/access.js'
 import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
-import { type Command, type CommandFlag, command } from '../command/command.js'
+import { type Command, type CommandFlag, checkArity, command } from '../command/command.js'
 import {
   deniedText,
   notFound,
   replyError,
   subcommandSyntax,
   unknownCategory,
-  wrongArity,
   wrongPassword,
 } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
@@ -180,7 +179,7 @@ function deniedIn(argv: readonly Bytes[], user: User, store: Store): string | un
   if (bound !== undefined) return boundDenial(bound, argv.slice(1), user, store)
   const command = store.blockingCommands.find(argv) ?? store.commands.find(argv)
   if (command === undefined) throw notFound('Command', name)
-  if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
+  checkArity(command, argv)
   const denial = user.denial(command, command.namesIn(argv), store.work)
   return denial && deniedText(command.name, denial)
 }

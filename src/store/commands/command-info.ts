@@ -3,7 +3,7 @@ import { globMatcher } from '../../kernel/glob.js'
 import { unitsPerItem, type Work } from '../../kernel/work.js'
 import { categoriesOf, isCategory } from '../access/categories.js'
 import { bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
-import { type Command, type CommandContext, type CommandFlag, command } from '../command/command.js'
+import { type Command, type CommandContext, type CommandFlag, command, hasArity } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { Store } from '../store.js'
@@ -237,7 +237,7 @@ function keysIn(argv: readonly Bytes[], { store }: CommandContext): KeyNames {
   const command = findIn(store, argv)
   if (command === undefined) throw replyError('invalidCommand')
   if (!/\b(?:key|source)\b/.test(command.usage)) throw replyError('noKeyArguments')
-  if (argv.length < command.minWords || argv.length > command.maxWords) throw replyError('invalidArgumentCount')
+  if (!hasArity(command, argv)) throw replyError('invalidArgumentCount')
   const { keys } = command.namesIn(argv)
   // Scripts and functions need not have keys.
   if (keys.length === 0 && !command.flags.includes('scripting')) throw replyError('invalidArguments')

@@ -1,5 +1,5 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
+import type { FaultSource, Strike } from '../../faults/fault.js'
 import type { RequestMoment, StruckAnswer, WordedFault } from '../../faults/moments.js'
 import type { RequestPoint } from '../../faults/points.js'
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
@@ -34,7 +34,7 @@ export function struckBy(
   const { armed } = faults
   const opens = armed['stream.open'] !== undefined && streams.has(argv[0]!.toUpperCase())
   if (armed['store.request'] === undefined && !opens) return undefined
-  const facts: FaultFacts = new CommandFacts(argv, session.origin, front.store)
+  const facts = new CommandFacts(argv, session.origin, front.store)
   const first = armed['store.request'] === undefined ? [] : (faults.ask('store.request', facts) ?? [])
   const isOver = first.at(-1)?.answers === true
   const strikes = opens && !isOver ? [...first, ...(faults.ask('stream.open', facts) ?? [])] : first

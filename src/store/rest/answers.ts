@@ -185,7 +185,7 @@ function errorItem(error: ReplyError): Bytes {
 }
 
 export function errorAnswer(error: ReplyError, status: number, call: ServiceCall): Answer {
-  return jsonText(call.method === 'HEAD' ? latin1('') : errorItem(error), status, corsHeaders(call))
+  return jsonText(errorItem(error), status, corsHeaders(call))
 }
 
 /** The last pair that was made: while nothing is written, one answer's is the next one's, and the log keeps it once. */

@@ -235,11 +235,11 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
   return dressed(answer, call, front.store)
 }
 
-/** An answer with the headers that all of them have; HEAD without a body. */
+/** An answer with the headers that all of them have. */
 export function dressed({ status, headers, body }: Answer, call: StoreCall, store: Store): Answer {
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
-  return { status, headers: all, body: call.method === 'HEAD' ? null : body }
+  return { status, headers: all, body }
 }
 
 /** Nothing in the request told that it would search, as the name of a function does not. */

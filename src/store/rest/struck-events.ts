@@ -20,7 +20,7 @@ export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: O
     outlet.pass(message)
     return
   }
-  const strikes = front.faults?.ask('stream.event', new EventFacts(message, call)) ?? []
+  const strikes = front.faults?.ask('stream.event', eventFacts(message, call)) ?? []
   const sent = { line: message.line, wait: 0, copies: 1, breaks: false }
   for (const strike of strikes) {
     const { fault, phase } = strike
@@ -58,25 +58,11 @@ function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
   return confirmations.has(kind)
 }
 
-class EventFacts implements FaultFacts {
-  readonly api = 'store'
-  readonly #message: PubSubMessage
-  readonly #call: Origin
-
-  constructor(message: PubSubMessage, call: Origin) {
-    this.#message = message
-    this.#call = call
-  }
-
-  get endpoint(): string | undefined {
-    return this.#call.path
-  }
-
-  get keys(): readonly Bytes[] {
-    return [channelOf(this.#message)]
-  }
-
-  header(name: string): string | undefined {
-    return this.#call.header?.(name)
+function eventFacts(message: PubSubMessage, call: Origin): FaultFacts {
+  return {
+    api: 'store',
+    endpoint: call.path,
+    keys: [channelOf(message)],
+    headers: call.headers,
   }
 }

@@ -14,7 +14,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
-import type { Command } from '../command/command.js'
+import { type Command, hasArity } from '../command/command.js'
 import { type Reply, ReplyError, WorkExceeded } from '../command/reply.js'
 import type { Store } from '../store.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
@@ -141,7 +141,7 @@ function isBlocking(name: string): boolean {
 
 /** Why a command may not run in this script. */
 function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): string | undefined {
-  if (argv.length < command.minWords || argv.length > command.maxWords) return inScript.wrongArity
+  if (!hasArity(command, argv)) return inScript.wrongArity
   if (!command.inScripts) return inScript.notAllowed
   if (run.isReadOnly && command.writes) return inScript.readOnly
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)

@@ -1,6 +1,7 @@
 import { catalog } from '../../../../src/faults/catalog.js'
 import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
 import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type PlayOptions, playScenario } from '../../../../src/scenarios/play.js'
@@ -73,8 +74,9 @@ function fitting(points: readonly FaultPoint[], faults: readonly Fault[]): Omit<
 const isDelivery = (point: FaultPoint): boolean => (deliveryPoints as readonly FaultPoint[]).includes(point)
 
 function momentText(point: FaultPoint, facts: FaultFacts, nth: number): string {
-  const { argv, attempt, step, url, method, scheduleId, urlGroup, queue, keys = [] } = facts
-  const ofStep = step === undefined || !point.startsWith('workflow.') ? '' : `, step ${JSON.stringify(step)}`
+  const { argv, attempt, url, method, scheduleId, urlGroup, queue, keys = [] } = facts
+  const step = point.startsWith('workflow.') ? factOf(facts, 'step') : undefined
+  const ofStep = step === undefined ? '' : `, step ${JSON.stringify(step)}`
   if (isDelivery(point))
     return `${point === 'workflow.call' ? 'call' : 'delivery'} ${nth}: attempt ${attempt} to ${url}${ofStep}`
   if (argv !== undefined) return `command ${nth}: ${argv.slice(0, 3).join(' ')}`

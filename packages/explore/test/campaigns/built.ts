@@ -32,6 +32,7 @@ beforeAll(async () => {
     'yaml',
     'rou3',
     'croner',
+    'eventsource-parser',
     '@noble',
     '@valibot',
     '@upstash',

@@ -73,7 +73,7 @@ export const callOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/calls',
-    summary: 'Calls to registered hosts that nobody answered for, as sentences, and steps of scripts that no call met.',
+    summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
     run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
   },
 ]

@@ -89,6 +89,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const tenant = decodeURIComponent(name)
     if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
     const { order, params } = found(call.method, `/${rest.join('/')}`)
+    checkQuery(order, query)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call, tenant)
     const adopt = (sandbox: Sandbox, as: string | undefined): string => tenants.adoptFork(sandbox, tenant, as)
@@ -180,6 +181,17 @@ function jsonBody(body: Bytes): unknown {
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
   throw new HttpError(400, 'The body of a control request must be a JSON object.')
+}
+
+function checkQuery({ method, path, query = {} }: Order, given: URLSearchParams): void {
+  const known = Object.keys(query)
+  const unknown = [...given.keys()].find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const takes = known.length === 0 ? 'It takes none.' : `It takes ${known.join(', ')}.`
+  throw new HttpError(
+    400,
+    `${method} ${path}: unknown query parameter ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} ${takes}`,
+  )
 }
 
 function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {

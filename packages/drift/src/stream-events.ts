@@ -1,18 +1,19 @@
+import { eventReader } from '../../../src/kernel/server-events.js'
 import type { Answered, OpenStream } from './case.js'
 
-/** Longest wait for one line, milliseconds of the host. */
+/** Longest wait for one event, milliseconds of the host. */
 const patience = 10_000
-/** Longest life of a stream: of others on the same server there may be lines without an end. */
+/** Longest life of a stream: of others on the same server there may be events without an end. */
 const life = 30_000
 
-/** The lines of an event stream, one at a time. */
-export class EventLines implements OpenStream {
+/** The data of the events of a stream, one at a time. */
+export class StreamEvents implements OpenStream {
   readonly answered: Omit<Answered, 'body'>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  readonly #decoder = new TextDecoder()
+  readonly #read = eventReader()
   readonly #abort: AbortController
   readonly #over: AbortSignal = AbortSignal.timeout(life)
-  #buffer = ''
+  readonly #unread: string[] = []
 
   constructor(response: Response, headers: Record<string, string>, abort: AbortController) {
     this.answered = { status: response.status, headers }
@@ -23,18 +24,12 @@ export class EventLines implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
-      // A line that is there already would win every race.
+      // An event that is there already would win every race.
       if (late.aborted || this.#over.aborted) return undefined
-      const end = this.#buffer.indexOf('\n')
-      if (end !== -1) {
-        const line = this.#buffer.slice(0, end)
-        this.#buffer = this.#buffer.slice(end + 1)
-        if (line.startsWith('data: ')) return line.slice(6)
-        continue
-      }
+      if (this.#unread.length > 0) return this.#unread.shift()
       const read = await Promise.race([this.#reader?.read(), whenAborted(late)])
       if (read === undefined || read.done) return undefined
-      this.#buffer += this.#decoder.decode(read.value, { stream: true })
+      this.#unread.push(...this.#read(read.value).map(({ data }) => data))
     }
   }
 

@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { Account } from '../../../src/kernel/account.js'
+import type { Answer, Call } from '../../../src/protocol/service.js'
+import { ReplyError } from '../../../src/store/command/reply.js'
+import { Crowd } from '../../../src/store/native/crowd.js'
+import type { Porter } from '../../../src/store/native/wire.js'
+import { isEveryAddress, listenOn } from './addresses.js'
+import { handedOver, nodeOf } from './cluster/joined.js'
+import type { ClusterNode } from './cluster/node.js'
+import type { PlacedEngine } from './engine/placed.js'
+import { type Guard, refusal } from './guard.js'
+import { InspectorLinks } from './inspector/link.js'
+import { isPagePath } from './inspector/page-answer.js'
+import { listenFailure } from './listen-failure.js'
+import { listener, refuse, sendError, targetOf } from './listener.js'
+import type { RedisPort } from './redis-port/redis-port.js'
+import { logRequest } from './request-log.js'
+import type { Plan, ServerOptions } from './server-options.js'
+import { Connections, ended, timeouts } from './sockets.js'
+import { readState } from './state/file.js'
+import { StateKeeper } from './state/keeper.js'
+import { fileOf, type Lock } from './state/lock.js'
+import { locked, restore } from './state/taken.js'
+import { Tenants } from './tenants.js'
+import { Turns } from './turns.js'
+
+/** How long requests that run may go on after `close()`, in host milliseconds. */
+const usualGrace = 2_000
+
+/** A server from its start to its end. */
+export class Serving {
+  readonly #plan: Plan
+  readonly #options: ServerOptions
+  readonly tenants: Tenants
+  /** All who are sent what was not taken yet, over HTTP and the native protocol. */
+  readonly #crowd: Crowd
+  readonly #turns = new Turns()
+  readonly #connections: Connections
+  readonly #guard: Guard
+  readonly #serve: RequestListener
+  #servers: readonly Server[] = []
+  #isOpen = false
+  #lock: Lock | undefined
+  #keeper: StateKeeper | undefined
+  #closing: Promise<void> | undefined
+  origin = ''
+  port = 0
+  links: InspectorLinks | undefined
+  node: ClusterNode | undefined
+  native: RedisPort | undefined
+  engine: PlacedEngine | undefined
+  /** Whether the state file holds everything. */
+  isKept = true
+
+  constructor(plan: Plan, options: ServerOptions) {
+    const { world, limits, controlToken, scene, isWide, tell, hosts } = plan
+    const buffered = new Account(limits.buffered)
+    this.#plan = plan
+    this.#options = options
+    this.tenants = new Tenants(world, limits.tenants, controlToken, scene, isWide, tell, buffered)
+    this.tenants.hosts = hosts
+    this.#crowd = new Crowd(buffered)
+    this.#connections = new Connections(limits)
+    this.#guard = { hosts, mayList: true }
+    this.#serve = this.#listener()
+  }
+
+  /** Starts, or gives back what it has taken. */
+  async start(): Promise<void> {
+    const { state } = this.#options
+    const file = state === undefined ? undefined : fileOf(state)
+    if (file !== undefined) this.#lock = await locked(file)
+    try {
+      await this.#placeEngine()
+      const kept = file === undefined ? {} : readState(file)
+      await this.#listen()
+      await this.#joinCluster()
+      await this.#openNativePort()
+      for (const [tenant, dump] of Object.entries(kept))
+        restore(this.tenants, file!, tenant, dump, this.#options.shift ?? false)
+    } catch (error) {
+      await this.#giveUp()
+      throw error
+    }
+    if (file !== undefined) this.#keeper = new StateKeeper(file, this.tenants, this.#plan.tell)
+    this.#isOpen = true
+  }
+
+  async #giveUp(): Promise<void> {
+    if (this.#servers.length > 0) {
+      await Promise.all([ended(this.#servers, this.tenants, 0), this.native?.close(0)])
+      this.node?.end()
+    }
+    await Promise.all([this.#lock?.release(), this.engine?.close()])
+  }
+
+  async #placeEngine(): Promise<void> {
+    const { engine, twin } = this.#options
+    const chosen = engine ?? twin
+    if (chosen === undefined) return
+    const { placed } = await import('./engine/placed.js')
+    this.engine = await placed(chosen, this.#options, this.tenants, this.#plan.tell)
+  }
+
+  async #listen(): Promise<void> {
+    const { host, port, address, limits, controlToken } = this.#plan
+    const create = (): Server =>
+      this.#connections.count(createServer(timeouts(limits), (request, response) => this.#answer(request, response)))
+    const listening = await listenOn(address, port, create).catch((error) => {
+      throw listenFailure(error, host, port)
+    })
+    this.#servers = listening.servers
+    this.port = listening.port
+    this.tenants.watchMemory()
+    this.origin = `http://${nameOf(host, address)}:${listening.port}`
+    this.links = new InspectorLinks(controlToken, this.origin)
+    const base = this.#options.cluster?.base
+    this.tenants.origin = base === undefined ? this.origin : new URL(base).origin
+  }
+
+  async #joinCluster(): Promise<void> {
+    const { world, limits, address, tell } = this.#plan
+    const { cluster } = this.#options
+    if (cluster !== undefined)
+      this.node = await nodeOf(cluster, world, this.tenants, limits, address, this.origin, tell)
+  }
+
+  async #openNativePort(): Promise<void> {
+    const { host, address, limits, tell } = this.#plan
+    const { redisPort, redisTls } = this.#options
+    if (redisPort === undefined) return
+    const porter: Porter = {
+      enter: (name, password) => {
+        if (this.#isOpen) return this.tenants.enter(name, password)
+        throw new ReplyError('LOADING The server is starting.')
+      },
+    }
+    const at = {
+      address,
+      port: redisPort,
+      tls: redisTls,
+      most: limits.connections,
+      patience: limits.arrival,
+      crowd: this.#crowd,
+      turns: this.#turns,
+      report: (error: unknown) =>
+        tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`),
+      tell,
+    }
+    const { openRedisPort } = await import('./redis-port/redis-port.js')
+    this.native = await openRedisPort(at, porter).catch((error) => {
+      throw listenFailure(error, host, redisPort, 'redisPort (--redis-port)')
+    })
+    const scheme = redisTls === undefined ? 'redis' : 'rediss'
+    this.tenants.redis = `${scheme}://${nameOf(host, address)}:${this.native.port}`
+  }
+
+  #listener(): RequestListener {
+    const { tenants } = this
+    const { limits, tell } = this.#plan
+    return listener(
+      () => tenants.origin,
+      (call) => this.#linkFor(call) ?? (this.node === undefined ? tenants : this.node.front).exchange(call),
+      (error, call) =>
+        tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
+      {
+        limits,
+        crowd: this.#crowd,
+        turnsAway: (call) =>
+          this.#linkFor(call) ?? (this.node === undefined ? tenants : this.node.front).turnsAway(call),
+        // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
+        isUnwanted: (call) =>
+          (this.node === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
+        takeTurn: (call, connection, run) => this.#turns.take(groupOf(tenants.targetOf(call)), connection, run),
+      },
+    )
+  }
+
+  #linkFor(call: Call): Answer | undefined {
+    const { tenants } = this
+    return this.links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.#isOpen) {
+      response.setHeader('Retry-After', '1')
+      sendError(response, 503, 'The server is starting.')
+      return
+    }
+    const { log } = this.#options
+    if (log !== undefined) logRequest(request, response, log)
+    const path = targetOf(request)
+    // The store answers any page, as the service does; the rest can make this machine send requests.
+    const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
+    // Another node has let in what it hands on, and has signed that.
+    const isPassed = this.node?.front.isPassed(request) === true
+    const refused = open || isPassed ? undefined : refusal(request, this.#guard, kindOf(path), this.#plan.controlToken)
+    if (path.startsWith('/_')) for (const [name, value] of unreadable) response.setHeader(name, value)
+    if (refused === undefined) this.#serve(request, response)
+    else refuse(request, response, refused)
+  }
+
+  close(grace: number = usualGrace): Promise<void> {
+    this.#closing ??= this.#end(grace)
+    return this.#closing
+  }
+
+  async #end(grace: number): Promise<void> {
+    // Other nodes go on with its tenants at once, so they end here before anything else does.
+    await handedOver(this.node, this.#servers, this.#plan.tell)
+    await Promise.all([ended(this.#servers, this.tenants, grace), this.native?.close(grace)])
+    this.node?.end()
+    await this.engine?.close()
+    // Even requests that were answered in the meantime are kept.
+    this.isKept = (await this.#keeper?.close()) ?? true
+    // A hanging write may still complete: until then nobody else writes.
+    if (this.isKept) await this.#lock?.release()
+    else void this.#keeper?.idle().then(() => this.#lock?.release())
+  }
+}
+
+/** Neither a script nor an image of another page is made of what the server says of itself. */
+const unreadable = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const
+
+/** The requests of a tenant share their turns; that it exists, or that they may, is not known yet. */
+function groupOf(path: string): string {
+  return /^\/(?:_control\/)?([^/?#]*)/.exec(path)?.[1] ?? ''
+}
+
+function kindOf(path: string): 'control' | 'page' | 'service' {
+  if (isPagePath(path)) return 'page'
+  return path.startsWith('/_') ? 'control' : 'service'
+}
+
+/** How clients on this machine name the server. */
+function nameOf(host: string, address: string): string {
+  if (isEveryAddress(address) || address === 'localhost') return '127.0.0.1'
+  return host.includes(':') ? `[${address}]` : host
+}

@@ -1,0 +1,42 @@
+import { createParser } from 'eventsource-parser'
+
+export interface ServerEvent {
+  /** `message` where the server names none. */
+  readonly name: string
+  readonly data: string
+}
+
+/** Makes a reader of one event stream: it takes the next bytes and returns the events that they complete. */
+export function eventReader(): (bytes: Uint8Array) => readonly ServerEvent[] {
+  const decoder = new TextDecoder()
+  let events: ServerEvent[] = []
+  const parser = createParser({
+    onEvent({ event: name = 'message', data }) {
+      events.push({ name, data })
+    },
+  })
+  return (bytes) => {
+    events = []
+    parser.feed(decoder.decode(bytes, { stream: true }))
+    return events
+  }
+}
+
+/** Reads the server-sent events of a body, those of one piece together. `EventSource` cannot send a header, `fetch` can. */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<readonly ServerEvent[], void> {
+  if (body === null) return
+  const reader = body.getReader()
+  const read = eventReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      const events = read(value)
+      if (events.length > 0) yield events
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
