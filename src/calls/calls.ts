@@ -6,7 +6,7 @@ import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
-import type { Journal } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -47,7 +47,7 @@ export interface CallsOptions {
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
   readonly hints?: Hints | undefined
   /** Where it is written down who called, and what came from outside. */
-  readonly journal?: Journal | undefined
+  readonly journal?: InputJournal | undefined
   /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
   readonly patience?: number | undefined
 }

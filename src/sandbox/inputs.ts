@@ -1,6 +1,6 @@
 import { copied } from '../kernel/copied.js'
 import { makeDetachable } from '../kernel/detachable.js'
-import type { Journal } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
 import { SearchNotLoaded } from '../store/search/loading.js'
@@ -32,7 +32,7 @@ export type Step = string | readonly [method: string, ...args: unknown[]]
 
 /** Where what is done to an object is written, and how the object is found again. */
 interface Kept {
-  readonly journal: Journal
+  readonly journal: InputJournal
   readonly way: readonly Step[]
 }
 const keptBy = new WeakMap<object, Kept>()
@@ -41,12 +41,12 @@ const keptBy = new WeakMap<object, Kept>()
  * Writes down what is done to a face. It stays the object that it is, and gets a prototype between itself and its class:
  * one for all of them, because each test has a world of its own.
  */
-export function keepInputs(face: object, name: FaceName, journal: Journal, region?: string): void {
+export function keepInputs(face: object, name: FaceName, journal: InputJournal, region?: string): void {
   keep(face, faces[name], { journal, way: [region === undefined ? name : [`${name}In`, region]] })
 }
 
 /** The same for the figures of the queue, which are always the same ones. */
-export function keepStatistics(stats: Statistics, journal: Journal): void {
+export function keepStatistics(stats: Statistics, journal: InputJournal): void {
   keepInputs(stats, 'stats', journal)
   keep(stats.queue, figures, { journal, way: ['stats', 'queue'] })
 }
@@ -131,7 +131,7 @@ function noteCall(target: object, name: string, args: readonly unknown[]): Noted
 /** They read at once what they are given, and keep nothing of it. */
 const quick: ReadonlySet<string> = new Set(['run', 'publish'])
 
-function note(journal: Journal, above: readonly Step[], name: string, args: readonly unknown[]): Noted {
+function note(journal: InputJournal, above: readonly Step[], name: string, args: readonly unknown[]): Noted {
   const given = args.map(copied)
   const way: readonly Step[] = [...above, [name, ...given]]
   journal.note('direct', way)

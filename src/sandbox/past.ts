@@ -1,7 +1,7 @@
 import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
+import type { Forked, Input, InputColumns, InputJournal, Stand } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import type { Forked, Input, Inputs, Journal, Stand } from '../kernel/journal.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
@@ -37,7 +37,7 @@ export interface ForkOptions {
 /** A place in a journal, and what stands before it. */
 export interface Past {
   readonly start: Start
-  readonly inputs: Inputs
+  readonly inputs: InputColumns
   /** The inputs before it are those of the past. */
   readonly end: number
   /** Work in the middle of which the inputs end. */
@@ -56,7 +56,7 @@ export interface Past {
 export type Cut = Pick<Past, 'end' | 'at'>
 
 interface Told {
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
   readonly clock: VirtualClock
 }
@@ -123,7 +123,7 @@ export function checkThere(cut: Cut, { journal }: Told, now: Told): void {
 function placed(
   { world, end, at }: Place,
   present: number,
-  inputs: Inputs,
+  inputs: InputColumns,
   { begunAt, now }: { readonly begunAt: number; readonly now: number },
 ): Cut {
   let next = end
@@ -143,7 +143,7 @@ function replaced({ at }: Cut): Error {
 }
 
 /** @throws Error when the journal has ended: there was too much for it */
-export function checkKept({ fullAt }: Journal): void {
+export function checkKept({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
     `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +
@@ -165,7 +165,7 @@ function pastInstant(given: PastInstant, now: number): number {
 
 function afterEntry(
   seq: number,
-  inputs: Inputs,
+  inputs: InputColumns,
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
 ): Cut {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
@@ -183,7 +183,7 @@ function afterEntry(
 }
 
 /** How many inputs come before the first of which this is true: it is of all that follow. */
-function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
+function endOf(inputs: InputColumns, isAfter: (input: Input) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -196,7 +196,7 @@ function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
 /** The handlers of a fork are others than those of its origin. */
 export function replaceDestinations(
   fork: Sandbox,
-  inputs: Inputs,
+  inputs: InputColumns,
   given: NonNullable<ForkOptions['destinations']>,
 ): void {
   const replaced = patternsOf(inputs)
@@ -210,7 +210,7 @@ export function replaceDestinations(
 }
 
 /** What was registered. */
-function patternsOf(inputs: Inputs): ReadonlySet<string> {
+function patternsOf(inputs: InputColumns): ReadonlySet<string> {
   const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {
     const { kind, what } = inputs.get(index)!

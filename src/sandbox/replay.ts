@@ -2,22 +2,22 @@ import type { Bytes } from '../kernel/bytes.js'
 import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { iso } from '../kernel/instant.js'
 import {
   type Foretold,
   type Forked,
   type Input,
+  type InputColumns,
+  type InputJournal,
   type InputKind,
   type InputKinds,
-  type Inputs,
-  type Journal,
   type KeptCall,
   type KeptCommand,
   type OutsideWork,
   type Player,
   type Stand,
   Thrown,
-} from '../kernel/journal.js'
+} from '../kernel/input-journal.js'
+import { iso } from '../kernel/instant.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic.js'
@@ -64,8 +64,8 @@ interface MadeRequest {
  */
 export class Replay implements Player {
   readonly #sandbox: Sandbox
-  readonly #journal: Journal
-  readonly #inputs: Inputs
+  readonly #journal: InputJournal
+  readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
   /** What open work is going to do where a fork began, and has not begun to do. */
@@ -84,7 +84,7 @@ export class Replay implements Player {
   #strayed: unknown
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
-  constructor(sandbox: Sandbox, journal: Journal, inputs: Inputs) {
+  constructor(sandbox: Sandbox, journal: InputJournal, inputs: InputColumns) {
     this.#sandbox = sandbox
     this.#journal = journal
     this.#inputs = inputs

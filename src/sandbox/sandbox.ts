@@ -5,8 +5,8 @@ import { goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
+import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
-import type { Inputs, Journal } from '../kernel/journal.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
@@ -74,9 +74,14 @@ export interface Beginning {
 interface Inside {
   placeOf(sandbox: Sandbox, instant: PastInstant): Place
   beginningOf(sandbox: Sandbox): Beginning
-  journalOf(sandbox: Sandbox): Journal | undefined
+  journalOf(sandbox: Sandbox): InputJournal | undefined
   explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void
-  takeOver(sandbox: Sandbox, from: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void>
+  takeOver(
+    sandbox: Sandbox,
+    from: Beginning,
+    inputs: InputColumns,
+    prepare: (journal: InputJournal) => void,
+  ): Promise<void>
 }
 let whole: Inside
 
@@ -95,7 +100,7 @@ export function beginningOf(sandbox: Sandbox): Beginning {
 }
 
 /** Of the world that it has now; `undefined` where none is kept. */
-export function journalOf(sandbox: Sandbox): Journal | undefined {
+export function journalOf(sandbox: Sandbox): InputJournal | undefined {
   return whole.journalOf(sandbox)
 }
 
@@ -107,8 +112,8 @@ export function journalOf(sandbox: Sandbox): Journal | undefined {
 export function takeOver(
   sandbox: Sandbox,
   from: Beginning,
-  inputs: Inputs,
-  prepare: (journal: Journal) => void,
+  inputs: InputColumns,
+  prepare: (journal: InputJournal) => void,
 ): Promise<void> {
   return whole.takeOver(sandbox, from, inputs, prepare)
 }
@@ -509,7 +514,11 @@ export class Sandbox {
     })
   }
 
-  async #takeOver({ world, start }: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void> {
+  async #takeOver(
+    { world, start }: Beginning,
+    inputs: InputColumns,
+    prepare: (journal: InputJournal) => void,
+  ): Promise<void> {
     this.#renewed = world
     this.#loads = start.loads ?? 0
     await this.#played(start, this.options, async ({ journal }) => {

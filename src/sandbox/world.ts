@@ -13,8 +13,8 @@ import {
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
+import { InputJournal } from '../kernel/input-journal.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import { Journal } from '../kernel/journal.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -41,8 +41,8 @@ import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
 import { historyInternals } from '../store/history/internals.js'
 import { storeInternals } from '../store/internals.js'
-import { Journal as StoreJournal } from '../store/journal.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
+import { LoggedStore } from '../store/logged-store.js'
 import { type StoreFront, storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
@@ -70,12 +70,12 @@ export interface World {
   readonly stats: Statistics
   readonly exchange: Exchange
   /** What came into it; `undefined` where it is not written down. */
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly start: Start
   /** What is kept of its past. */
   readonly kept: Account
   /** Runs commands, and knows what ran. */
-  readonly executions: StoreJournal
+  readonly executions: LoggedStore
   /** What was stored when. */
   readonly history: StoreHistory
   /** It is whole: what comes from here on is its own. */
@@ -164,7 +164,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const journal =
     options.journal === false
       ? undefined
-      : new Journal(
+      : new InputJournal(
           { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
           traffic,
           traffic.share(journalShare),
@@ -286,7 +286,7 @@ function historyOf(
   { policy, vocabulary }: Plan,
   { loaded }: Start,
   random: Random,
-  executions: StoreJournal,
+  executions: LoggedStore,
   at: number,
 ): StoreHistory {
   const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
@@ -315,7 +315,7 @@ export function endWorld({ store, clock, kept, destinations }: World): void {
 /** Every token and key of a world, now or before. */
 function secretsOf(
   { mgmtUser: _, ...initial }: SandboxTokens,
-  { store }: StoreJournal,
+  { store }: LoggedStore,
   regions: Regions,
 ): readonly string[] {
   const { standard, readOnly } = store.access.tokens
@@ -329,8 +329,8 @@ function storeOf(
   cursors: ScanCursors,
   traffic: Traffic,
   draws = random,
-  journal?: Journal,
-): StoreJournal {
+  journal?: InputJournal,
+): LoggedStore {
   const { store: standard, readonly: readOnly } = tokens
   const engine = new Store({
     clock,
@@ -348,14 +348,14 @@ function storeOf(
       warnOf(options)(sentence)
     },
   })
-  return new StoreJournal(engine, traffic, journal)
+  return new LoggedStore(engine, traffic, journal)
 }
 
 function destinationsOf(
   { options, vocabulary, policy, addresses, answer, hints, room }: Plan,
   network: Network,
   callers: Callers,
-  journal: Journal | undefined,
+  journal: InputJournal | undefined,
 ): Destinations {
   const destinations = new Destinations({
     callers,
@@ -383,7 +383,7 @@ interface Shared {
   readonly destinations: Destinations
   readonly faults: Faults
   readonly draws: Random | undefined
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly story: (runId: string) => string
 }
 

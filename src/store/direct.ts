@@ -1,13 +1,13 @@
 import { latin1, text, toBase64 } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
-import type { Journal as Inputs } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
 import { type ConnectionOptions, DirectConnection } from './connection.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
 import { storeInternals } from './internals.js'
-import type { Journal } from './journal.js'
+import type { LoggedStore } from './logged-store.js'
 import type { Spend } from './meter.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 import type { StoreFront } from './rest/endpoints.js'
@@ -24,7 +24,7 @@ export class DirectStore {
 
   /** The log of everything that happened, which the matchers read. */
   readonly traffic: Traffic
-  readonly #journal: Journal
+  readonly #journal: LoggedStore
   readonly #tokens: Random
 
   /**
@@ -33,9 +33,9 @@ export class DirectStore {
    * @param draws what new tokens are drawn from
    */
   constructor(
-    journal: Journal,
+    journal: LoggedStore,
     front: StoreFront,
-    inputs: Inputs | undefined,
+    inputs: InputJournal | undefined,
     draws: Random = journal.store.options.random,
   ) {
     this.#journal = journal

@@ -6,7 +6,7 @@ import { detachable } from '../../kernel/detachable.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
-import type { Journal } from '../../kernel/journal.js'
+import type { InputJournal } from '../../kernel/input-journal.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isAddress, isLoopback } from '../settings/url.js'
@@ -45,7 +45,7 @@ export interface DestinationsOptions {
   /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
   readonly callers?: Listening | undefined
   /** Where it is written down what came from outside. */
-  readonly journal?: Journal | undefined
+  readonly journal?: InputJournal | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
   readonly nonRetryableHeader?: string | undefined
   /** What whoever reads a refusal can do. Default: what a test in this process can. */

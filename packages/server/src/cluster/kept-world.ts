@@ -1,4 +1,4 @@
-import { type InputListener, Inputs, type Journal } from '../../../../src/kernel/journal.js'
+import { InputColumns, type InputJournal, type InputListener } from '../../../../src/kernel/input-journal.js'
 import { type Beginning, beginningOf, journalOf, type Sandbox, takeOver } from '../../../../src/sandbox/sandbox.js'
 import { type Begun, type Note, type Noted, notesOf, recordOf } from './records.js'
 import { recordsOf, segmentOf } from './segments.js'
@@ -29,7 +29,7 @@ export const mostKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
  */
 export class KeptWorld {
   readonly sandbox: Sandbox
-  #journal: Journal | undefined
+  #journal: InputJournal | undefined
   #notes: Note[] = []
   #onRecords: (() => void) | undefined
   #gate: (() => Promise<void>) | undefined
@@ -170,7 +170,7 @@ export class KeptWorld {
     for (let index = 0; index < inputs.length; index++) this.#note({ input: inputs.get(index)! })
   }
 
-  #listen(): { readonly inputs: Inputs } {
+  #listen(): { readonly inputs: InputColumns } {
     const journal = journalOf(this.sandbox)
     // What still comes into a world that was replaced is nobody's business.
     if (this.#journal !== undefined) this.#journal.listener = undefined
@@ -213,8 +213,8 @@ function sinceBeginning(records: readonly Uint8Array[]): { begun: Beginning | un
   return { begun, notes: all.slice(last + 1) as Noted[] }
 }
 
-function inputsOf(notes: readonly Noted[]): Inputs {
-  const inputs = new Inputs()
+function inputsOf(notes: readonly Noted[]): InputColumns {
+  const inputs = new InputColumns()
   /** Steps that are open: from which input on, and the place behind their last. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {

@@ -1,4 +1,4 @@
-import type { Input } from '../../../../src/kernel/journal.js'
+import type { Input } from '../../../../src/kernel/input-journal.js'
 import type { Beginning } from '../../../../src/sandbox/sandbox.js'
 import { keptValue, madeValue } from './kept-values.js'
 
