@@ -37,6 +37,12 @@ export interface KeptCommand {
 /** As CLIENT UNBLOCK says it, or because the connection is gone. */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
+/** A call of a public method. */
+export type RecordedCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
+
+/** The way from a sandbox to what is called: properties by name, and calls, the last of which is the input. */
+export type CallPath = readonly (string | RecordedCall)[]
+
 /** Everything that comes into a world, by kind. */
 export interface InputKinds {
   /** To one of the services. */
@@ -50,13 +56,13 @@ export interface InputKinds {
   readonly call: KeptCall & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
   /** The app gave up the call of this number. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
-  /** A method of a face that changes something: the way to it from the sandbox. */
-  readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
+  /** A method of a public object that changes something. */
+  readonly direct: CallPath
   /** A command of a connection, which may wait; or the rows of a transaction. */
   readonly command: KeptCommand
   /** The wait of this command, by its number, was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
-  /** What the house did to an engine behind the faces; it is done to the sandbox that it is given. */
+  /** What this package did to an engine, past the public objects; it is done to the sandbox that it is given. */
   readonly acted: (sandbox: never) => unknown
   /** Somebody looked for a key, and found that it had expired. */
   readonly looked: string

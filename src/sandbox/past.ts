@@ -5,9 +5,7 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
-import { type DestinationHandler, type Reach, unhandle } from '../queue/destinations/destinations.js'
-import { act } from './inputs.js'
-import type { Sandbox } from './sandbox.js'
+import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
 import type { Start } from './world.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
@@ -191,32 +189,4 @@ function endOf(inputs: InputColumns, isAfter: (input: Input) => boolean): number
     else low = middle + 1
   }
   return low
-}
-
-/** The handlers of a fork are others than those of its origin. */
-export function replaceDestinations(
-  fork: Sandbox,
-  inputs: InputColumns,
-  given: NonNullable<ForkOptions['destinations']>,
-): void {
-  const replaced = patternsOf(inputs)
-  act(fork, ({ destinations }) => {
-    for (const pattern of replaced) unhandle(destinations, pattern)
-  })
-  for (const [pattern, answer] of Object.entries(given)) {
-    if (typeof answer === 'function') fork.destinations.on(pattern, answer)
-    else fork.destinations.answer(pattern, answer)
-  }
-}
-
-/** What was registered. */
-function patternsOf(inputs: InputColumns): ReadonlySet<string> {
-  const patterns = new Set<string>()
-  for (let index = 0; index < inputs.length; index++) {
-    const { kind, what } = inputs.get(index)!
-    if (kind !== 'direct' || what[0] !== 'destinations') continue
-    const [method, pattern] = what[1] as readonly [string, string | URL]
-    if (method === 'on' || method === 'answer' || method === 'record') patterns.add(String(pattern))
-  }
-  return patterns
 }

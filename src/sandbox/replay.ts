@@ -3,6 +3,7 @@ import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import {
+  type CallPath,
   type Foretold,
   type Forked,
   type Input,
@@ -26,8 +27,7 @@ import { reconnect } from '../queue/destinations/destinations.js'
 import { rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { storeInternals } from '../store/internals.js'
-import { beforeLoading } from '../store/search/loading.js'
-import { type Step, tooEarly } from './inputs.js'
+import { beforeLoading, calledTooEarly } from '../store/search/loading.js'
 import type { Past } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
@@ -320,7 +320,7 @@ export class Replay implements Player {
       if (how === 'closed') begun?.cancel()
       else begun?.unblock(how)
     },
-    direct: (way) => this.#direct(way),
+    direct: (path) => this.#direct(path),
     acted: (run) => {
       try {
         run(this.#sandbox as never)
@@ -398,13 +398,12 @@ export class Replay implements Player {
     }
   }
 
-  #direct(way: readonly Step[]): void {
+  #direct(path: CallPath): void {
+    const call = (): void => void path.reduce(follow, this.#sandbox)
+    const last = path.at(-1)
     try {
-      if (tooEarly.has(way)) {
-        beforeLoading(() => void way.reduce(follow, this.#sandbox))
-        return
-      }
-      way.reduce(follow, this.#sandbox)
+      if (typeof last === 'object' && calledTooEarly.has(last)) beforeLoading(call)
+      else call()
     } catch {
       // It was refused then, too.
     }
@@ -446,7 +445,7 @@ export class Replay implements Player {
 /** They come within what the world does: of most the host decides when. */
 const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
-function follow(target: unknown, step: Step): unknown {
+function follow(target: unknown, step: CallPath[number]): unknown {
   const on = target as Record<string, unknown>
   if (typeof step === 'string') return on[step]
   const [method, ...args] = step

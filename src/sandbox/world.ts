@@ -14,6 +14,7 @@ import {
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
 import { InputJournal } from '../kernel/input-journal.js'
+import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
@@ -50,7 +51,6 @@ import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxDump } from './dump.js'
-import { type FaceName, keepInputs, keepStatistics } from './inputs.js'
 import { type SandboxOptions, signingOf } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import { wordsOf } from './words.js'
@@ -174,14 +174,17 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
   const destinations = destinationsOf(plan, network, callers, journal)
-  const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const faults = new Faults(
+    { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
+    new InputRecorder(journal, 'faults'),
+  )
   const calls = new Calls({
     clock,
     traffic,
     faults,
     random: random.fork('calls'),
     callers,
-    journal,
+    inputs: new InputRecorder(journal, 'calls'),
     patience: policy.handlerPatience,
     hints,
     network,
@@ -202,13 +205,16 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
       }),
   )
   accompany(clock, { log: traffic, ...(journal && { journal }) })
-  const stats = new Statistics({
-    traffic,
-    now: () => clock.now(),
-    deadLetters: () => regions.deadLetters,
-    price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
-    random: random.fork('stats'),
-  })
+  const stats = new Statistics(
+    {
+      traffic,
+      now: () => clock.now(),
+      deadLetters: () => regions.deadLetters,
+      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+      random: random.fork('stats'),
+    },
+    new InputRecorder(journal, 'stats'),
+  )
   const stored = storeService(executions, clock, faults)
   const elsewhere = plan.elsewhere?.(stored)
   const services = [
@@ -228,7 +234,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     explainToken: plan.explainToken,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(executions, stored.state, journal, draws)
+  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
   elsewhere?.stand(store)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
@@ -248,16 +254,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     followed: () => clock.isFollowed,
     waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
-  const view = new TrafficView(traffic, context)
+  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   const history = historyOf(plan, start, random, executions, clock.now())
   historyInternals.attach(store, history)
   regions.onSplit = (log) => void new TrafficView(log, context)
-  if (journal !== undefined) {
-    for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
-      keepInputs(face, name as FaceName, journal)
-    }
-    keepStatistics(stats, journal)
-  }
   return {
     clock,
     random,
@@ -359,7 +359,7 @@ function destinationsOf(
 ): Destinations {
   const destinations = new Destinations({
     callers,
-    journal,
+    inputs: new InputRecorder(journal, 'destinations'),
     hints,
     network,
     fetch: options.fetch,
@@ -370,8 +370,7 @@ function destinationsOf(
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    if (room === undefined) destinations.on(`${address}/*`, answer)
-    else serveOwn(destinations, `${address}/*`, answer)
+    serveOwn(destinations, `${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
 }
@@ -411,12 +410,12 @@ function regionOf(
     readOnlyToken: tokens.queueReadonly,
     more: workflowEndpoints(workflows),
   }) as Service
-  const queue = new DirectQueue(engine, read)
-  const workflow = new DirectWorkflows(workflows, { clock, story })
-  if (journal !== undefined) {
-    const away = stream === '' ? undefined : name
-    keepInputs(queue, 'queue', journal, away)
-    keepInputs(workflow, 'workflow', journal, away)
-  }
+  const isHome = stream === ''
+  const queue = new DirectQueue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const workflow = new DirectWorkflows(
+    workflows,
+    { clock, story },
+    new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),
+  )
   return { name, engine, queue, workflow, service }
 }

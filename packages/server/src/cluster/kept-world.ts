@@ -1,5 +1,6 @@
 import { InputColumns, type InputJournal, type InputListener } from '../../../../src/kernel/input-journal.js'
-import { type Beginning, beginningOf, journalOf, type Sandbox, takeOver } from '../../../../src/sandbox/sandbox.js'
+import { type Beginning, sandboxInternals } from '../../../../src/sandbox/internals.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Begun, type Note, type Noted, notesOf, recordOf } from './records.js'
 import { recordsOf, segmentOf } from './segments.js'
 
@@ -73,7 +74,7 @@ export class KeptWorld {
       world.#taken = [...records]
       world.#inputs = notes.length
       world.#bytes = kept.reduce((sum, { length }) => sum + length, 0)
-      await takeOver(world.sandbox, begun, inputsOf(notes), () => world.#listen())
+      await sandboxInternals.of(world.sandbox).takeOver(begun, inputsOf(notes), () => world.#listen())
     }
     world.sandbox.onRenewal(() => world.#begin())
     return world
@@ -165,13 +166,13 @@ export class KeptWorld {
 
   /** A world as new: whatever came into it until now came after it began. */
   #begin(): void {
-    this.#note({ begun: beginningOf(this.sandbox) })
+    this.#note({ begun: sandboxInternals.of(this.sandbox).beginning() })
     const { inputs } = this.#listen()
     for (let index = 0; index < inputs.length; index++) this.#note({ input: inputs.get(index)! })
   }
 
   #listen(): { readonly inputs: InputColumns } {
-    const journal = journalOf(this.sandbox)
+    const journal = sandboxInternals.of(this.sandbox).journal()
     // What still comes into a world that was replaced is nobody's business.
     if (this.#journal !== undefined) this.#journal.listener = undefined
     this.#journal = journal
