@@ -6,7 +6,7 @@ import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
-import type { Journal } from '../kernel/journal.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -47,8 +47,8 @@ export interface CallsOptions {
   readonly callers: Callers
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
   readonly hints?: Hints | undefined
-  /** Where it is written down who called, and what came from outside. */
-  readonly journal?: Journal | undefined
+  /** Records who called, and what comes from outside. */
+  readonly inputs?: InputRecorder | undefined
   /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
   readonly patience?: number | undefined
 }
@@ -67,6 +67,30 @@ export interface CallOptions {
   readonly caller?: Caller
 }
 
+export type CallsEffects = Effects<
+  Calls,
+  {
+    on: 'changes'
+    answer: 'changes'
+    record: 'changes'
+    recorderAt: 'reads'
+    script: 'changes'
+    answererAt: 'reads'
+    hasAsked: 'reads'
+    off: 'changes'
+    onOrigin: 'reads'
+    reaches: 'reads'
+    leaves: 'reads'
+    watch: 'reads'
+    knows: 'reads'
+    isRegistered: 'reads'
+    takes: 'reads'
+    wrongWith: 'reads'
+    exchange: 'reads'
+    fetch: 'reads'
+  }
+>
+
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Calls {
   static {
@@ -74,6 +98,7 @@ export class Calls {
   }
 
   readonly #options: CallsOptions
+  readonly #inputs: InputRecorder<Changes<CallsEffects>>
   readonly #hints: Hints
   readonly #room: MakesRoom
   readonly #routes = new Routes()
@@ -91,6 +116,7 @@ export class Calls {
 
   constructor(options: CallsOptions) {
     this.#options = options
+    this.#inputs = options.inputs ?? unrecorded
     this.#hints = options.hints ?? inProcess
     const { network = new Network(ownRoom()) } = options
     this.#room = () => network.answer()
@@ -102,12 +128,11 @@ export class Calls {
    * @example sandbox.calls.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
   on(pattern: string | URL, handler: CallHandler): this {
+    const [at] = this.#inputs.record('on', pattern, handler)
     if (typeof handler !== 'function') {
-      throw new TypeError(
-        `${called('on', pattern)} needs a function (request, task) => Response as its second argument.`,
-      )
+      throw new TypeError(`${called('on', at)} needs a function (request, task) => Response as its second argument.`)
     }
-    return this.#handle(pattern, this.#by(requested(handler)))
+    return this.#handle(at, this.#by(requested(handler)))
   }
 
   /**
@@ -115,20 +140,22 @@ export class Calls {
    * @throws TypeError for what no host can answer
    */
   answer(pattern: string | URL, answer: PlainCallHandler | PlainCallAnswer): this {
-    const name = called('answer', pattern)
-    if (answer === undefined || answer === null) {
+    const [at, given] = this.#inputs.record('answer', pattern, answer)
+    const name = called('answer', at)
+    if (given === undefined || given === null) {
       throw new TypeError(
         `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
       )
     }
-    return this.#handle(pattern, typeof answer === 'function' ? this.#by(answer) : answering(answer, this.#room, name))
+    return this.#handle(at, typeof given === 'function' ? this.#by(given) : answering(given, this.#room, name))
   }
 
   /** Records what the app calls. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: PlainCallAnswer): Recorder<ForeignCall> {
-    const handler = answer === undefined ? undefined : answering(answer, this.#room, called('record', pattern))
-    const recorder = new RecorderList<ForeignCall>(String(pattern))
-    const route = this.#route(pattern)
+    const [at, given] = this.#inputs.record('record', pattern, answer)
+    const handler = given === undefined ? undefined : answering(given, this.#room, called('record', at))
+    const recorder = new RecorderList<ForeignCall>(String(at))
+    const route = this.#route(at)
     route.recorders.push(recorder)
     if (handler !== undefined) route.handler = handler
     return recorder
@@ -146,8 +173,9 @@ export class Calls {
    * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), 503])
    */
   script(pattern: string | URL, steps: readonly (CallStep | number)[]): this {
-    const checked = checkedSteps(steps, called('script', pattern))
-    this.#route(pattern).script.push(...checked)
+    const [at, given] = this.#inputs.record('script', pattern, steps)
+    const checked = checkedSteps(given, called('script', at))
+    this.#route(at).script.push(...checked)
     return this
   }
 
@@ -175,6 +203,7 @@ export class Calls {
 
   /** Forgets one registration, or all of them. */
   off(pattern?: string | URL): void {
+    this.#inputs.record('off', pattern)
     this.#routes.off(pattern)
   }
 
@@ -327,7 +356,8 @@ export class Calls {
   }
 
   async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
-    const { clock, traffic, callers, journal } = this.#options
+    const { clock, traffic, callers } = this.#options
+    const { journal } = this.#inputs
     const { method, url, headers } = given
     const { signal } = given
     const gone = signal?.aborted === true ? { gone: { reason: signal.reason as unknown } } : undefined
@@ -417,7 +447,7 @@ export class Calls {
   }
 
   #by(handler: PlainCallHandler): Answering {
-    const { journal } = this.#options
+    const { journal } = this.#inputs
     const answering = answeredBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
     return async (call, task) => journal.outside(task, (own) => answering(call, own))

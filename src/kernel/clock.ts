@@ -5,8 +5,8 @@ import { Gate } from './gate.js'
 import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
+import type { InputJournal } from './input-journal.js'
 import { endOfTime, type Instant, instant, iso } from './instant.js'
-import type { Journal } from './journal.js'
 import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
@@ -42,7 +42,7 @@ export interface Company {
   /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
   /** Is told what moves time, so that it can be played again. */
-  readonly journal?: Pick<Journal, 'note'>
+  readonly journal?: Pick<InputJournal, 'note'>
 }
 
 /** Plays what a journal tells of time, in place of whoever moved it. */

@@ -4,18 +4,13 @@
  * @example class Store { static { detachable(Store) } }
  */
 export function detachable({ prototype }: { readonly prototype: object }): void {
-  makeDetachable(prototype)
-}
-
-/** The same for an object that others have as their prototype. */
-export function makeDetachable(prototype: object): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     const { value: method } = descriptor
     if (name === 'constructor' || typeof method !== 'function') continue
     Object.defineProperty(prototype, name, {
       configurable: true,
       get(this: object) {
-        // Whoever asks a class, or what stands in front of it, means the method of all objects.
+        // Asked of a class, or of a subclass, it is the method of all objects.
         if (this === prototype || Object.hasOwn(this, 'constructor')) return method
         const value: unknown = method.bind(this)
         Object.defineProperty(this, name, { value, configurable: true, writable: true })

@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
-import type { Journal } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import type { Location } from './address.js'
 import type { Hearing, Speech } from './hearing.js'
 import type { Answer, Call, Endpoint, ServiceCall } from './service.js'
@@ -36,7 +36,7 @@ export class RoutedCall implements ServiceCall {
     private readonly hearing: Hearing,
     readonly cause: number,
     /** Hears what becomes of the request of this number. */
-    private readonly journal?: Journal | undefined,
+    private readonly journal?: InputJournal | undefined,
     private readonly number?: number | undefined,
   ) {
     const { service, path, query } = location

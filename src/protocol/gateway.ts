@@ -4,7 +4,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
-import type { Journal } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
@@ -25,7 +25,7 @@ export interface GatewayOptions {
   readonly clock: VirtualClock
   readonly traffic: Traffic
   /** Where requests are written down, so that they can be made again. */
-  readonly journal?: Journal | undefined
+  readonly journal?: InputJournal | undefined
   /** What goes wrong. */
   readonly faults?: FaultSource | undefined
   /** What its author should know of a request that was refused for its token. */

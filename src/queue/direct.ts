@@ -2,6 +2,7 @@ import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { detachable } from '../kernel/detachable.js'
 import { headerOf } from '../kernel/http.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -12,12 +13,12 @@ import type { Forecast } from './explain/forecast.js'
 import type { Message } from './message/message.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
 import type { Queue } from './queue.js'
-import type { Schedules } from './schedules/schedules.js'
+import type { Schedule, Schedules } from './schedules/schedules.js'
 import { publishOptions } from './settings/options.js'
 import type { RawSettings } from './settings/settings.js'
 import { targetOf } from './settings/url.js'
 import type { SignatureOverrides, SignedRequest } from './signing/signature-lab.js'
-import type { SigningKeys } from './signing/signing.js'
+import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 type Value = string | number | boolean
 
@@ -70,6 +71,29 @@ const { attach, of } = internals<DirectQueue, Queue>('queue')
 /** The engine behind the face, for the rest of the house. */
 export const engineOf: (queue: DirectQueue) => Queue = of
 
+export type QueueEffects = Effects<
+  DirectQueue,
+  {
+    publish: 'changes'
+    message: 'reads'
+    explain: 'reads'
+    forecast: 'reads'
+    cancel: 'changes'
+    release: 'changes'
+    retryDeadLetter: 'changes'
+    urlGroup: 'changes'
+    upsertQueue: 'changes'
+    pauseQueue: 'changes'
+    resumeQueue: 'changes'
+    deleteQueue: 'changes'
+    sign: 'reads'
+    dump: 'reads'
+    load: 'changes'
+    reset: 'changes'
+    snapshot: 'reads'
+  }
+>
+
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
 export class DirectQueue {
   static {
@@ -77,11 +101,19 @@ export class DirectQueue {
   }
 
   readonly #read: () => Traffic
+  readonly #inputs: InputRecorder<Changes<QueueEffects>>
+  readonly #schedules: DirectSchedules
+  readonly #urlGroups: DirectUrlGroups
+  readonly #keys: DirectKeys
 
   /** @param read the log, without what only another region's queue did */
-  constructor(engine: Queue, read: () => Traffic = () => engine.traffic) {
+  constructor(engine: Queue, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
+    this.#inputs = inputs
+    this.#schedules = new DirectSchedules(engine, inputs.below('schedules'))
+    this.#urlGroups = new DirectUrlGroups(engine, inputs.below('urlGroups'))
+    this.#keys = new DirectKeys(engine, inputs.below('keys'))
   }
 
   /** The log of everything that happened here, which the matchers read. */
@@ -103,12 +135,13 @@ export class DirectQueue {
    * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
    */
   publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
-    if (typeof direct?.to !== 'string') {
+    const [, given] = this.#inputs.recordCall('publish', [direct])
+    if (typeof given?.to !== 'string') {
       throw new TypeError(
         "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
       )
     }
-    const { to, body, headers = {}, queue, ...options } = direct
+    const { to, body, headers = {}, queue, ...options } = given
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
@@ -179,6 +212,7 @@ export class DirectQueue {
    * @throws RangeError for a message that the log does not know
    */
   cancel(id: string): boolean {
+    this.#inputs.record('cancel', id)
     return engineOf(this).courier.cancel(this.#known(id))
   }
 
@@ -187,6 +221,7 @@ export class DirectQueue {
    * @throws RangeError for a message that the log does not know
    */
   release(id: string): void {
+    this.#inputs.record('release', id)
     engineOf(this).courier.release(this.#known(id))
   }
 
@@ -207,6 +242,7 @@ export class DirectQueue {
    * @throws RangeError for a letter that is not there
    */
   retryDeadLetter(id: string): Message {
+    this.#inputs.record('retryDeadLetter', id)
     const letter = engineOf(this).courier.deadLetters.get(id)
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
@@ -216,40 +252,44 @@ export class DirectQueue {
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
   get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
-    return engineOf(this).schedules
+    return this.#schedules
   }
 
   /** The url groups: `list()`, `delete(name)`. */
   get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
-    return engineOf(this).urlGroups
+    return this.#urlGroups
   }
 
   /** Adds endpoints to a url group, creating it. */
   urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
-    return engineOf(this).urlGroup(name, endpoints)
+    return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
   }
 
   /** Creates a FIFO queue, or changes it. */
   upsertQueue(name: string, parallelism: number, paused?: boolean): void {
+    this.#inputs.record('upsertQueue', name, parallelism, paused)
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
   pauseQueue(name: string): void {
+    this.#inputs.record('pauseQueue', name)
     engineOf(this).pauseQueue(name)
   }
 
   resumeQueue(name: string): void {
+    this.#inputs.record('resumeQueue', name)
     engineOf(this).resumeQueue(name)
   }
 
   /** Deletes a FIFO queue; its messages are cancelled. */
   deleteQueue(name: string): void {
+    this.#inputs.record('deleteQueue', name)
     engineOf(this).deleteQueue(name)
   }
 
   /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
   get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
-    return engineOf(this).keys
+    return this.#keys
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
@@ -272,17 +312,112 @@ export class DirectQueue {
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
   load(dump: QueueDump): void {
-    engineOf(this).load(dump)
+    engineOf(this).load(...this.#inputs.record('load', dump))
   }
 
   /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
+    this.#inputs.record('reset')
     engineOf(this).reset()
   }
 
   /** As `sandbox.snapshot()`: the queue itself. */
   snapshot(): this {
     return this
+  }
+}
+
+export type SchedulesEffects = Effects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
+
+/** `queue.schedules`. */
+class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+  static {
+    detachable(DirectSchedules)
+  }
+
+  readonly #engine: Queue
+  readonly #inputs: InputRecorder<Changes<SchedulesEffects>>
+
+  constructor(engine: Queue, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  list(): readonly Schedule[] {
+    return this.#engine.schedules.list()
+  }
+
+  fire(id: string): readonly Message[] {
+    this.#inputs.record('fire', id)
+    return this.#engine.schedules.fire(id)
+  }
+
+  upcoming(id: string, from: number, to: number, most?: number): readonly number[] {
+    return this.#engine.schedules.upcoming(id, from, to, most)
+  }
+}
+
+export type UrlGroupsEffects = Effects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
+
+/** `queue.urlGroups`. */
+class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
+  static {
+    detachable(DirectUrlGroups)
+  }
+
+  readonly #engine: Queue
+  readonly #inputs: InputRecorder<Changes<UrlGroupsEffects>>
+
+  constructor(engine: Queue, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  list(): readonly UrlGroup[] {
+    return this.#engine.urlGroups.list()
+  }
+
+  delete(name: string): void {
+    this.#inputs.record('delete', name)
+    this.#engine.urlGroups.delete(name)
+  }
+}
+
+export type KeysEffects = Effects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
+
+/** `queue.keys`. */
+class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  static {
+    detachable(DirectKeys)
+  }
+
+  readonly #engine: Queue
+  readonly #inputs: InputRecorder<Changes<KeysEffects>>
+
+  constructor(engine: Queue, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  get current(): string {
+    return this.#engine.keys.current
+  }
+
+  get next(): string {
+    return this.#engine.keys.next
+  }
+
+  get former(): readonly string[] {
+    return this.#engine.keys.former
+  }
+
+  pair(): SigningKeyPair {
+    return this.#engine.keys.pair()
+  }
+
+  rotate(): SigningKeyPair {
+    this.#inputs.record('rotate')
+    return this.#engine.keys.rotate()
   }
 }
 

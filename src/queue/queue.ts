@@ -8,7 +8,7 @@ import { Courier } from './delivery/courier.js'
 import type { FlowControl } from './delivery/flow-control.js'
 import { deliveryWriter } from './delivery/headers.js'
 import { Lanes } from './delivery/lanes.js'
-import type { Destinations } from './destinations/destinations.js'
+import type { DeliveryTarget } from './destinations/destinations.js'
 import { loadInto, parsedQueue } from './dump/loading.js'
 import { dumpOf, type QueueDump } from './dump/snapshot.js'
 import { type Explained, explain } from './explain/explain.js'
@@ -31,7 +31,7 @@ export interface QueueOptions {
   readonly traffic: Traffic
   readonly policy: Policy
   readonly words: KnownWords
-  readonly destinations: Destinations
+  readonly destinations: DeliveryTarget
   /** Made from the seed where not given. */
   readonly keys?: Partial<SigningKeyPair> | undefined
   /** What later keys are drawn from; by default `random`. */
@@ -54,7 +54,7 @@ export class Queue {
   /** Of what comes without any. */
   readonly words: Words
   readonly wordsByName: ReadonlyMap<string, Words>
-  readonly destinations: Destinations
+  readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
   readonly traffic: Traffic
   /** Of messages that come without a request. */

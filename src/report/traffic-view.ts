@@ -1,4 +1,5 @@
 import { detachable } from '../kernel/detachable.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
 import { type DecodedEntry, decoded } from './decoded.js'
@@ -60,6 +61,31 @@ export interface DiagramOptions extends TextDiagramOptions {
 
 const views = new WeakMap<object, TrafficView>()
 
+export type TrafficEffects = Effects<
+  TrafficView,
+  {
+    snapshot: 'reads'
+    of: 'reads'
+    about: 'reads'
+    find: 'reads'
+    filter: 'reads'
+    last: 'reads'
+    decoded: 'reads'
+    mark: 'reads'
+    since: 'reads'
+    subscribe: 'reads'
+    clear: 'changes'
+    watchStore: 'reads'
+    redaction: 'reads'
+    timeline: 'reads'
+    diagram: 'reads'
+    toHar: 'reads'
+    toTrace: 'reads'
+    toJSON: 'reads'
+    normalized: 'reads'
+  }
+>
+
 /** The traffic log as a test reads it: typed entries, and the story as text. */
 export class TrafficView {
   static {
@@ -68,6 +94,7 @@ export class TrafficView {
 
   readonly #traffic: Traffic
   readonly #after: number
+  readonly #inputs: InputRecorder<Changes<TrafficEffects>>
 
   /**
    * @param after `seq` of the last entry that does not belong to this view
@@ -78,8 +105,10 @@ export class TrafficView {
     readonly context: TrafficContext = {},
     after: number = 0,
     readonly costs: Map<Mark, StoreCosts> = new Map(),
+    inputs: InputRecorder = unrecorded,
   ) {
     this.#traffic = traffic
+    this.#inputs = inputs
     this.#after = after
     if (after === 0) views.set(traffic, this)
   }
@@ -184,7 +213,7 @@ export class TrafficView {
    * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
    */
   since(mark: Mark): TrafficView {
-    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after), this.costs)
+    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
@@ -194,6 +223,7 @@ export class TrafficView {
 
   /** Forgets all entries; numbering continues. */
   clear(): void {
+    this.#inputs.record('clear')
     this.#traffic.clear()
   }
 

@@ -1,8 +1,8 @@
 import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
-import { copied } from '../kernel/copied.js'
 import { detachable } from '../kernel/detachable.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
@@ -58,6 +58,20 @@ export function rename(faults: Faults, tenant: string | undefined): void {
   inside.rename(faults, tenant)
 }
 
+export type FaultsEffects = Effects<
+  Faults,
+  {
+    add: 'changes'
+    hasAdded: 'reads'
+    removeAdded: 'changes'
+    remove: 'changes'
+    clear: 'changes'
+    list: 'reads'
+    unused: 'reads'
+  },
+  keyof FaultSource
+>
+
 /** `sandbox.faults`: what goes wrong, and when. */
 export class Faults implements FaultSource {
   static {
@@ -68,6 +82,7 @@ export class Faults implements FaultSource {
   readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
   down: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
+  readonly #inputs: InputRecorder<Changes<FaultsEffects>>
   #tenant: string | undefined
   readonly #rules = new Set<ArmedRule>()
   /** Those of one call of `add()`, by its number. */
@@ -86,8 +101,9 @@ export class Faults implements FaultSource {
     }
   }
 
-  constructor(options: FaultsOptions) {
+  constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
     this.#options = options
+    this.#inputs = inputs
     this.#tenant = options.tenant
   }
 
@@ -97,8 +113,10 @@ export class Faults implements FaultSource {
    * @throws TypeError for an invalid rule, with the place and the nearest word
    */
   add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
-    // Later changes to the given object do not count.
-    const list = copied(Array.isArray(rules) ? (rules as readonly FaultRule[]) : [rules as FaultRule])
+    // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
+    const place: Error | string = options.line ?? new Error('declared here')
+    const [given] = this.#inputs.record('add', rules, { line: place })
+    const list = Array.isArray(given) ? (given as readonly FaultRule[]) : [given as FaultRule]
     list.forEach((rule, index) => {
       const [problem] = ruleProblems(rule)
       if (problem === undefined) return
@@ -109,7 +127,6 @@ export class Faults implements FaultSource {
         `faults.add(): at most ${mostRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
       )
     }
-    const place = options.line ?? new Error('declared here')
     const number = ++this.#calls
     this.#added.set(
       number,
@@ -126,6 +143,7 @@ export class Faults implements FaultSource {
 
   /** What its handle does. @internal */
   removeAdded(number: number): void {
+    this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
     if (this.#added.has(number)) this.#added.set(number, [])
   }
@@ -139,14 +157,17 @@ export class Faults implements FaultSource {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
       }
+      // The handle records it.
       which.remove()
       return
     }
+    this.#inputs.record('remove', which)
     for (const rule of [...this.#rules]) if (rule.rule.name === which) this.#disarm(rule)
   }
 
   /** Removes all rules; services that are down come up. */
   clear(): void {
+    this.#inputs.record('clear')
     for (const rule of [...this.#rules]) this.#disarm(rule)
     this.#added.clear()
     this.down = undefined

@@ -1,4 +1,4 @@
-import type { Inputs, Journal } from '../kernel/journal.js'
+import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { Cut } from './past.js'
 
@@ -21,14 +21,23 @@ interface Move {
 }
 
 /** How entries were at a place in a journal, which may be where it ends now. */
-export function asOf({ end, at }: Cut, { inputs, stand }: Journal, traffic: Pick<Traffic, 'entries' | 'find'>): AsOf {
+export function asOf(
+  { end, at }: Cut,
+  { inputs, stand }: InputJournal,
+  traffic: Pick<Traffic, 'entries' | 'find'>,
+): AsOf {
   const seq = inputs.get(end)?.log ?? stand.log
   const open = end < inputs.length ? undefined : new Set(traffic.entries.filter(isOpen).map((entry) => entry.seq))
   return { at, seq, move: moveBefore(end, seq, inputs, traffic), open }
 }
 
 /** Moves with nothing between them are one entry, which goes on; so does that of a move that is under way. */
-function moveBefore(end: number, latest: number, inputs: Inputs, traffic: Pick<Traffic, 'find'>): Move | undefined {
+function moveBefore(
+  end: number,
+  latest: number,
+  inputs: InputColumns,
+  traffic: Pick<Traffic, 'find'>,
+): Move | undefined {
   let index = end
   let ended: Pick<Move['was'], 'to' | 'endedAfter'> | undefined
   let input = inputs.get(--index)

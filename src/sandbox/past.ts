@@ -1,13 +1,11 @@
 import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
+import type { Forked, Input, InputColumns, InputJournal, Stand } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import type { Forked, Input, Inputs, Journal, Stand } from '../kernel/journal.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
-import { type DestinationHandler, type Reach, unhandle } from '../queue/destinations/destinations.js'
-import { act } from './inputs.js'
-import type { Sandbox } from './sandbox.js'
+import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
 import type { Start } from './world.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
@@ -37,7 +35,7 @@ export interface ForkOptions {
 /** A place in a journal, and what stands before it. */
 export interface Past {
   readonly start: Start
-  readonly inputs: Inputs
+  readonly inputs: InputColumns
   /** The inputs before it are those of the past. */
   readonly end: number
   /** Work in the middle of which the inputs end. */
@@ -56,7 +54,7 @@ export interface Past {
 export type Cut = Pick<Past, 'end' | 'at'>
 
 interface Told {
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
   readonly clock: VirtualClock
 }
@@ -123,7 +121,7 @@ export function checkThere(cut: Cut, { journal }: Told, now: Told): void {
 function placed(
   { world, end, at }: Place,
   present: number,
-  inputs: Inputs,
+  inputs: InputColumns,
   { begunAt, now }: { readonly begunAt: number; readonly now: number },
 ): Cut {
   let next = end
@@ -143,7 +141,7 @@ function replaced({ at }: Cut): Error {
 }
 
 /** @throws Error when the journal has ended: there was too much for it */
-export function checkKept({ fullAt }: Journal): void {
+export function checkKept({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
     `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +
@@ -165,7 +163,7 @@ function pastInstant(given: PastInstant, now: number): number {
 
 function afterEntry(
   seq: number,
-  inputs: Inputs,
+  inputs: InputColumns,
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
 ): Cut {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
@@ -183,7 +181,7 @@ function afterEntry(
 }
 
 /** How many inputs come before the first of which this is true: it is of all that follow. */
-function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
+function endOf(inputs: InputColumns, isAfter: (input: Input) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -191,32 +189,4 @@ function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
     else low = middle + 1
   }
   return low
-}
-
-/** The handlers of a fork are others than those of its origin. */
-export function replaceDestinations(
-  fork: Sandbox,
-  inputs: Inputs,
-  given: NonNullable<ForkOptions['destinations']>,
-): void {
-  const replaced = patternsOf(inputs)
-  act(fork, ({ destinations }) => {
-    for (const pattern of replaced) unhandle(destinations, pattern)
-  })
-  for (const [pattern, answer] of Object.entries(given)) {
-    if (typeof answer === 'function') fork.destinations.on(pattern, answer)
-    else fork.destinations.answer(pattern, answer)
-  }
-}
-
-/** What was registered. */
-function patternsOf(inputs: Inputs): ReadonlySet<string> {
-  const patterns = new Set<string>()
-  for (let index = 0; index < inputs.length; index++) {
-    const { kind, what } = inputs.get(index)!
-    if (kind !== 'direct' || what[0] !== 'destinations') continue
-    const [method, pattern] = what[1] as readonly [string, string | URL]
-    if (method === 'on' || method === 'answer' || method === 'record') patterns.add(String(pattern))
-  }
-  return patterns
 }

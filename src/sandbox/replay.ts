@@ -2,22 +2,23 @@ import type { Bytes } from '../kernel/bytes.js'
 import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { iso } from '../kernel/instant.js'
 import {
+  type CallPath,
   type Foretold,
   type Forked,
   type Input,
+  type InputColumns,
+  type InputJournal,
   type InputKind,
   type InputKinds,
-  type Inputs,
-  type Journal,
   type KeptCall,
   type KeptCommand,
   type OutsideWork,
   type Player,
   type Stand,
   Thrown,
-} from '../kernel/journal.js'
+} from '../kernel/input-journal.js'
+import { iso } from '../kernel/instant.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic.js'
@@ -26,8 +27,7 @@ import { reconnect } from '../queue/destinations/destinations.js'
 import { rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { storeInternals } from '../store/internals.js'
-import { beforeLoading } from '../store/search/loading.js'
-import { type Step, tooEarly } from './inputs.js'
+import { beforeLoading, calledTooEarly } from '../store/search/loading.js'
 import type { Past } from './past.js'
 import type { Sandbox } from './sandbox.js'
 
@@ -64,8 +64,8 @@ interface MadeRequest {
  */
 export class Replay implements Player {
   readonly #sandbox: Sandbox
-  readonly #journal: Journal
-  readonly #inputs: Inputs
+  readonly #journal: InputJournal
+  readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
   /** What open work is going to do where a fork began, and has not begun to do. */
@@ -84,7 +84,7 @@ export class Replay implements Player {
   #strayed: unknown
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
-  constructor(sandbox: Sandbox, journal: Journal, inputs: Inputs) {
+  constructor(sandbox: Sandbox, journal: InputJournal, inputs: InputColumns) {
     this.#sandbox = sandbox
     this.#journal = journal
     this.#inputs = inputs
@@ -320,7 +320,7 @@ export class Replay implements Player {
       if (how === 'closed') begun?.cancel()
       else begun?.unblock(how)
     },
-    direct: (way) => this.#direct(way),
+    direct: (path) => this.#direct(path),
     acted: (run) => {
       try {
         run(this.#sandbox as never)
@@ -398,13 +398,12 @@ export class Replay implements Player {
     }
   }
 
-  #direct(way: readonly Step[]): void {
+  #direct(path: CallPath): void {
+    const call = (): void => void path.reduce(follow, this.#sandbox)
+    const last = path.at(-1)
     try {
-      if (tooEarly.has(way)) {
-        beforeLoading(() => void way.reduce(follow, this.#sandbox))
-        return
-      }
-      way.reduce(follow, this.#sandbox)
+      if (typeof last === 'object' && calledTooEarly.has(last)) beforeLoading(call)
+      else call()
     } catch {
       // It was refused then, too.
     }
@@ -446,7 +445,7 @@ export class Replay implements Player {
 /** They come within what the world does: of most the host decides when. */
 const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
-function follow(target: unknown, step: Step): unknown {
+function follow(target: unknown, step: CallPath[number]): unknown {
   const on = target as Record<string, unknown>
   if (typeof step === 'string') return on[step]
   const [method, ...args] = step

@@ -5,8 +5,8 @@ import { goOn, type VirtualClock } from '../kernel/clock.js'
 import { detachable } from '../kernel/detachable.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
+import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
-import type { Inputs, Journal } from '../kernel/journal.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
@@ -28,6 +28,8 @@ import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
+import { replaceDestinations } from './fork-destinations.js'
+import { type Beginning, sandboxInternals } from './internals.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './options.js'
 import {
   type Cut,
@@ -38,8 +40,6 @@ import {
   type ForkOptions,
   type Past,
   type PastInstant,
-  type Place,
-  replaceDestinations,
 } from './past.js'
 import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
@@ -63,74 +63,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options)
 }
 
-/** Where the present world of a sandbox began. */
-export interface Beginning {
-  /** How many worlds there were before. */
-  readonly world: number
-  readonly start: Start
-}
-
-/** What the rest of the house does with a sandbox, and nobody who has one. */
-interface Inside {
-  placeOf(sandbox: Sandbox, instant: PastInstant): Place
-  beginningOf(sandbox: Sandbox): Beginning
-  journalOf(sandbox: Sandbox): Journal | undefined
-  explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void
-  takeOver(sandbox: Sandbox, from: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void>
-}
-let whole: Inside
-
-/** What the entry of a request notes that is refused for its token, asked as it is refused. */
-export function explainTokens(sandbox: Sandbox, explain: ExplainsToken | undefined): void {
-  whole.explainTokens(sandbox, explain)
-}
-
-/** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
-export function placeOf(sandbox: Sandbox, instant: PastInstant): Place {
-  return whole.placeOf(sandbox, instant)
-}
-
-export function beginningOf(sandbox: Sandbox): Beginning {
-  return whole.beginningOf(sandbox)
-}
-
-/** Of the world that it has now; `undefined` where none is kept. */
-export function journalOf(sandbox: Sandbox): Journal | undefined {
-  return whole.journalOf(sandbox)
-}
-
-/**
- * A new sandbox becomes what one was that somebody else had, and goes on in its place: same instant, same log, same future.
- * @param prepare is given the journal of its world before anything comes into it
- * @throws Error when the inputs do not lead to one world
- */
-export function takeOver(
-  sandbox: Sandbox,
-  from: Beginning,
-  inputs: Inputs,
-  prepare: (journal: Journal) => void,
-): Promise<void> {
-  return whole.takeOver(sandbox, from, inputs, prepare)
-}
-
 export class Sandbox {
   static {
     detachable(Sandbox)
-    whole = {
-      explainTokens: (sandbox, explain) => {
-        sandbox.#explainToken = explain
-      },
-      placeOf: (sandbox, instant) => {
-        const world = sandbox.#renewed
-        return { world, ...cutAt(instant, sandbox.#world, world) }
-      },
-      beginningOf: (sandbox) => {
-        const { start, journal } = sandbox.#world
-        return { world: sandbox.#renewed, start: { ...start, startAt: start.startAt ?? journal?.begunAt } }
-      },
-      journalOf: (sandbox) => sandbox.#world.journal,
-      takeOver: (sandbox, from, inputs, prepare) => sandbox.#takeOver(from, inputs, prepare),
-    }
   }
 
   readonly options: SandboxOptions
@@ -168,6 +103,15 @@ export class Sandbox {
     this.#room = room
     this.#elsewhere = elsewhere
     checkOptions(options)
+    sandboxInternals.attach(this, {
+      journal: () => this.#world.journal,
+      beginning: () => this.#beginning,
+      placeOf: (instant) => ({ world: this.#renewed, ...cutAt(instant, this.#world, this.#renewed) }),
+      explainTokens: (explain) => {
+        this.#explainToken = explain
+      },
+      takeOver: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
+    })
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
     this.policy = policyWith(options.policy)
@@ -509,7 +453,16 @@ export class Sandbox {
     })
   }
 
-  async #takeOver({ world, start }: Beginning, inputs: Inputs, prepare: (journal: Journal) => void): Promise<void> {
+  get #beginning(): Beginning {
+    const { start, journal } = this.#world
+    return { world: this.#renewed, start: { ...start, startAt: start.startAt ?? journal?.begunAt } }
+  }
+
+  async #takeOver(
+    { world, start }: Beginning,
+    inputs: InputColumns,
+    prepare: (journal: InputJournal) => void,
+  ): Promise<void> {
     this.#renewed = world
     this.#loads = start.loads ?? 0
     await this.#played(start, this.options, async ({ journal }) => {

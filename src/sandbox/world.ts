@@ -13,8 +13,9 @@ import {
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
+import { InputJournal } from '../kernel/input-journal.js'
+import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import { Journal } from '../kernel/journal.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -41,8 +42,8 @@ import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
 import { historyInternals } from '../store/history/internals.js'
 import { storeInternals } from '../store/internals.js'
-import { Journal as StoreJournal } from '../store/journal.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
+import { LoggedStore } from '../store/logged-store.js'
 import { type StoreFront, storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
@@ -50,7 +51,6 @@ import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxDump } from './dump.js'
-import { type FaceName, keepInputs, keepStatistics } from './inputs.js'
 import { type SandboxOptions, signingOf } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import { wordsOf } from './words.js'
@@ -70,12 +70,12 @@ export interface World {
   readonly stats: Statistics
   readonly exchange: Exchange
   /** What came into it; `undefined` where it is not written down. */
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly start: Start
   /** What is kept of its past. */
   readonly kept: Account
   /** Runs commands, and knows what ran. */
-  readonly executions: StoreJournal
+  readonly executions: LoggedStore
   /** What was stored when. */
   readonly history: StoreHistory
   /** It is whole: what comes from here on is its own. */
@@ -164,7 +164,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const journal =
     options.journal === false
       ? undefined
-      : new Journal(
+      : new InputJournal(
           { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
           traffic,
           traffic.share(journalShare),
@@ -174,14 +174,17 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
   const destinations = destinationsOf(plan, network, callers, journal)
-  const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const faults = new Faults(
+    { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
+    new InputRecorder(journal, 'faults'),
+  )
   const calls = new Calls({
     clock,
     traffic,
     faults,
     random: random.fork('calls'),
     callers,
-    journal,
+    inputs: new InputRecorder(journal, 'calls'),
     patience: policy.handlerPatience,
     hints,
     network,
@@ -202,13 +205,16 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
       }),
   )
   accompany(clock, { log: traffic, ...(journal && { journal }) })
-  const stats = new Statistics({
-    traffic,
-    now: () => clock.now(),
-    deadLetters: () => regions.deadLetters,
-    price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
-    random: random.fork('stats'),
-  })
+  const stats = new Statistics(
+    {
+      traffic,
+      now: () => clock.now(),
+      deadLetters: () => regions.deadLetters,
+      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+      random: random.fork('stats'),
+    },
+    new InputRecorder(journal, 'stats'),
+  )
   const stored = storeService(executions, clock, faults)
   const elsewhere = plan.elsewhere?.(stored)
   const services = [
@@ -228,7 +234,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     explainToken: plan.explainToken,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(executions, stored.state, journal, draws)
+  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
   elsewhere?.stand(store)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
@@ -248,16 +254,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     followed: () => clock.isFollowed,
     waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
-  const view = new TrafficView(traffic, context)
+  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   const history = historyOf(plan, start, random, executions, clock.now())
   historyInternals.attach(store, history)
   regions.onSplit = (log) => void new TrafficView(log, context)
-  if (journal !== undefined) {
-    for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
-      keepInputs(face, name as FaceName, journal)
-    }
-    keepStatistics(stats, journal)
-  }
   return {
     clock,
     random,
@@ -286,7 +286,7 @@ function historyOf(
   { policy, vocabulary }: Plan,
   { loaded }: Start,
   random: Random,
-  executions: StoreJournal,
+  executions: LoggedStore,
   at: number,
 ): StoreHistory {
   const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
@@ -315,7 +315,7 @@ export function endWorld({ store, clock, kept, destinations }: World): void {
 /** Every token and key of a world, now or before. */
 function secretsOf(
   { mgmtUser: _, ...initial }: SandboxTokens,
-  { store }: StoreJournal,
+  { store }: LoggedStore,
   regions: Regions,
 ): readonly string[] {
   const { standard, readOnly } = store.access.tokens
@@ -329,8 +329,8 @@ function storeOf(
   cursors: ScanCursors,
   traffic: Traffic,
   draws = random,
-  journal?: Journal,
-): StoreJournal {
+  journal?: InputJournal,
+): LoggedStore {
   const { store: standard, readonly: readOnly } = tokens
   const engine = new Store({
     clock,
@@ -348,18 +348,18 @@ function storeOf(
       warnOf(options)(sentence)
     },
   })
-  return new StoreJournal(engine, traffic, journal)
+  return new LoggedStore(engine, traffic, journal)
 }
 
 function destinationsOf(
   { options, vocabulary, policy, addresses, answer, hints, room }: Plan,
   network: Network,
   callers: Callers,
-  journal: Journal | undefined,
+  journal: InputJournal | undefined,
 ): Destinations {
   const destinations = new Destinations({
     callers,
-    journal,
+    inputs: new InputRecorder(journal, 'destinations'),
     hints,
     network,
     fetch: options.fetch,
@@ -370,8 +370,7 @@ function destinationsOf(
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    if (room === undefined) destinations.on(`${address}/*`, answer)
-    else serveOwn(destinations, `${address}/*`, answer)
+    serveOwn(destinations, `${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
 }
@@ -383,7 +382,7 @@ interface Shared {
   readonly destinations: Destinations
   readonly faults: Faults
   readonly draws: Random | undefined
-  readonly journal: Journal | undefined
+  readonly journal: InputJournal | undefined
   readonly story: (runId: string) => string
 }
 
@@ -411,12 +410,12 @@ function regionOf(
     readOnlyToken: tokens.queueReadonly,
     more: workflowEndpoints(workflows),
   }) as Service
-  const queue = new DirectQueue(engine, read)
-  const workflow = new DirectWorkflows(workflows, { clock, story })
-  if (journal !== undefined) {
-    const away = stream === '' ? undefined : name
-    keepInputs(queue, 'queue', journal, away)
-    keepInputs(workflow, 'workflow', journal, away)
-  }
+  const isHome = stream === ''
+  const queue = new DirectQueue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const workflow = new DirectWorkflows(
+    workflows,
+    { clock, story },
+    new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),
+  )
   return { name, engine, queue, workflow, service }
 }

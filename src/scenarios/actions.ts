@@ -3,7 +3,7 @@ import type { DeadLetter } from '../queue/delivery/dead-letters.js'
 import { engineOf } from '../queue/direct.js'
 import type { Message } from '../queue/message/message.js'
 import { targetOf } from '../queue/settings/url.js'
-import { act } from '../sandbox/inputs.js'
+import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
@@ -27,7 +27,7 @@ function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
     options,
     sandbox,
   )
-  const results = act(sandbox, ({ queue: face }) =>
+  const results = recordInternal(sandbox, ({ queue: face }) =>
     engineOf(face).publisher.publish({ ...call, settings: new Map(call.settings), queue }),
   )
   return results.map(({ message }) => message.id)
@@ -50,7 +50,7 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
     sandbox,
   )
   call.settings.set('cron', cron).set('schedule-id', id)
-  act(sandbox, ({ queue: face }) => {
+  recordInternal(sandbox, ({ queue: face }) => {
     const engine = engineOf(face)
     const { schedule } = engine.publisher.schedule({ ...call, settings: new Map(call.settings), queue })
     if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
@@ -93,7 +93,7 @@ function lettersOf(who: string, { sandbox, messages }: Stage): readonly DeadLett
 
 export function deleteDeadLetters(who: string, stage: Stage): void {
   for (const { id } of lettersOf(who, stage)) {
-    act(stage.sandbox, ({ queue }) => {
+    recordInternal(stage.sandbox, ({ queue }) => {
       const { deadLetters } = engineOf(queue).courier
       const letter = deadLetters.get(id)
       if (letter !== undefined) deadLetters.delete(letter)
@@ -109,7 +109,7 @@ export function retryDeadLetters(who: string, stage: Stage): void {
 }
 
 export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
-  act(sandbox, ({ queue }) => {
+  recordInternal(sandbox, ({ queue }) => {
     const { schedules } = engineOf(queue)
     const schedule = schedules.get(id)
     if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)

@@ -9,7 +9,7 @@ import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
 import { type VocabularyName, vocabularyNames } from '../protocol/vocabulary.js'
 import { engineOf } from '../queue/direct.js'
-import { act } from '../sandbox/inputs.js'
+import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
@@ -289,7 +289,7 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
     sandbox.queue.upsertQueue(queue, parallelism, paused)
   for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
-    act(sandbox, ({ queue }) => {
+    recordInternal(sandbox, ({ queue }) => {
       const { flow } = engineOf(queue)
       if (Object.keys(limits).length > 0 || periodSeconds !== undefined) {
         flow.pin(key, { ...limits, period: periodSeconds })

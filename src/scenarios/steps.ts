@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { FaultRule } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
 import { engineOf } from '../queue/direct.js'
-import { act } from '../sandbox/inputs.js'
+import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { storeInternals } from '../store/internals.js'
 import { searchLoading } from '../store/search/loading.js'
@@ -325,7 +325,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('The id of a schedule.')
     },
-    run: (id, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).schedules.delete(id)),
+    run: (id, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).schedules.delete(id)),
   },
   pauseFlowControl: {
     summary: 'Pauses a flow-control key: its messages wait.',
@@ -333,7 +333,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).flow.pause(key)),
+    run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pause(key)),
   },
   resumeFlowControl: {
     summary: 'Resumes a flow-control key.',
@@ -341,7 +341,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
+    run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
@@ -355,7 +355,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       })
     },
     run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
-      act(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: periodSeconds })),
+      recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: periodSeconds })),
   },
   setUrlGroup: {
     summary: 'Creates a url group, or adds endpoints to it.',

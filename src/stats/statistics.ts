@@ -1,4 +1,5 @@
 import { detachable } from '../kernel/detachable.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { checkFigures, type Figures, withFigures } from './figures.js'
@@ -42,6 +43,18 @@ export interface StatisticsOptions {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
+export type StatisticsEffects = Effects<
+  Statistics,
+  {
+    search: 'reads'
+    forbid: 'changes'
+    clear: 'changes'
+    isForbidden: 'reads'
+    knowsUser: 'reads'
+    knowsIndex: 'reads'
+  }
+>
+
 /**
  * Usage statistics: the queue's are counted from the traffic; a search index's are told, because there is no such index
  * here. Both can be told as a story, and every field of both can be set by hand.
@@ -58,15 +71,23 @@ export class Statistics {
   readonly user: StatisticsUser
   /** The queue's statistics. */
   readonly queue: QueueStatistics
+  readonly #queueFigures = new OwnFigures<QueueStory, QueueReport>()
   readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
   readonly #indexes = new Map<string, SearchStatistics>()
+  readonly #indexFigures: OwnFigures<SearchStory, SearchReport>[] = []
   readonly #forbidden = new Set<string>()
+  readonly #inputs: InputRecorder<Changes<StatisticsEffects>>
 
-  constructor(options: StatisticsOptions) {
+  constructor(options: StatisticsOptions, inputs: InputRecorder = unrecorded) {
     const { now, random = createRandom(1) } = options
     this.#options = { now, random }
+    this.#inputs = inputs
     this.user = options.user ?? defaultUser
-    this.queue = new QueueStatistics({ ...options, random: random.fork('queue') })
+    this.queue = new QueueStatistics(
+      { ...options, random: random.fork('queue') },
+      inputs.below('queue'),
+      this.#queueFigures,
+    )
   }
 
   /** The statistics of one search index. Always the same object for one id. */
@@ -74,7 +95,10 @@ export class Statistics {
     let index = this.#indexes.get(id)
     if (index === undefined) {
       const { now, random } = this.#options
-      index = new SearchStatistics(now, random.fork(`search/${id}`))
+      const figures = new OwnFigures<SearchStory, SearchReport>()
+      const inputs = this.#inputs.below(['search', id])
+      index = new SearchStatistics(now, random.fork(`search/${id}`), inputs, figures)
+      this.#indexFigures.push(figures)
       this.#indexes.set(id, index)
     }
     return index
@@ -82,13 +106,15 @@ export class Statistics {
 
   /** Makes an id one of somebody else's account: asking for it is answered with 403. [statistics.md 2] */
   forbid(id: string): void {
+    this.#inputs.record('forbid', id)
     this.#forbidden.add(id.toLowerCase())
   }
 
   /** Forgets what was set, told and forbidden. What was counted stays. */
   clear(): void {
-    this.queue.clear()
-    for (const index of this.#indexes.values()) index.clear()
+    this.#inputs.record('clear')
+    this.#queueFigures.clear()
+    for (const figures of this.#indexFigures) figures.clear()
     this.#forbidden.clear()
   }
 
@@ -107,6 +133,23 @@ export class Statistics {
   }
 }
 
+/** What takes the place of counted figures, or is added to them. */
+class OwnFigures<Story, Report> {
+  story: Story | undefined
+  /** Fields that were set by hand. */
+  fields: Figures<Report> | undefined
+
+  clear(): void {
+    this.story = undefined
+    this.fields = undefined
+  }
+}
+
+export type QueueStatisticsEffects = Effects<
+  QueueStatistics,
+  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+>
+
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
 export class QueueStatistics {
   static {
@@ -116,41 +159,55 @@ export class QueueStatistics {
   readonly #options: StatisticsOptions & { readonly random: Random }
   /** What was counted so far. */
   readonly ledger: Ledger = new Ledger()
-  #story: QueueStory | undefined
-  #figures: Figures<QueueReport> = {}
+  readonly #inputs: InputRecorder<Changes<QueueStatisticsEffects>>
+  readonly #own: OwnFigures<QueueStory, QueueReport>
 
-  constructor(options: StatisticsOptions & { readonly random: Random }) {
+  constructor(
+    options: StatisticsOptions & { readonly random: Random },
+    inputs: InputRecorder = unrecorded,
+    own: OwnFigures<QueueStory, QueueReport> = new OwnFigures(),
+  ) {
     this.#options = options
+    this.#inputs = inputs
+    this.#own = own
     options.traffic.subscribe(this.ledger.note, countedTypes)
   }
 
   /** What the endpoint answers now. */
   report(period: Period = defaultPeriod): QueueReport {
     const { now, price = payAsYouGo, deadLetters } = this.#options
-    const source = this.#story === undefined ? this.ledger : together(this.ledger, this.#story)
-    const letters = (deadLetters?.() ?? 0) + (this.#story?.deadLetters ?? 0)
-    return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), this.#figures)
+    const { story, fields = {} } = this.#own
+    const source = story === undefined ? this.ledger : together(this.ledger, story)
+    const letters = (deadLetters?.() ?? 0) + (story?.deadLetters ?? 0)
+    return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), fields)
   }
 
   /** Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones. */
   set(figures: Figures<QueueReport>): void {
-    checkFigures('stats.queue.set()', figures, this.report())
-    this.#figures = { ...this.#figures, ...figures }
+    const [given] = this.#inputs.record('set', figures)
+    checkFigures('stats.queue.set()', given, this.report())
+    this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story. */
   script(steps: readonly QueueStep[], scale: QueueScale = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, scale)
     const { now, random } = this.#options
-    checkScale(queueWords, scale, ['messageSize', 'messagesPerRun'])
-    this.#story = new QueueStory(new Story(steps, { words: queueWords, told: now(), now, random }), now, scale)
+    checkScale(queueWords, sizes, ['messageSize', 'messagesPerRun'])
+    this.#own.story = new QueueStory(new Story(given, { words: queueWords, told: now(), now, random }), now, sizes)
   }
 
   /** Forgets what was set and told. What was counted stays. */
   clear(): void {
-    this.#story = undefined
-    this.#figures = {}
+    this.#inputs.record('clear')
+    this.#own.clear()
   }
 }
+
+export type SearchStatisticsEffects = Effects<
+  SearchStatistics,
+  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+>
 
 /** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
 export class SearchStatistics {
@@ -160,42 +217,52 @@ export class SearchStatistics {
 
   readonly #now: () => number
   readonly #random: Random
-  #story: SearchStory | undefined
-  #figures: Figures<SearchReport> | undefined
+  readonly #inputs: InputRecorder<Changes<SearchStatisticsEffects>>
+  readonly #own: OwnFigures<SearchStory, SearchReport>
 
-  constructor(now: () => number, random: Random) {
+  constructor(
+    now: () => number,
+    random: Random,
+    inputs: InputRecorder = unrecorded,
+    own: OwnFigures<SearchStory, SearchReport> = new OwnFigures(),
+  ) {
     this.#now = now
     this.#random = random
+    this.#inputs = inputs
+    this.#own = own
   }
 
   /** Whether anything was set or told. */
   get isKnown(): boolean {
-    return this.#story !== undefined || this.#figures !== undefined
+    return this.#own.story !== undefined || this.#own.fields !== undefined
   }
 
   /** What the endpoint answers now. */
   report(period: Period = defaultPeriod): SearchReport {
-    const told = searchReport(this.#story ?? unknownIndex, this.#now(), checkedPeriod(period))
-    return this.#figures === undefined ? told : withFigures(told, this.#figures)
+    const { story = unknownIndex, fields } = this.#own
+    const report = searchReport(story, this.#now(), checkedPeriod(period))
+    return fields === undefined ? report : withFigures(report, fields)
   }
 
   /** Sets fields by hand; those not named follow the story. Later calls add to earlier ones. */
   set(figures: Figures<SearchReport> = {}): void {
-    checkFigures('stats.search(id).set()', figures, this.report())
-    this.#figures = { ...this.#figures, ...figures }
+    const [given] = this.#inputs.record('set', figures)
+    checkFigures('stats.search(id).set()', given, this.report())
+    this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on at this index. Replaces an earlier story. */
   script(steps: readonly SearchStep[], scale: SearchScale = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, scale)
     const [now, random] = [this.#now, this.#random]
-    checkScale(searchWords, scale, ['vectorSize', 'requestSize', 'price'])
-    this.#story = new SearchStory(new Story(steps, { words: searchWords, told: now(), now, random }), now, scale)
+    checkScale(searchWords, sizes, ['vectorSize', 'requestSize', 'price'])
+    this.#own.story = new SearchStory(new Story(given, { words: searchWords, told: now(), now, random }), now, sizes)
   }
 
   /** Forgets what was set and told. */
   clear(): void {
-    this.#story = undefined
-    this.#figures = undefined
+    this.#inputs.record('clear')
+    this.#own.clear()
   }
 }
 

@@ -3,7 +3,7 @@ import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
-import type { Journal, Sender } from './journal.js'
+import type { LoggedStore, Sender } from './logged-store.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 import { searchLoading } from './search/loading.js'
 
@@ -18,7 +18,7 @@ export class DirectConnection {
     detachable(DirectConnection)
   }
 
-  readonly #journal: Journal
+  readonly #journal: LoggedStore
   readonly #sender: Sender
   /** The command that waits, and what was sent behind it. */
   #blocked: Blocked | undefined
@@ -28,7 +28,7 @@ export class DirectConnection {
   #isClosed = false
 
   /** @internal Use `sandbox.store.connection()`. */
-  constructor(journal: Journal, { task }: ConnectionOptions) {
+  constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: Client = task === undefined ? {} : { task }
     this.#sender = { user: journal.store.access.standardUser, via: 'direct', client }

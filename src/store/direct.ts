@@ -1,20 +1,36 @@
-import { latin1, text, toBase64 } from '../kernel/bytes.js'
+import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
-import type { Journal as Inputs } from '../kernel/journal.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
 import { type ConnectionOptions, DirectConnection } from './connection.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
 import { storeInternals } from './internals.js'
-import type { Journal } from './journal.js'
+import type { LoggedStore } from './logged-store.js'
 import type { Spend } from './meter.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
 import type { StoreFront } from './rest/endpoints.js'
-import { searchLoading } from './search/loading.js'
+import { calledTooEarly, SearchNotLoaded, searchLoading } from './search/loading.js'
 import type { Language } from './values/search-definition.js'
 
 export { type PlainReply, plainReply, type Word } from './plain.js'
+
+export type StoreEffects = Effects<
+  DirectStore,
+  {
+    run: 'changes'
+    loadSearch: 'reads'
+    connection: 'reads'
+    get: 'reads'
+    dump: 'reads'
+    load: 'changes'
+    diff: 'reads'
+    snapshot: 'reads'
+    spend: 'reads'
+    resetPassword: 'changes'
+  }
+>
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
@@ -24,26 +40,27 @@ export class DirectStore {
 
   /** The log of everything that happened, which the matchers read. */
   readonly traffic: Traffic
-  readonly #journal: Journal
+  readonly #journal: LoggedStore
+  readonly #inputs: InputRecorder<Changes<StoreEffects>>
   readonly #tokens: Random
 
   /**
    * @param front the limits and faults of its doors
-   * @param inputs where what comes in is written down
    * @param draws what new tokens are drawn from
    */
   constructor(
-    journal: Journal,
+    journal: LoggedStore,
     front: StoreFront,
-    inputs: Inputs | undefined,
+    inputs: InputRecorder = unrecorded,
     draws: Random = journal.store.options.random,
   ) {
     this.#journal = journal
+    this.#inputs = inputs
     storeInternals.attach(this, {
       engine: journal.store,
       commands: journal,
       front,
-      inputs,
+      inputs: inputs.journal,
       peek: (...words) => {
         const { access, meter } = journal.store
         return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))
@@ -58,9 +75,16 @@ export class DirectStore {
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
   run(...words: readonly Word[]): PlainReply {
+    const call = this.#inputs.recordCall('run', words)
     const { access, meter } = this.#journal.store
-    const argv = words.map((word, at) => bytesOfWord(word, at))
-    return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+    const argv: Bytes[] = []
+    for (let at = 1; at < call.length; at++) argv.push(bytesOfWord(call[at]!, at - 1))
+    try {
+      return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+    } catch (error) {
+      if (error instanceof SearchNotLoaded) calledTooEarly.add(call)
+      throw error
+    }
   }
 
   /**
@@ -101,9 +125,10 @@ export class DirectStore {
 
   /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
   load(dump: StoreDump): void {
+    const [given] = this.#inputs.record('load', dump)
     this.#journal.store.waiting.after(() => {
-      loadInto(this.#journal.store.db, dump)
-      this.#journal.loaded(dump)
+      loadInto(this.#journal.store.db, given)
+      this.#journal.loaded(given)
     })
   }
 
@@ -132,6 +157,7 @@ export class DirectStore {
 
   /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
   resetPassword(): Tokens {
+    this.#inputs.record('resetPassword')
     const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }
     this.#journal.store.access.replaceTokens(tokens)
     return tokens

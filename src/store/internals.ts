@@ -1,9 +1,9 @@
 import type { Bytes } from '../kernel/bytes.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import { type Internals, internals } from '../kernel/internals.js'
-import type { Journal as Inputs } from '../kernel/journal.js'
 import type { Reply } from './command/reply.js'
 import type { PlainReply } from './direct.js'
-import type { Journal } from './journal.js'
+import type { LoggedStore } from './logged-store.js'
 import type { StoreFront } from './rest/endpoints.js'
 import type { Store } from './store.js'
 
@@ -30,11 +30,11 @@ export interface StoreElsewhere {
 export interface StoreInternals {
   readonly engine: Store
   /** Runs commands of connections, which may wait, and writes them down. */
-  readonly commands: Pick<Journal, 'start' | 'transact'>
+  readonly commands: Pick<LoggedStore, 'start' | 'transact'>
   /** The store with the limits and faults of its doors. */
   readonly front: StoreFront
   /** Where what comes in is written down, if it is. */
-  readonly inputs: Inputs | undefined
+  readonly inputs: InputJournal | undefined
   /** Connections of the native protocol, once there were any: most worlds have none, and do without their code. */
   connections?: Connections
   /** Where it is, if not here. */

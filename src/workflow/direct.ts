@@ -1,5 +1,6 @@
 import { text } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
 import { fieldsOf, View } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
@@ -20,20 +21,36 @@ const { attach, of } = internals<DirectWorkflows, WorkflowInternals>('workflows'
 /** The engine behind the face, for the rest of the house. */
 export const workflowsOf = (workflow: DirectWorkflows): Workflows => of(workflow).engine
 
+export type WorkflowsEffects = Effects<
+  DirectWorkflows,
+  {
+    run: 'reads'
+    notify: 'changes'
+    step: 'reads'
+    event: 'changes'
+    skipSleeps: 'changes'
+    skipRetryDelays: 'changes'
+  }
+>
+
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
 export class DirectWorkflows {
   static {
     detachable(DirectWorkflows)
   }
 
-  constructor(engine: Workflows, course: Course) {
+  readonly #inputs: InputRecorder<Changes<WorkflowsEffects>>
+
+  constructor(engine: Workflows, course: Course, inputs: InputRecorder = unrecorded) {
     attach(this, { engine, course })
+    this.#inputs = inputs
   }
 
   /** Every run that is remembered, oldest first; those that ended are forgotten with the log. */
   get runs(): readonly WorkflowRun[] {
-    const { engine, course } = of(this)
-    return engine.records.select({}).items.map((run) => new WorkflowRun(run, engine, course))
+    return of(this)
+      .engine.records.select({})
+      .items.map((run) => this.#handOut(run))
   }
 
   /**
@@ -41,13 +58,17 @@ export class DirectWorkflows {
    * @throws TypeError when there is none, with the runs that there are
    */
   run(id: string): WorkflowRun {
-    const { engine, course } = of(this)
-    const run = engine.get(id)
-    if (run !== undefined) return new WorkflowRun(run, engine, course)
+    const run = of(this).engine.get(id)
+    if (run !== undefined) return this.#handOut(run)
     const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
     throw new TypeError(
       `There is no run ${JSON.stringify(id)}. ${known.length === 0 ? 'No run has begun: trigger one first.' : `Runs: ${known.slice(0, 5).join(', ')}.`}`,
     )
+  }
+
+  #handOut(run: Run): WorkflowRun {
+    const { engine, course } = of(this)
+    return new WorkflowRun(run, engine, course, this.#inputs.below(['run', run.id]))
   }
 
   /**
@@ -56,7 +77,8 @@ export class DirectWorkflows {
    * @returns how many waits it ended
    */
   notify(eventId: string, data?: unknown, runId?: string): number {
-    return of(this).engine.notify(eventId, eventBytes(data), runId).length
+    const [id, given, to] = this.#inputs.record('notify', eventId, data, runId)
+    return of(this).engine.notify(id, eventBytes(given), to).length
   }
 
   /**
@@ -72,7 +94,7 @@ export class DirectWorkflows {
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
     }
-    return new StepFates(of(this).engine, name, nth)
+    return new StepFates(of(this).engine, name, nth, this.#inputs.below(['step', name, nth]))
   }
 
   /**
@@ -82,24 +104,33 @@ export class DirectWorkflows {
    * @example sandbox.workflow.event('approved').timesOut()
    */
   event(eventId: string, data?: unknown): EventFates {
+    const [, given] = this.#inputs.record('event', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
       throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
     }
-    if (!(data instanceof Uint8Array)) jsonOf(data, `workflow.event(${quoted(eventId)}, …)`)
+    if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.event(${quoted(eventId)}, …)`)
     const { engine } = of(this)
-    const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(data) })
+    const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
     // `timesOut()` may follow: who waits already is told when the present code is done, or time moves.
     engine.script.soon(eventId)
-    return new EventFates(engine, verb)
+    return this.promised(verb.number)
+  }
+
+  /** A promise that was made before, by its number: `timesOut()` of it is played again on it. @internal */
+  protected promised(number: number): EventFates {
+    const { engine } = of(this)
+    return new EventFates(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
   }
 
   /** Sleeps take no time: those to come and those under way. */
   skipSleeps(): void {
+    this.#inputs.record('skipSleeps')
     of(this).engine.script.skipSleeps()
   }
 
   /** Failed deliveries of runs are retried at once, whatever their back-off, those to come and those that wait now. */
   skipRetryDelays(): void {
+    this.#inputs.record('skipRetryDelays')
     of(this).engine.script.skipRetryDelays()
   }
 
@@ -108,6 +139,8 @@ export class DirectWorkflows {
     return of(this).engine.script.unused
   }
 }
+
+export type StepEffects = Effects<StepFates, { returns: 'changes'; fails: 'changes'; timesOut: 'changes' }>
 
 /** What may become of a step. */
 export class StepFates {
@@ -118,11 +151,13 @@ export class StepFates {
   readonly #engine: Workflows
   readonly #name: string
   readonly #nth: number | undefined
+  readonly #inputs: InputRecorder<Changes<StepEffects>>
 
-  constructor(engine: Workflows, name: string, nth: number | undefined) {
+  constructor(engine: Workflows, name: string, nth: number | undefined, inputs: InputRecorder) {
     this.#engine = engine
     this.#name = name
     this.#nth = nth
+    this.#inputs = inputs
   }
 
   get #called(): string {
@@ -135,7 +170,8 @@ export class StepFates {
    * @throws TypeError for a value that JSON cannot hold
    */
   returns(value?: unknown): this {
-    const json = jsonOf(value, `${this.#called}.returns()`)
+    const [given] = this.#inputs.record('returns', value)
+    const json = jsonOf(given, `${this.#called}.returns()`)
     const kept: unknown = json === undefined ? undefined : JSON.parse(json)
     this.#engine.script.verbs.addStep(this.#name, this.#nth, { does: 'returns', value: kept })
     return this
@@ -145,11 +181,12 @@ export class StepFates {
    * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
    * A `WorkflowNonRetryableError` fails the run at once.
    */
-  fails(error: Error | string | StepError = 'the step failed', { times }: { readonly times?: number } = {}): this {
+  fails(error: Error | string | StepError = 'the step failed', options: { readonly times?: number } = {}): this {
+    const [given, { times }] = this.#inputs.record('fails', error, options)
     const called = `${this.#called}.fails()`
-    const told = typeof error === 'string' ? { message: error } : error
+    const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
-      throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(error)}.`)
+      throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
     }
     const { name, message, stack, retryAfter } = told as StepError
     const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
@@ -158,12 +195,15 @@ export class StepFates {
   }
 
   /** Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once. */
-  timesOut({ times }: { readonly times?: number } = {}): this {
+  timesOut(options: { readonly times?: number } = {}): this {
+    const [{ times }] = this.#inputs.record('timesOut', options)
     const count = timesOf(`${this.#called}.timesOut()`, times)
     this.#engine.script.verbs.addStep(this.#name, this.#nth, { does: 'timesOut' }, count)
     return this
   }
 }
+
+export type EventEffects = Effects<EventFates, { timesOut: 'changes' }>
 
 /** What may become of the next wait for an event. */
 export class EventFates {
@@ -173,14 +213,17 @@ export class EventFates {
 
   readonly #engine: Workflows
   readonly #verb: EventVerb
+  readonly #inputs: InputRecorder<Changes<EventEffects>>
 
-  constructor(engine: Workflows, verb: EventVerb) {
+  constructor(engine: Workflows, verb: EventVerb, inputs: InputRecorder) {
     this.#engine = engine
     this.#verb = verb
+    this.#inputs = inputs
   }
 
   /** It never comes: the wait for it ends at once, as when its time is over. */
   timesOut(): this {
+    this.#inputs.record('timesOut')
     this.#verb.fate = { does: 'timesOut' }
     this.#engine.script.soon(this.#verb.eventId)
     return this
@@ -226,6 +269,11 @@ const runReaders: { readonly [Name in keyof RunView]-?: (run: Run) => RunView[Na
 
 let runFields: PropertyDescriptorMap
 
+export type RunEffects = Effects<
+  WorkflowRun,
+  { explain: 'reads'; history: 'reads'; cancel: 'changes'; reaches: 'reads'; ends: 'reads'; toJSON: 'reads' }
+>
+
 /** One run, as it stands whenever it is asked. */
 export class WorkflowRun extends View implements RunView {
   declare readonly id: string
@@ -248,12 +296,14 @@ export class WorkflowRun extends View implements RunView {
   readonly #run: Run
   readonly #engine: Workflows
   readonly #course: Course
+  readonly #inputs: InputRecorder<Changes<RunEffects>>
 
-  constructor(run: Run, engine: Workflows, course: Course) {
+  constructor(run: Run, engine: Workflows, course: Course, inputs: InputRecorder) {
     super()
     this.#run = run
     this.#engine = engine
     this.#course = course
+    this.#inputs = inputs
     Object.defineProperties(this, runFields)
   }
 
@@ -272,6 +322,7 @@ export class WorkflowRun extends View implements RunView {
 
   /** @throws Error when it has ended */
   cancel(): void {
+    this.#inputs.record('cancel')
     this.#engine.cancel(this.#run.id)
   }
 

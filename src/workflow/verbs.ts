@@ -37,6 +37,8 @@ export interface StepVerb extends Verb {
 
 export interface EventVerb extends Verb {
   readonly eventId: string
+  /** How many were promised before it. */
+  readonly number: number
   fate: EventFate
 }
 
@@ -68,8 +70,21 @@ export class Verbs {
   }
 
   addEvent(eventId: string, fate: EventFate): EventVerb {
-    const verb: EventVerb = { text: `workflow.event(${quoted(eventId)})`, eventId, fate, used: 0 }
+    const verb: EventVerb = {
+      text: `workflow.event(${quoted(eventId)})`,
+      eventId,
+      number: this.#events.length,
+      fate,
+      used: 0,
+    }
     this.#events.push(verb)
+    return verb
+  }
+
+  /** @throws RangeError for one that was never promised */
+  event(number: number): EventVerb {
+    const verb = this.#events[number]
+    if (verb === undefined) throw new RangeError(`There is no promised event ${number}.`)
     return verb
   }
 

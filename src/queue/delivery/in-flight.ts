@@ -4,7 +4,7 @@ import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import type { Attempt } from '../destinations/attempt.js'
-import type { DeliveryContext, Destinations } from '../destinations/destinations.js'
+import type { DeliveryContext, DeliveryTarget } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
 import type { WireReply } from '../destinations/wire.js'
 import type { Meeting } from './struck-deliveries.js'
@@ -24,7 +24,7 @@ export interface Outcomes {
 export interface InFlightOptions {
   readonly clock: Clock
   readonly random: Random
-  readonly destinations: Destinations
+  readonly destinations: DeliveryTarget
   readonly policy: Policy
   readonly limits: QueueLimits
   readonly outcomes: Outcomes

@@ -6,7 +6,7 @@ import { detachable } from '../../kernel/detachable.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
-import type { Journal } from '../../kernel/journal.js'
+import { type Changes, type Effects, type InputRecorder, unrecorded } from '../../kernel/input-recorder.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isAddress, isLoopback } from '../settings/url.js'
@@ -44,8 +44,8 @@ export interface DestinationsOptions {
   readonly followRedirects?: boolean | undefined
   /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
   readonly callers?: Listening | undefined
-  /** Where it is written down what came from outside. */
-  readonly journal?: Journal | undefined
+  /** Records what comes from outside. */
+  readonly inputs?: InputRecorder | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
   readonly nonRetryableHeader?: string | undefined
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
@@ -85,6 +85,12 @@ type Maybe<T> = T | Promise<T>
 /** What came of a handler: an answer in plain values, or a fault that is to be played. */
 type Heard = WireReply | Step
 
+/** What the queue does with destinations. */
+export interface DeliveryTarget {
+  noticePublisher(url: string): void
+  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply>
+}
+
 /** The answering part of a registration. It may do anything. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
@@ -107,7 +113,7 @@ interface Inside {
   reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void
   settleIn(destinations: Destinations): void
   end(destinations: Destinations): void
-  serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler): void
+  serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler, when?: 'in turn'): void
   unhandle(destinations: Destinations, pattern: string): void
 }
 let inside: Inside
@@ -127,9 +133,17 @@ export function settleIn(destinations: Destinations): void {
   inside.settleIn(destinations)
 }
 
-/** The same as `on()` for addresses of the server itself: such deliveries have their turn like those over the network. */
-export function serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler): void {
-  inside.serveOwn(destinations, pattern, handler)
+/**
+ * The same as `on()` for addresses of the sandbox itself, which it always has.
+ * @param when `in turn`: of a server, where such deliveries have their turn like those over the network
+ */
+export function serveOwn(
+  destinations: Destinations,
+  pattern: string,
+  handler: DestinationHandler,
+  when?: 'in turn',
+): void {
+  inside.serveOwn(destinations, pattern, handler, when)
 }
 
 /** Nothing goes out any more. */
@@ -145,13 +159,29 @@ export function unhandle(destinations: Destinations, pattern: string): void {
 export const mostRedirects = 10
 const cacheLimit = 10_000
 
+export type DestinationsEffects = Effects<
+  Destinations,
+  {
+    on: 'changes'
+    answer: 'changes'
+    record: 'changes'
+    recorderAt: 'reads'
+    script: 'changes'
+    off: 'changes'
+    answererAt: 'reads'
+    hasAsked: 'reads'
+  },
+  keyof DeliveryTarget
+>
+
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
-export class Destinations {
+export class Destinations implements DeliveryTarget {
   static {
     detachable(Destinations)
   }
 
   readonly #options: DestinationsOptions
+  readonly #inputs: InputRecorder<Changes<DestinationsEffects>>
   readonly #network: Network
   #fetch: typeof fetch | undefined
   #reach: Reach | undefined
@@ -177,8 +207,8 @@ export class Destinations {
         destinations.#inherited = undefined
       },
       end: (destinations) => destinations.#network.end(),
-      serveOwn: (destinations, pattern, handler) => {
-        destinations.#route(pattern).handler = destinations.#calls(requesting(handler), 'in turn')
+      serveOwn: (destinations, pattern, handler, when) => {
+        destinations.#route(pattern).handler = destinations.#calls(requesting(handler), when)
       },
       unhandle: (destinations, pattern) => {
         destinations.#route(pattern).handler = undefined
@@ -188,6 +218,7 @@ export class Destinations {
 
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
+    this.#inputs = options.inputs ?? unrecorded
     this.#network = options.network ?? new Network(ownRoom())
     this.#fetch = options.fetch
     this.#reach = options.deliver
@@ -198,12 +229,13 @@ export class Destinations {
    * patterns win over wildcards, later ones over earlier ones.
    */
   on(pattern: string | URL, handler: DestinationHandler): this {
+    const [at] = this.#inputs.record('on', pattern, handler)
     if (typeof handler !== 'function') {
       throw new TypeError(
         `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
       )
     }
-    this.#route(pattern).handler = this.#calls(requesting(handler))
+    this.#route(at).handler = this.#calls(requesting(handler))
     return this
   }
 
@@ -212,23 +244,25 @@ export class Destinations {
    * @throws TypeError for what no destination can answer
    */
   answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
-    const called = `destinations.answer(${JSON.stringify(String(pattern))})`
-    if (answer === undefined || answer === null) {
+    const [at, given] = this.#inputs.record('answer', pattern, answer)
+    const called = `destinations.answer(${JSON.stringify(String(at))})`
+    if (given === undefined || given === null) {
       throw new TypeError(
         `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
       )
     }
-    const handler = typeof answer === 'function' ? this.#calls(answer) : this.#gives(answer, called)
-    this.#route(pattern).handler = handler
+    const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
+    this.#route(at).handler = handler
     return this
   }
 
   /** Records what arrives. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: PlainAnswer): Recorder {
-    const called = `destinations.record(${JSON.stringify(String(pattern))})`
-    const handler = answer === undefined ? undefined : this.#gives(answer, called)
-    const recorder = new RecorderList(String(pattern))
-    const route = this.#route(pattern)
+    const [at, given] = this.#inputs.record('record', pattern, answer)
+    const called = `destinations.record(${JSON.stringify(String(at))})`
+    const handler = given === undefined ? undefined : this.#gives(given, called)
+    const recorder = new RecorderList(String(at))
+    const route = this.#route(at)
     route.recorders.push(recorder)
     if (handler !== undefined) route.handler = handler
     return recorder
@@ -246,8 +280,9 @@ export class Destinations {
    * @example destinations.script('https://shop.example/orders', [503, reset(), 200])
    */
   script(pattern: string | URL, steps: readonly (Step | number)[]): this {
-    const checked = checkedSteps(steps, `destinations.script(${JSON.stringify(String(pattern))})`)
-    const { script } = this.#route(pattern)
+    const [at, given] = this.#inputs.record('script', pattern, steps)
+    const checked = checkedSteps(given, `destinations.script(${JSON.stringify(String(at))})`)
+    const { script } = this.#route(at)
     for (const step of checked) script.push(step)
     return this
   }
@@ -261,6 +296,7 @@ export class Destinations {
 
   /** Forgets one registration, or all of them. */
   off(pattern?: string | URL): void {
+    this.#inputs.record('off', pattern)
     this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))
     this.#resolved.clear()
   }
@@ -424,7 +460,7 @@ export class Destinations {
   }
 
   #outside<T>(task: Task, work: (task: Task) => Maybe<T>): Maybe<T> {
-    const { journal } = this.#options
+    const { journal } = this.#inputs
     return journal === undefined ? work(task) : journal.outside(task, work)
   }
 

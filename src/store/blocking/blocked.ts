@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Unblocking } from '../../kernel/journal.js'
+import type { Unblocking } from '../../kernel/input-journal.js'
 import type { Task } from '../../kernel/time.js'
 import type { User } from '../access/access.js'
 import { type Reply, ReplyError } from '../command/reply.js'

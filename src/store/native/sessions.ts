@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
-import type { Journal } from '../../kernel/journal.js'
+import type { InputJournal } from '../../kernel/input-journal.js'
 import { requestTooLarge } from '../command/errors.js'
 import { storeInternals } from '../internals.js'
 import type { StoreFront } from '../rest/endpoints.js'
@@ -54,13 +54,13 @@ export function sessionsOf(store: object): Sessions {
 /** The connections of the native protocol that a world has. What they do is its inputs. */
 export class Sessions implements House {
   readonly front: StoreFront
-  readonly #inputs: Journal | undefined
+  readonly #inputs: InputJournal | undefined
   /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */
   refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
   readonly #open = new Map<number, Session>()
   #last = 0
 
-  constructor(front: StoreFront, inputs: Journal | undefined) {
+  constructor(front: StoreFront, inputs: InputJournal | undefined) {
     this.front = front
     this.#inputs = inputs
     front.store.access.onChange(() => {

@@ -9,8 +9,8 @@ import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import { asksToWait } from '../commands/stream-arguments.js'
 import type { CommandTable } from '../commands/table.js'
-import type { Journal, Sender } from '../journal.js'
 import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
+import type { LoggedStore, Sender } from '../logged-store.js'
 import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
 import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
@@ -47,7 +47,7 @@ export class StoreFront {
   readonly staleReads: StaleReads | undefined
 
   constructor(
-    readonly journal: Journal,
+    readonly journal: LoggedStore,
     readonly clock: VirtualClock,
     readonly faults?: FaultSource | undefined,
   ) {
@@ -188,7 +188,7 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
 ]
 
 export function storeService(
-  journal: Journal,
+  journal: LoggedStore,
   clock: StoreFront['clock'],
   faults?: FaultSource,
 ): Service<StoreFront, User> {

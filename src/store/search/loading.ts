@@ -64,6 +64,9 @@ export function beforeLoading(run: () => void): void {
   }
 }
 
+/** Recorded calls that came before what they need was loaded. */
+export const calledTooEarly: WeakSet<object> = new WeakSet()
+
 /** Throws TypeError while it is not loaded. */
 export function stemOf(language: Language): Stem {
   const stem = stems.get(language)

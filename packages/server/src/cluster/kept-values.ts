@@ -1,6 +1,6 @@
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
+import { type InputKind, Thrown } from '../../../../src/kernel/input-journal.js'
 import { dateOf } from '../../../../src/kernel/instant.js'
-import { type InputKind, Thrown } from '../../../../src/kernel/journal.js'
 import { WorldOver } from '../../../../src/kernel/running-task.js'
 
 // Values that came into a world, in a form that JSON has, and back.

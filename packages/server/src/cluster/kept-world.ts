@@ -1,5 +1,6 @@
-import { type InputListener, Inputs, type Journal } from '../../../../src/kernel/journal.js'
-import { type Beginning, beginningOf, journalOf, type Sandbox, takeOver } from '../../../../src/sandbox/sandbox.js'
+import { InputColumns, type InputJournal, type InputListener } from '../../../../src/kernel/input-journal.js'
+import { type Beginning, sandboxInternals } from '../../../../src/sandbox/internals.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Begun, type Note, type Noted, notesOf, recordOf } from './records.js'
 import { recordsOf, segmentOf } from './segments.js'
 
@@ -29,7 +30,7 @@ export const mostKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
  */
 export class KeptWorld {
   readonly sandbox: Sandbox
-  #journal: Journal | undefined
+  #journal: InputJournal | undefined
   #notes: Note[] = []
   #onRecords: (() => void) | undefined
   #gate: (() => Promise<void>) | undefined
@@ -73,7 +74,7 @@ export class KeptWorld {
       world.#taken = [...records]
       world.#inputs = notes.length
       world.#bytes = kept.reduce((sum, { length }) => sum + length, 0)
-      await takeOver(world.sandbox, begun, inputsOf(notes), () => world.#listen())
+      await sandboxInternals.of(world.sandbox).takeOver(begun, inputsOf(notes), () => world.#listen())
     }
     world.sandbox.onRenewal(() => world.#begin())
     return world
@@ -165,13 +166,13 @@ export class KeptWorld {
 
   /** A world as new: whatever came into it until now came after it began. */
   #begin(): void {
-    this.#note({ begun: beginningOf(this.sandbox) })
+    this.#note({ begun: sandboxInternals.of(this.sandbox).beginning() })
     const { inputs } = this.#listen()
     for (let index = 0; index < inputs.length; index++) this.#note({ input: inputs.get(index)! })
   }
 
-  #listen(): { readonly inputs: Inputs } {
-    const journal = journalOf(this.sandbox)
+  #listen(): { readonly inputs: InputColumns } {
+    const journal = sandboxInternals.of(this.sandbox).journal()
     // What still comes into a world that was replaced is nobody's business.
     if (this.#journal !== undefined) this.#journal.listener = undefined
     this.#journal = journal
@@ -213,8 +214,8 @@ function sinceBeginning(records: readonly Uint8Array[]): { begun: Beginning | un
   return { begun, notes: all.slice(last + 1) as Noted[] }
 }
 
-function inputsOf(notes: readonly Noted[]): Inputs {
-  const inputs = new Inputs()
+function inputsOf(notes: readonly Noted[]): InputColumns {
+  const inputs = new InputColumns()
   /** Steps that are open: from which input on, and the place behind their last. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {

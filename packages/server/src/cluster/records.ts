@@ -1,5 +1,5 @@
-import type { Input } from '../../../../src/kernel/journal.js'
-import type { Beginning } from '../../../../src/sandbox/sandbox.js'
+import type { Input } from '../../../../src/kernel/input-journal.js'
+import type { Beginning } from '../../../../src/sandbox/internals.js'
 import { keptValue, madeValue } from './kept-values.js'
 
 // What came into a tenant, as bytes. A record holds what was noted between two moments at which somebody took it, and

@@ -5,7 +5,8 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import { faultRuleSchema } from '../../../../src/rules/rule-schema.js'
 import type { FaultHandle } from '../../../../src/rules/rules.js'
-import { beginningOf, type Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { sandboxInternals } from '../../../../src/sandbox/internals.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../../src/scenarios/scenario.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
@@ -136,7 +137,7 @@ function same<T>(item: T): T {
 
 /** Rules are taken away by number; a reset forgets numbers and rules. */
 function kept(sandbox: Sandbox, { number }: FaultHandle): { handle: string } {
-  return { handle: `rules-${beginningOf(sandbox).world}-${number}` }
+  return { handle: `rules-${sandboxInternals.of(sandbox).beginning().world}-${number}` }
 }
 
 function remove(sandbox: Sandbox, { query }: Asked): void {
@@ -146,7 +147,7 @@ function remove(sandbox: Sandbox, { query }: Asked): void {
   if (name !== null) faults.remove(name)
   if (id === null) return
   const [, world, number] = /^rules-(\d+)-(\d+)$/.exec(id) ?? []
-  if (Number(world) !== beginningOf(sandbox).world || !faults.hasAdded(Number(number)))
+  if (Number(world) !== sandboxInternals.of(sandbox).beginning().world || !faults.hasAdded(Number(number)))
     throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
   faults.removeAdded(Number(number))
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { SandboxDump } from '../../../../src/sandbox/dump.js'
+import { sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { PastInstant } from '../../../../src/sandbox/past.js'
-import { placeOf, type Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import { pendingOf, timeOf } from './clock.js'
 import { refuseLarge, roomAtOnce, sizeOfEntries, sizeOfState } from './large.js'
@@ -83,7 +84,7 @@ export const worldOrders: readonly Order[] = [
     summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
-    run: (sandbox, { at }) => ({ at: placeOf(sandbox, at as PastInstant) }),
+    run: (sandbox, { at }) => ({ at: sandboxInternals.of(sandbox).placeOf(at as PastInstant) }),
   }),
   order({
     method: 'POST',

@@ -2,7 +2,8 @@ import { constants } from 'node:os'
 import { type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { counted } from '../../../../src/kernel/counted.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
-import { beginningOf, type Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { sandboxInternals } from '../../../../src/sandbox/internals.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
 import type { RunningServer } from '../server.js'
 import { endWithNpm } from './parent.js'
@@ -125,7 +126,7 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
 function tell(sandbox: Sandbox, name: string): void {
   const { traffic, destinations, calls } = sandbox
   if (traffic.size === 0) return
-  const since = beginningOf(sandbox).world > 0 ? ' since the last reset or load' : ''
+  const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - mostShown
   const lines = [
     '',

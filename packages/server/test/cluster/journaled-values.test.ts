@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
-import { type InputKind, Thrown } from '../../../../src/kernel/journal.js'
+import { type InputKind, Thrown } from '../../../../src/kernel/input-journal.js'
 import { WorldOver } from '../../../../src/kernel/running-task.js'
 import { keptValue, madeValue } from '../../src/cluster/kept-values.js'
 

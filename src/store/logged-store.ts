@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Journal as Inputs } from '../kernel/journal.js'
+import type { InputJournal } from '../kernel/input-journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/access.js'
@@ -23,13 +23,13 @@ export interface Sender {
 }
 
 /** Runs commands and writes them and what they change into the traffic log. */
-export class Journal {
+export class LoggedStore {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
   #isRunning = false
-  readonly #inputs: Inputs | undefined
+  readonly #inputs: InputJournal | undefined
   #ran: Ran[] = []
-  #lender: Journal | undefined
+  #lender: LoggedStore | undefined
   /** `seq` of the last command in the log. */
   last = 0
 
@@ -37,7 +37,7 @@ export class Journal {
   constructor(
     readonly store: Store,
     readonly traffic: Traffic,
-    inputs?: Inputs,
+    inputs?: InputJournal,
   ) {
     this.#inputs = inputs
     if (inputs !== undefined) {
@@ -56,7 +56,7 @@ export class Journal {
   }
 
   /** What runs ran in another world, too: where the words are the same, both have them in memory once, values as well. */
-  borrow(from: Journal | undefined): void {
+  borrow(from: LoggedStore | undefined): void {
     this.#lender = from
   }
 
@@ -68,7 +68,7 @@ export class Journal {
     return this.#execute(argv, user, via, cause, address)
   }
 
-  #borrowed(argv: readonly Bytes[], lender: Journal): readonly Bytes[] {
+  #borrowed(argv: readonly Bytes[], lender: LoggedStore): readonly Bytes[] {
     const lent = lender.#ran[this.#ran.length]?.argv
     return lent !== undefined && areSame(argv, lent) ? lent : argv
   }

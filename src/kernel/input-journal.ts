@@ -37,6 +37,12 @@ export interface KeptCommand {
 /** As CLIENT UNBLOCK says it, or because the connection is gone. */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
+/** A call of a public method. */
+export type RecordedCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
+
+/** The way from a sandbox to what is called: properties by name, and calls, the last of which is the input. */
+export type CallPath = readonly (string | RecordedCall)[]
+
 /** Everything that comes into a world, by kind. */
 export interface InputKinds {
   /** To one of the services. */
@@ -50,13 +56,13 @@ export interface InputKinds {
   readonly call: KeptCall & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
   /** The app gave up the call of this number. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
-  /** A method of a face that changes something: the way to it from the sandbox. */
-  readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
+  /** A method of a public object that changes something. */
+  readonly direct: CallPath
   /** A command of a connection, which may wait; or the rows of a transaction. */
   readonly command: KeptCommand
   /** The wait of this command, by its number, was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
-  /** What the house did to an engine behind the faces; it is done to the sandbox that it is given. */
+  /** What this package did to an engine, past the public objects; it is done to the sandbox that it is given. */
   readonly acted: (sandbox: never) => unknown
   /** Somebody looked for a key, and found that it had expired. */
   readonly looked: string
@@ -140,9 +146,9 @@ export interface Written {
 }
 
 /** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
-export class Inputs {
+export class InputColumns {
   /** What the first ones are shared with, and how many. */
-  #base: Inputs | undefined
+  #base: InputColumns | undefined
   #shared = 0
   #kinds: InputKind[] = []
   #whats: unknown[] = []
@@ -214,8 +220,8 @@ export class Inputs {
   }
 
   /** The first ones, to go on from. Both share them: nothing that was pushed ever changes. */
-  first(count: number): Inputs {
-    const copy = new Inputs()
+  first(count: number): InputColumns {
+    const copy = new InputColumns()
     const own = count - this.#shared
     // A chain of forks stays short: each link has at least as many of its own as it shares.
     if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
@@ -248,8 +254,8 @@ const inputBytes = 100
  * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
  * Played again, they make the same world.
  */
-export class Journal {
-  #inputs = new Inputs()
+export class InputJournal {
+  #inputs = new InputColumns()
   #requests = 0
   #calls = 0
   #works = 0
@@ -285,7 +291,7 @@ export class Journal {
     return this.#begunAt
   }
 
-  get inputs(): Inputs {
+  get inputs(): InputColumns {
     return this.#inputs
   }
 
@@ -310,7 +316,7 @@ export class Journal {
   }
 
   /** Everything up to now. */
-  copy(): Inputs {
+  copy(): InputColumns {
     const copy = this.#inputs.first(this.#inputs.length)
     for (const from of this.#entered) copy.holdOpen(from)
     return copy
@@ -318,7 +324,7 @@ export class Journal {
 
   /** The world is whole: what comes from here on is an input. */
   begin(): void {
-    this.#inputs = new Inputs()
+    this.#inputs = new InputColumns()
     this.#kept.release()
     this.#begunAt = this.#clock.now()
   }
@@ -329,7 +335,7 @@ export class Journal {
   }
 
   /** It was played: from here on it is written again, behind what was. */
-  goOn(inputs: Inputs): void {
+  goOn(inputs: InputColumns): void {
     this.#player = undefined
     this.#inputs = inputs
     for (let index = 0; index < inputs.length; index++) {
@@ -482,7 +488,7 @@ export class Journal {
 
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
-    this.#inputs = new Inputs()
+    this.#inputs = new InputColumns()
     this.#kept.release()
     this.onFull?.()
   }
@@ -493,7 +499,7 @@ class OutsideTask implements Task {
   constructor(
     readonly task: Task,
     readonly work: number,
-    readonly journal: Journal,
+    readonly journal: InputJournal,
   ) {}
 
   get label(): string {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
-import { Journal } from '../../src/kernel/journal.js'
+import { InputJournal } from '../../src/kernel/input-journal.js'
 
 const clock = { now: () => 7, standStill: () => 7, timers: () => 0 }
 const log = { latest: 0, ended: 0 }
 const task = { label: 'a handler', sleep: () => Promise.resolve() }
 
-function journal(bytes: number, above?: Account): Journal {
-  return new Journal(clock, log, new Account(bytes, above))
+function journal(bytes: number, above?: Account): InputJournal {
+  return new InputJournal(clock, log, new Account(bytes, above))
 }
 
 test('a journal that is full is given up, and keeps nothing', () => {
@@ -24,7 +24,7 @@ test('a journal that is full is given up, and keeps nothing', () => {
   expect([one.inputs.length, one.fullAt, isTold, all.held]).toEqual([0, 7, true, 0])
 })
 
-test.each<[string, (one: Journal, body: string) => unknown]>([
+test.each<[string, (one: InputJournal, body: string) => unknown]>([
   ['a request', (one, body) => one.request({ method: 'POST', url: 'https://store.test/', headers: [] }, body)],
   ['a command of a connection', (one, body) => one.command({ ...command, rows: [['SET', 'key', body]] })],
   ['a direct call', (one, body) => one.note('direct', ['store', ['run', 'SET', 'key', body]])],

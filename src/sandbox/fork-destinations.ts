@@ -1,0 +1,32 @@
+import type { InputColumns } from '../kernel/input-journal.js'
+import type { PlainAnswer } from '../queue/destinations/answers.js'
+import { type DestinationHandler, type Destinations, unhandle } from '../queue/destinations/destinations.js'
+import { recordInternal } from './internals.js'
+
+/** The handlers of a fork are others than those of its origin. */
+export function replaceDestinations(
+  fork: { readonly destinations: Destinations },
+  inputs: InputColumns,
+  given: Readonly<Record<string, DestinationHandler | PlainAnswer>>,
+): void {
+  const replaced = patternsOf(inputs)
+  recordInternal(fork, ({ destinations }) => {
+    for (const pattern of replaced) unhandle(destinations, pattern)
+  })
+  for (const [pattern, answer] of Object.entries(given)) {
+    if (typeof answer === 'function') fork.destinations.on(pattern, answer)
+    else fork.destinations.answer(pattern, answer)
+  }
+}
+
+/** What was registered. */
+function patternsOf(inputs: InputColumns): ReadonlySet<string> {
+  const patterns = new Set<string>()
+  for (let index = 0; index < inputs.length; index++) {
+    const { kind, what } = inputs.get(index)!
+    if (kind !== 'direct' || what[0] !== 'destinations') continue
+    const [method, pattern] = what[1] as readonly [string, string | URL]
+    if (method === 'on' || method === 'answer' || method === 'record') patterns.add(String(pattern))
+  }
+  return patterns
+}

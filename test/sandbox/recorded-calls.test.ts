@@ -1,0 +1,250 @@
+import { createSandbox, ok, type Sandbox, status, steady } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import type { CallsEffects } from '../../src/calls/calls.js'
+import type { CallPath } from '../../src/kernel/input-journal.js'
+import type { Changes } from '../../src/kernel/input-recorder.js'
+import type { DestinationsEffects } from '../../src/queue/destinations/destinations.js'
+import type { KeysEffects, QueueEffects, SchedulesEffects, UrlGroupsEffects } from '../../src/queue/direct.js'
+import type { TrafficEffects } from '../../src/report/traffic-view.js'
+import type { FaultsEffects } from '../../src/rules/rules.js'
+import { sandboxInternals } from '../../src/sandbox/internals.js'
+import type { QueueStatisticsEffects, SearchStatisticsEffects, StatisticsEffects } from '../../src/stats/statistics.js'
+import type { StoreEffects } from '../../src/store/direct.js'
+import type { EventEffects, RunEffects, StepEffects, WorkflowsEffects } from '../../src/workflow/direct.js'
+import { lived } from './lived.js'
+
+// A method that changes something is recorded as an input, once, so that a fork has done the same. The tables below have
+// a row for each method that is said to change something, or they do not compile.
+
+const begun = Date.parse('2030-01-01T09:00:00Z')
+const shop = 'https://shop.test/orders'
+const bank = 'https://bank.test/charges'
+const rule = { on: 'queue.delivery', name: 'late', fault: status(503) } as const
+
+/** Arguments for each method that changes something; some depend on what there is. */
+type Calls<Table, Target> = {
+  readonly [Name in Changes<Table>]: Name extends keyof Target
+    ? Target[Name] extends (...args: infer Args extends readonly unknown[]) => unknown
+      ? Args | ((sandbox: Sandbox) => Args)
+      : never
+    : never
+}
+
+interface PublicObject {
+  readonly of: (sandbox: Sandbox) => object
+  readonly calls: Readonly<Record<string, readonly unknown[] | ((sandbox: Sandbox) => readonly unknown[])>>
+}
+
+function recorded<Table, Target extends object>(
+  of: (sandbox: Sandbox) => Target,
+  calls: Calls<Table, Target>,
+): PublicObject {
+  return { of, calls: calls as unknown as PublicObject['calls'] }
+}
+
+const objects: Readonly<Record<string, PublicObject>> = {
+  store: recorded<StoreEffects, Sandbox['store']>(({ store }) => store, {
+    run: ['RPUSH', 'l', 'f', 7],
+    load: () => [createSandbox().store.dump()],
+    resetPassword: [],
+  }),
+  queue: recorded<QueueEffects, Sandbox['queue']>(({ queue }) => queue, {
+    publish: [{ to: shop, body: { n: 42 }, delay: '1m' }],
+    cancel: ({ queue }) => [queue.messages[0]!.id],
+    release: ({ queue }) => [queue.messages[0]!.id],
+    retryDeadLetter: ({ queue }) => [queue.deadLetters[0]!.id],
+    urlGroup: ['group', ['https://c.test/', { url: 'https://d.test/', name: 'd' }]],
+    upsertQueue: ['other', 3, true],
+    pauseQueue: ['lane'],
+    resumeQueue: ['paused'],
+    deleteQueue: ['lane'],
+    load: () => [createSandbox().queue.dump()],
+    reset: [],
+  }),
+  'queueIn()': recorded<Pick<QueueEffects, 'upsertQueue'>, Sandbox['queue']>(({ queueIn }) => queueIn('us-east-1'), {
+    upsertQueue: ['away', 3],
+  }),
+  'queue.schedules': recorded<SchedulesEffects, Sandbox['queue']['schedules']>(({ queue }) => queue.schedules, {
+    fire: ['s'],
+  }),
+  'queue.urlGroups': recorded<UrlGroupsEffects, Sandbox['queue']['urlGroups']>(({ queue }) => queue.urlGroups, {
+    delete: ['group'],
+  }),
+  'queue.keys': recorded<KeysEffects, Sandbox['queue']['keys']>(({ queue }) => queue.keys, { rotate: [] }),
+  workflow: recorded<WorkflowsEffects, Sandbox['workflow']>(({ workflow }) => workflow, {
+    notify: ['approved', { by: 'Ada' }],
+    event: ['approved', { by: 'Ada' }],
+    skipSleeps: [],
+    skipRetryDelays: [],
+  }),
+  'workflow.step()': recorded<StepEffects, ReturnType<Sandbox['workflow']['step']>>(
+    ({ workflow }) => workflow.step('charge', 1),
+    { returns: [{ id: 'ch_1' }], fails: [new Error('no money'), { times: 2 }], timesOut: [{ times: 2 }] },
+  ),
+  'workflow.event()': recorded<EventEffects, ReturnType<Sandbox['workflow']['event']>>(
+    ({ workflow }) => workflow.event('approved'),
+    { timesOut: [] },
+  ),
+  'workflow.run()': recorded<RunEffects, ReturnType<Sandbox['workflow']['run']>>(
+    ({ workflow }) => workflow.run('wfr_1'),
+    { cancel: [] },
+  ),
+  'workflow.runs[0]': recorded<RunEffects, ReturnType<Sandbox['workflow']['run']>>(
+    ({ workflow }) => workflow.runs[0]!,
+    { cancel: [] },
+  ),
+  stats: recorded<StatisticsEffects, Sandbox['stats']>(({ stats }) => stats, { forbid: ['products'], clear: [] }),
+  'stats.queue': recorded<QueueStatisticsEffects, Sandbox['stats']['queue']>(({ stats }) => stats.queue, {
+    set: [{ total_monthly_billing: 5.5 }],
+    script: [[steady({ delivered: 5 })], { messageSize: 2 }],
+    clear: [],
+  }),
+  'stats.search()': recorded<SearchStatisticsEffects, ReturnType<Sandbox['stats']['search']>>(
+    ({ stats }) => stats.search('products'),
+    { set: [{ monthly_cost: 0.25 }], script: [[steady({ queries: 5 })]], clear: [] },
+  ),
+  faults: recorded<FaultsEffects, Sandbox['faults']>(({ faults }) => faults, {
+    add: [[rule, { ...rule, name: 'later', skip: 1 }]],
+    removeAdded: [1],
+    remove: ['known'],
+    clear: [],
+  }),
+  destinations: recorded<DestinationsEffects, Sandbox['destinations']>(({ destinations }) => destinations, {
+    on: [shop, () => new Response('on')],
+    answer: [new URL(shop), { status: 201, body: 'answered' }],
+    record: [shop, 202],
+    script: [shop, [503, ok()]],
+    off: ['https://*.test/*'],
+  }),
+  calls: recorded<CallsEffects, Sandbox['calls']>(({ calls }) => calls, {
+    on: [bank, () => new Response('on')],
+    answer: [bank, { status: 201, body: 'answered' }],
+    record: [bank, 202],
+    script: [bank, [503, new Response('scripted')]],
+    off: [bank],
+  }),
+  traffic: recorded<TrafficEffects, Sandbox['traffic']>(({ traffic }) => traffic, { clear: [] }),
+  'traffic.since()': recorded<TrafficEffects, Sandbox['traffic']>(({ traffic }) => traffic.since(traffic.mark()), {
+    clear: [],
+  }),
+}
+
+/** A sandbox in which every method has something to change. */
+async function prepared(): Promise<Sandbox> {
+  const sandbox = await lived(begun)
+  const { addresses, tokens, queue, faults, stats, calls } = sandbox
+  const headers = {
+    authorization: `Bearer ${tokens.queue}`,
+    'service-workflow-runid': 'wfr_1',
+    'service-workflow-url': 'https://app.test/',
+    'service-workflow-init': 'true',
+    'service-delay': '1h',
+  }
+  await sandbox.fetch(`${addresses.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
+  queue.upsertQueue('paused', 1, true)
+  queue.publish({ to: shop, queue: 'paused' })
+  faults.add({ ...rule, name: 'known', match: { url: 'https://slow.test/*' } })
+  stats.search('products').set({ monthly_cost: 0.5 })
+  stats.queue.set({ total_monthly_billing: 1 })
+  calls.answer(bank, 200)
+  return sandbox
+}
+
+function stateOf(sandbox: Sandbox): object {
+  const { traffic, workflow, faults, destinations, calls, stats, clock, tokens, queueIn } = sandbox
+  return {
+    dump: sandbox.dump(),
+    trace: traffic.toTrace(),
+    runs: workflow.runs.map(({ id, state }) => [id, state]),
+    unused: [workflow.unused, faults.unused(), destinations.unplayed, calls.unplayed],
+    rules: faults.list(),
+    answers: [shop, bank].map((url) => [destinations.answererAt(url), calls.answererAt('POST', url)].map(Boolean)),
+    figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
+    pending: clock.pending(),
+    tokens,
+    keys: queueIn('eu-central-1').keys.pair(),
+  }
+}
+
+const rows = Object.entries(objects).flatMap(([at, { of, calls }]) =>
+  Object.entries(calls).map(([method, args]) => ({ at, method, of, args })),
+)
+
+test.each(rows)('$at, $method() is one input, and a fork has done it', async ({ method, of, args }) => {
+  using sandbox = await prepared()
+  const target = of(sandbox) as Record<string, (...args: readonly unknown[]) => unknown>
+  const given = typeof args === 'function' ? args(sandbox) : args
+  const { inputs } = sandboxInternals.of(sandbox).journal()!
+  const before = inputs.length
+  target[method]!(...given)
+  expect(inputs.length).toBe(before + 1)
+  const { kind, what } = inputs.get(before)!
+  expect(kind).toBe('direct')
+  expect((what as CallPath).at(-1)!.slice(0, 2)).toEqual([method, ...given.slice(0, 1)])
+  using fork = await sandbox.fork()
+  expect(stateOf(fork)).toEqual(stateOf(sandbox))
+  for (const one of [sandbox, fork]) {
+    one.queue.publish({ to: shop })
+    await one.calls.fetch(bank, { method: 'POST' }).catch(String)
+    await one.clock.advance('2h')
+  }
+  expect(stateOf(fork)).toEqual(stateOf(sandbox))
+})
+
+describe('what is no input is not recorded:', () => {
+  test('the other methods', async () => {
+    using sandbox = await prepared()
+    const { inputs } = sandboxInternals.of(sandbox).journal()!
+    for (const [at, { of, calls }] of Object.entries(objects)) {
+      // Its other rows are those of `queue`.
+      if (at === 'queueIn()') continue
+      const target = of(sandbox) as Record<string, () => unknown>
+      const names = Object.getOwnPropertyNames(Object.getPrototypeOf(target))
+      for (const name of names.filter((one) => one !== 'constructor' && !Object.hasOwn(calls, one))) {
+        const before = inputs.of('direct').length
+        try {
+          const given: unknown = target[name]
+          if (typeof given === 'function') void Promise.resolve(given()).catch(() => {})
+        } catch {
+          // It wants arguments.
+        }
+        expect([name, inputs.of('direct').length]).toEqual([name, before])
+      }
+    }
+  })
+
+  test('what the engines do', async () => {
+    using sandbox = await prepared()
+    const { inputs } = sandboxInternals.of(sandbox).journal()!
+    const before = inputs.of('direct').length
+    const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/keys/rotate`, { method: 'POST', headers })
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/topics/group`, { method: 'DELETE', headers })
+    await sandbox.clock.advance('2h')
+    expect(sandbox.queue.urlGroups.list()).toEqual([])
+    expect(inputs.of('direct')).toHaveLength(before)
+  })
+})
+
+test('a call that throws is recorded, and throws again in a fork', async () => {
+  using sandbox = createSandbox()
+  expect(() => sandbox.queue.cancel('msg_none')).toThrow(RangeError)
+  expect(() => sandbox.destinations.answer(shop, null as never)).toThrow(TypeError)
+  const { inputs } = sandboxInternals.of(sandbox).journal()!
+  expect(inputs.of('direct').map((path) => path.at(-1))).toEqual([
+    ['cancel', 'msg_none'],
+    ['answer', shop, null],
+  ])
+  using fork = await sandbox.fork()
+  expect(stateOf(fork)).toEqual(stateOf(sandbox))
+})
+
+test('a sandbox without a journal changes as others do', async () => {
+  using sandbox = createSandbox({ journal: false })
+  sandbox.store.run('SET', 'a', '1')
+  sandbox.queue.keys.rotate()
+  sandbox.faults.add(rule).remove()
+  expect(sandbox.store.get('a')).toBe('1')
+  expect(sandbox.queue.keys.former).toHaveLength(1)
+  expect(sandbox.faults.list()).toEqual([])
+})
