@@ -86,6 +86,7 @@ export type CallsEffects = Effects<
     isRegistered: 'reads'
     takes: 'reads'
     wrongWith: 'reads'
+    refuse: 'reads'
     exchange: 'reads'
     fetch: 'reads'
   }
