@@ -50,8 +50,8 @@ export function messageTo(to: Text, pattern: Omit<PublishedPattern, 'to'> = {}):
 function fieldsOfMessage(other: unknown): Fields<unknown> | undefined {
   if (typeof other !== 'object' || other === null) return undefined
   if (isEntry(other)) {
-    if (other.type === 'published') return publishedFields as unknown as Fields<unknown>
-    return other.type === 'attempt' ? ({ ...attemptFields, ...ofAttempt } as unknown as Fields<unknown>) : undefined
+    if (other.type === 'published') return publishedFields as Fields<unknown>
+    return other.type === 'attempt' ? ({ ...attemptFields, ...ofAttempt } as Fields<unknown>) : undefined
   }
   const { id, url, settings } = other as Record<string, unknown>
   return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined

@@ -156,9 +156,7 @@ const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.key
 
 /** A field of an entry, read as it is. */
 function asItIs(name: string): Field<Entry> {
-  return anyField((entry) =>
-    Object.hasOwn(entry, name) || name in entry ? (entry as unknown as Record<string, unknown>)[name] : undefined,
-  )
+  return anyField((entry) => Reflect.get(entry, name))
 }
 
 export function fieldsOfType(type: EntryType): Fields<Entry> {

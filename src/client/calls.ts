@@ -3,11 +3,10 @@ import type { UnplayedCalls } from '../calls/calls.js'
 import type { Fault } from '../faults/fault.js'
 import { detachable } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
-import { bytesOf } from '../kernel/portable.js'
 import type { CallAnswer } from '../kernel/traffic.js'
 import { shownUrl } from '../secrets/urls.js'
 import { portable } from './destinations.js'
-import type { MessageView, Wire } from './views.js'
+import { type MessageView, viewOf, type Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
 interface Facts {
@@ -105,12 +104,9 @@ export class RemoteCallRecorder {
   }
 
   get requests(): Promise<readonly RecordedCall[]> {
-    return this.#wire.list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`).then((wire) =>
-      (wire as Wire<RecordedCall>[]).map((call) => ({
-        ...(call as unknown as RecordedCall),
-        body: bytesOf(call.body),
-      })),
-    )
+    return this.#wire
+      .list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`)
+      .then((wire) => (wire as Wire<RecordedCall>[]).map((call) => viewOf(call)))
   }
 
   get count(): Promise<number> {

@@ -1,10 +1,9 @@
 import { detachable } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
-import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
 import { shownUrl } from '../secrets/urls.js'
-import type { MessageView, Wire } from './views.js'
+import { type MessageView, viewOf, type Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
 /** `sandbox.destinations` of a tenant on a server. */
@@ -88,12 +87,9 @@ export class RemoteRecorder {
   }
 
   get requests(): Promise<readonly RecordedRequest[]> {
-    return this.#wire.list(`/destinations/recorded?${toQuery(this.#to)}`).then((wire) =>
-      (wire as Wire<RecordedRequest>[]).map((request) => ({
-        ...(request as unknown as RecordedRequest),
-        body: bytesOf(request.body),
-      })),
-    )
+    return this.#wire
+      .list(`/destinations/recorded?${toQuery(this.#to)}`)
+      .then((wire) => (wire as Wire<RecordedRequest>[]).map((request) => viewOf(request)))
   }
 
   get count(): Promise<number> {

@@ -1,6 +1,5 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { detachable } from '../kernel/detachable.js'
-import { bytesOf } from '../kernel/portable.js'
 import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { Explained } from '../queue/explain/explain.js'
@@ -10,7 +9,14 @@ import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-la
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxSnapshot } from './snapshot.js'
 import type { Twin } from './twin.js'
-import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
+import {
+  type DeadLetterView,
+  type MessageView,
+  type ScheduleView,
+  type UrlGroupView,
+  viewOf,
+  type Wire,
+} from './views.js'
 import type { ControlWire } from './wire.js'
 
 /** What a remote queue takes and returns exactly as one in process does; messages are views. */
@@ -259,17 +265,9 @@ function viewed(wire: unknown): MessageView | readonly MessageView[] {
 }
 
 function messageOfWire(wire: Wire<MessageView>): MessageView {
-  return { ...(wire as unknown as MessageView), body: bytesOf(wire.body) }
+  return viewOf(wire)
 }
 
 function letterOfWire(wire: Wire<DeadLetterView>): DeadLetterView {
-  const { message, reply } = wire as unknown as {
-    message: Wire<MessageView>
-    reply: { body: Wire<MessageView>['body'] }
-  }
-  return {
-    ...(wire as unknown as DeadLetterView),
-    message: messageOfWire(message),
-    reply: { ...(reply as unknown as DeadLetterView['reply']), body: bytesOf(reply.body) },
-  }
+  return { ...wire, message: viewOf<MessageView>(wire.message), reply: viewOf<DeadLetterView['reply']>(wire.reply) }
 }

@@ -1,5 +1,6 @@
 import type { Check } from '../invariants/check.js'
-import { type PortableString, portableString } from '../kernel/portable.js'
+import type { Bytes } from '../kernel/bytes.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { DeadLetter } from '../queue/delivery/dead-letters.js'
 import type { Message, MessageView } from '../queue/message/message.js'
 import { entryOf } from '../report/load-trace.js'
@@ -13,6 +14,11 @@ export type { RunView } from '../workflow/direct.js'
 
 /** A view on its way: bytes as text or base64. */
 export type Wire<T> = { [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? Wire<T[K]> : T[K] }
+
+/** A view as it arrived, its body as bytes again. */
+export function viewOf<T extends { readonly body: Bytes }>(wire: Wire<T>): T {
+  return { ...wire, body: bytesOf(wire.body as PortableString) } as T
+}
 
 export function messageView(message: Message): Wire<MessageView> {
   return { ...message.toJSON(), body: portableString(message.body) }

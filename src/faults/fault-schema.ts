@@ -29,10 +29,10 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
     v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
-      const problem = oddFault(dataset.value as unknown as Fault)
+      const problem = oddFault(dataset.value as Fault)
       if (problem !== undefined) addIssue({ message: problem })
     }),
-  ) as unknown as v.GenericSchema<Fault>
+  ) as v.GenericSchema<Fault>
 })
 
 /** A conflict between fields that are valid one by one; `undefined` if there is none. */

@@ -34,7 +34,7 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
   return v.pipe(
     v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
     v.rawCheck(({ dataset, addIssue }) => {
-      const odd = dataset.typed ? oddFault(dataset.value as unknown as Fault) : undefined
+      const odd = dataset.typed ? oddFault(dataset.value as Fault) : undefined
       if (odd !== undefined) addIssue({ message: odd })
     }),
   )

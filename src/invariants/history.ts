@@ -1,4 +1,4 @@
-import type { Entry, EntryOf, EntryType } from '../kernel/traffic.js'
+import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic.js'
 import type { World } from './invariant.js'
 
 /** Everything that is known about one message. */
@@ -30,7 +30,7 @@ export class History {
   readonly #open = new Map<string, Story>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
-  readonly #byType = new Map<EntryType, Entry[]>()
+  readonly #byType: EntriesByType = new Map()
   /** When a fault let the service restart for the first time; infinity when none did. */
   readonly restartedAt: number
   /** Nothing has been dropped. */
@@ -49,7 +49,7 @@ export class History {
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return (this.#byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
+    return this.#byType.get(type) ?? []
   }
 
   find(seq: number | undefined): Entry | undefined {

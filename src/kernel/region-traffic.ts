@@ -78,7 +78,7 @@ export class RegionTraffic extends Traffic {
   }
 
   override of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return this.#own(this.#log.of(type) as readonly Entry[]) as unknown as readonly EntryOf<T>[]
+    return this.#own(this.#log.of(type) as readonly Entry[]) as readonly EntryOf<T>[]
   }
 
   override about(messageId: string): readonly Entry[] {

@@ -383,9 +383,15 @@ export interface TrafficLimits {
   readonly bytes?: Account | undefined
 }
 
+/** Entries by their types. */
+export interface EntriesByType {
+  get<T extends EntryType>(type: T): EntryOf<T>[] | undefined
+  set(type: EntryType, entries: Entry[]): void
+}
+
 /** Entries by type and by message. */
 interface TrafficIndex {
-  readonly byType: Map<EntryType, Entry[]>
+  readonly byType: EntriesByType
   readonly byMessage: Map<string, Entry[]>
 }
 
@@ -524,9 +530,9 @@ export class Traffic {
     this.#ended++
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
-    this.#add(entry as unknown as Entry, bytes + this.#weighEnd(entry))
+    this.#add(entry as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()
-    if (this.#subscribers.length > 0) this.#tell(entry as unknown as Entry)
+    if (this.#subscribers.length > 0) this.#tell(entry as Entry)
   }
 
   /** What an entry has become heavier by, unless it is gone. */
@@ -622,7 +628,7 @@ export class Traffic {
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return (this.#indexed().byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
+    return this.#indexed().byType.get(type) ?? []
   }
 
   /** Every entry about one message, oldest first. */
@@ -730,7 +736,11 @@ function index({ byType, byMessage }: TrafficIndex, entry: Entry): void {
   if ('messageId' in entry) pushTo(byMessage, entry.messageId, entry)
 }
 
-function pushTo<K>(map: Map<K, Entry[]>, key: K, entry: Entry): void {
+function pushTo<K>(
+  map: { get(key: K): Entry[] | undefined; set(key: K, entries: Entry[]): void },
+  key: K,
+  entry: Entry,
+): void {
   const list = map.get(key)
   if (list) list.push(entry)
   else map.set(key, [entry])

@@ -292,5 +292,5 @@ function fits(entry: Entry, wanted: EntryPattern): boolean {
       `A filter without fields matches everything: read .entries, or name a type, such as { type: 'attempt' }.`,
     )
   }
-  return fields.every(([name, value]) => (entry as unknown as Record<string, unknown>)[name] === value)
+  return fields.every(([name, value]) => Reflect.get(entry, name) === value)
 }

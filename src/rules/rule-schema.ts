@@ -131,7 +131,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
       v.strictObject(ruleEntries()),
       v.rawCheck(({ dataset, addIssue }) => {
         if (!dataset.typed) return
-        const rule = dataset.value as unknown as FaultRule
+        const rule = dataset.value as FaultRule
         for (const [field, message] of impossible(rule)) {
           addIssue({
             message,
@@ -140,7 +140,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
           })
         }
       }),
-    ) as unknown as v.GenericSchema<FaultRule>,
+    ) as v.GenericSchema<FaultRule>,
 )
 
 /** Conflicts between fields that are valid one by one. */

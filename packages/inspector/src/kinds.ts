@@ -1,3 +1,4 @@
+import type { EntryOf, EntryType } from '../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
 
 /** What the list can be narrowed to. */
@@ -125,4 +126,9 @@ export function spanOf(entry: TraceEntry): Span {
           ? until
           : undefined
   return waits !== undefined && waits > end ? { from: at, to: end, until: waits } : { from: at, to: end }
+}
+
+/** Whether an entry of a trace has this type: its fields are those that the log gives it. */
+export function isOf<T extends EntryType>(entry: TraceEntry, type: T): entry is TraceEntry & EntryOf<T> {
+  return entry.type === type
 }

@@ -183,9 +183,13 @@ const tellers: Readonly<Record<string, Teller>> = {
 
 const longestUrl = 2000
 
+function fieldsOf(entry: TraceEntry): Fields {
+  return entry as unknown as Fields
+}
+
 /** An entry in words that are safe to show: whatever reverses or hides text is spelled out. */
 export function told(entry: TraceEntry): Told {
-  const { head, url, end, notes = [] } = tellerOf(entry.type)(entry as unknown as Fields)
+  const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
   return {
     head: excerpt(head, 400),
     ...(url !== undefined && { url: excerpt(url, longestUrl) }),
@@ -206,7 +210,7 @@ export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limi
 
 /** What a message waits for behind an entry, as a sentence. */
 export function waitText(entry: TraceEntry): string {
-  const { at, outcome, notBefore, until, eventId } = entry as unknown as Fields
+  const { at, outcome, notBefore, until, eventId } = fieldsOf(entry)
   const next = outcome?.next
   if (next !== undefined) return `waits ${between(outcome!.at, next.at)}: ${excerpt(next.reason, 300)}`
   if (entry.type === 'wait') return `waits at most ${between(at, until)} for event ${excerpt(wordOf(eventId), 100)}`

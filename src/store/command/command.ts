@@ -110,7 +110,7 @@ export function checkArity(command: Command, argv: readonly Bytes[]): void {
  * @example command('STRLEN', { flags: ['read', 'fast'], args: [key], run: ({ db }, key) => db.string(key)?.length ?? 0 })
  */
 export function command<const A extends ArgSpecs>(name: string, row: CommandRow<A>): Command {
-  return new DeclaredCommand(name, row as unknown as CommandRow<ArgSpecs>)
+  return new DeclaredCommand(name, row as CommandRow<ArgSpecs>)
 }
 
 type Work = (db: Database, ...values: readonly unknown[]) => number

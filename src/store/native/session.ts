@@ -541,11 +541,6 @@ export class Session implements Subscriber, EventOutlet, Client {
     return this.#blocked !== undefined
   }
 
-  /** Whether it hears what others do. */
-  get isListening(): boolean {
-    return this.#isMonitor || this.subscriptions > 0
-  }
-
   get kind(): string {
     return this.subscriptions > 0 ? 'pubsub' : 'normal'
   }

@@ -243,7 +243,7 @@ function* shortened(rule: FaultRule): Generator<FaultRule, void> {
 function without(rule: FaultRule, ...names: readonly (keyof FaultRule)[]): FaultRule {
   return Object.fromEntries(
     Object.entries(rule).filter(([name]) => !(names as readonly string[]).includes(name)),
-  ) as unknown as FaultRule
+  ) as FaultRule
 }
 
 /** The schedules of a guide, which are shrunk as those that they take the place of. */

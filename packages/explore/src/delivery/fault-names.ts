@@ -9,7 +9,7 @@ export function faultName(fault: Fault, among: readonly Fault[]): string {
   const { kind, ...fields } = fault
   const others = among.filter((other) => other !== fault && other.kind === kind)
   const telling = Object.entries(fields).filter(([name, value]) =>
-    others.some((other) => literal((other as unknown as Record<string, unknown>)[name]) !== literal(value)),
+    others.some((other) => literal((other as Record<string, unknown>)[name]) !== literal(value)),
   )
   if (telling.length === 0) return kind
   return `${kind} (${telling.map(([name, value]) => `${name}: ${literal(value)}`).join(', ')})`

@@ -114,7 +114,7 @@ function messageModel({
 export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
   return fc
     .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
-    .map((message) => whole(message) as unknown as GeneratedMessage)
+    .map((message) => whole(message) as GeneratedMessage)
 }
 
 /** Schedules with any of the options that a message takes. */
@@ -125,7 +125,7 @@ export function schedules(options: MessageArbitraryOptions = {}): fc.Arbitrary<G
       { id: fc.constantFrom('nightly', 'hourly', 'weekly'), cron: crons(), ...chosen(model, options, ['to']) },
       { requiredKeys: ['id', 'cron', 'to'] as never[] },
     )
-    .map((schedule) => whole(schedule) as unknown as GeneratedSchedule)
+    .map((schedule) => whole(schedule) as GeneratedSchedule)
 }
 
 function chosen(

@@ -40,7 +40,7 @@ export function coloursOf(element: HTMLElement): Colours {
     return [name, getComputedStyle(probe).color] as const
   })
   probe.remove()
-  return Object.fromEntries(found) as unknown as Colours
+  return Object.fromEntries(found) as Colours
 }
 
 interface Picture {

@@ -27,7 +27,7 @@ export interface RowEditing<K extends DumpedKey = DumpedKey> {
 type Typed<T extends DumpedKey['type']> = Extract<DumpedKey, { type: T }>
 
 function editing<T extends DumpedKey['type']>(row: RowEditing<Typed<T>>): RowEditing {
-  return row as unknown as RowEditing
+  return row as RowEditing
 }
 
 /** No element of a list is like this: what is to be removed is made so first, because LREM finds values and not places. */

@@ -1,5 +1,6 @@
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
+import { isOf } from '../kinds.js'
 import { isOver, type MessageAt, MessageStory } from './message-story.js'
 import {
   type FlowKeyAt,
@@ -54,7 +55,7 @@ export class QueueModel {
 
   #take(entry: TraceEntry): void {
     const { type, seq } = entry
-    if (type === 'setting') this.#settings.push(entry as unknown as Setting)
+    if (isOf(entry, 'setting')) this.#settings.push(entry)
     else if (type === 'request' && changesDeadLetters(entry)) replaceIn(this.#taken, entry)
     const id = this.#messageOf(entry)
     if (id === undefined) return
@@ -62,7 +63,7 @@ export class QueueModel {
     const story = this.#stories.get(id)
     if (story === undefined) this.#stories.set(id, new MessageStory(id, entry))
     else story.add(entry)
-    if (type === 'dead-letter') this.#letters.push(entry as unknown as EntryOf<'dead-letter'>)
+    if (isOf(entry, 'dead-letter')) this.#letters.push(entry)
   }
 
   #messageOf(entry: TraceEntry): string | undefined {

@@ -1,5 +1,6 @@
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
+import { isOf } from '../kinds.js'
 import type { Point } from './store.js'
 
 // Runs of workflows as the log tells them, at any instant.
@@ -112,8 +113,7 @@ export function runsAt(entries: readonly TraceEntry[], point: Point): readonly R
   for (const entry of entries) {
     const effect = effects[entry.type]
     if (effect === undefined || entry.seq > point.seq || entry.at > point.at) continue
-    if (entry.type === 'workflow' && entry.state === 'RUN_STARTED')
-      runs.set(String(entry.runId), new Run(entry as unknown as EntryOf<'workflow'>))
+    if (isOf(entry, 'workflow') && entry.state === 'RUN_STARTED') runs.set(entry.runId, new Run(entry))
     for (const id of idsOf(entry)) {
       const run = runs.get(id)
       if (run !== undefined) effect(run, entry as never)

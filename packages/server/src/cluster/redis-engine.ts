@@ -183,7 +183,7 @@ export class RedisEngine implements Engine {
   #drawn(reply: ScriptReply, told: LinkOptions): void {
     const map: Link[] = []
     for (const range of reply as readonly ScriptReply[]) {
-      const [from, to, master] = range as unknown as [number, number, readonly ScriptReply[]]
+      const [from, to, master] = range as [number, number, readonly ScriptReply[]]
       const host = textOf(master[0] ?? null)
       // A server that does not know its own name is the one that was asked.
       const at = host === '' || host === '?' ? told.host : host

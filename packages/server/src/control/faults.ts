@@ -103,7 +103,7 @@ export const faultOrders: readonly Order[] = [
     example: {
       scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
     },
-    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as unknown as Scenario)),
+    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as Scenario)),
   }),
   order({
     method: 'POST',
@@ -127,7 +127,7 @@ export const faultOrders: readonly Order[] = [
       next: 'find_failing_history to try it with many seeds.',
       args: { scenario: 'as in docs/scenarios.md, as JSON', seed: "instead of the scenario's own" },
     },
-    run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as unknown as Scenario, seed, call.signal),
+    run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),
   }),
 ]
 

@@ -69,5 +69,5 @@ interface OrderOf<S extends v.GenericSchema> extends Omit<Order, 'body' | 'run'>
 
 /** A row whose `run` gets the type that its schema says. */
 export function order<S extends v.GenericSchema>(row: OrderOf<S>): Order {
-  return row as unknown as Order
+  return row as Order
 }

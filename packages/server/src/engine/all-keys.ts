@@ -36,7 +36,7 @@ const size: Special = async (argv, nodes) => {
     ),
   )
   const sizes = told.map((each) => {
-    const [marker, all] = (replyIn(each) as unknown as readonly Told[]).map((each) => replyIn(each))
+    const [marker, all] = (replyIn(each) as readonly Told[]).map((each) => replyIn(each))
     return Number(all) - Number(marker)
   })
   return sizes.reduce((sum, one) => sum + one, 0)

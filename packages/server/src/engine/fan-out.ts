@@ -11,8 +11,12 @@ export function combined({ tips }: CommandFacts, told: readonly Told[]): Reply {
   const replies = told.map((each) => replyIn(each))
   const fold = folds[policy ?? '']
   if (fold !== undefined) return folded(replies, fold)
-  if (policy === undefined && replies.every(Array.isArray)) return (replies as unknown as (readonly Reply[])[]).flat()
+  if (policy === undefined && replies.every(isList)) return replies.flat()
   return replies.find((reply) => reply !== null) ?? null
+}
+
+function isList(reply: Reply): reply is readonly Reply[] {
+  return Array.isArray(reply)
 }
 
 type Fold = (a: number, b: number) => number
@@ -27,11 +31,10 @@ const folds: Readonly<Record<string, Fold>> = {
 
 /** Numbers, or lists of numbers place by place. */
 function folded(replies: readonly Reply[], fold: Fold): Reply {
-  if (replies.every(Array.isArray)) {
-    const lists = replies as unknown as (readonly Reply[])[]
-    return lists[0]!.map((_, at) =>
+  if (replies.every(isList)) {
+    return replies[0]!.map((_, at) =>
       folded(
-        lists.map((list) => list[at]!),
+        replies.map((list) => list[at]!),
         fold,
       ),
     )

@@ -139,7 +139,7 @@ export class TraceWorld implements World {
     const headers = [] as const
     const bytes = body === undefined ? latin1('') : utf8(JSON.stringify(body))
     const call = { method, url: `http://trace.test${path}`, headers, body: () => bytes, signal }
-    const world = { traffic: this.#traffic } as unknown as Sandbox
+    const world = { traffic: this.#traffic } as Sandbox
     const tenants = { origin: 'http://trace.test', names: [], drop: () => false, reached: (address: string) => address }
     const answer = await control(call, `/_control/trace${path}`, {
       ...tenants,
