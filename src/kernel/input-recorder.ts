@@ -57,10 +57,9 @@ export class InputRecorder<Method extends string = string> {
    */
   recordCall<Args extends readonly unknown[]>(method: Method, args: Args): RecordedCall<Args> {
     if (this.journal === undefined) return [method, ...args]
-    const call: [method: string, ...args: unknown[]] = [method]
-    for (const arg of args) call.push(copied(arg))
+    const call = [method, ...args.map(copied)] as unknown as RecordedCall<Args>
     this.journal.note('direct', [...this.#path, call])
-    return call as unknown as RecordedCall<Args>
+    return call
   }
 
   /** For an object that a method or a property of this one gives. */
