@@ -354,7 +354,8 @@ const imports = files.flatMap((file) => importsOf(file))
  * after Tarjan.
  */
 function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
-  const targets = Map.groupBy(all, ({ from }) => from)
+  const targets = new Map<string, string[]>()
+  for (const { from, to } of all) targets.set(from, [...(targets.get(from) ?? []), to])
   const found: string[][] = []
   const path: string[] = []
   const places = new Map<string, number>()
@@ -364,7 +365,7 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
     if (known !== undefined) return known
     const place = path.push(file)
     places.set(file, place)
-    const lowest = Math.min(place, ...(targets.get(file) ?? []).map(({ to }) => visit(to)))
+    const lowest = Math.min(place, ...(targets.get(file) ?? []).map(visit))
     if (lowest < place) {
       places.set(file, lowest)
       return lowest
@@ -379,7 +380,7 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
 }
 
 /** Folders in which circles are still being removed; to be empty. */
-const unfinished = ['src/', 'matchers/', 'packages/']
+const unfinished = ['src/', 'matchers/', 'packages/lua/', 'packages/server/']
 
 describe('who may import whom', () => {
   test('every file of the house keeps to the table', () => {
