@@ -2,9 +2,9 @@ import type { Bytes } from '../kernel/bytes.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Journal as Inputs } from '../kernel/journal.js'
 import type { Reply } from './command/reply.js'
-import type { PlainReply } from './direct.js'
 import type { Journal } from './journal.js'
-import type { StoreFront } from './rest/endpoints.js'
+import type { PlainReply } from './plain.js'
+import type { StoreFront } from './rest/store-front.js'
 import type { Store } from './store.js'
 
 interface Connections {

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import type { Tried } from '../campaign/index-space.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
 import { withCoverage } from '../delivery/coverage.js'

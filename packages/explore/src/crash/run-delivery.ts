@@ -3,7 +3,7 @@ import { text } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepPart } from '../../../../src/workflow/parts.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
