@@ -1,6 +1,6 @@
 import { type Duration, formatDuration } from '../src/kernel/duration.js'
 import { type Instant, instant, iso } from '../src/kernel/instant.js'
-import type { Schedule } from '../src/queue/schedules/schedules.js'
+import type { Schedule } from '../src/queue/schedules/schedule.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'

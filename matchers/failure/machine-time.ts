@@ -3,7 +3,7 @@ import { formatDuration } from '../../src/kernel/duration.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
-import type { TrafficContext } from '../../src/report/traffic-view.js'
+import type { TrafficContext } from '../../src/report/traffic-context.js'
 
 /** What a log tells of an app that goes by the machine's clock. */
 interface Log {

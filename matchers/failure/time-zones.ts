@@ -1,7 +1,7 @@
 import { text } from '../../src/kernel/bytes.js'
 import { counted } from '../../src/kernel/counted.js'
 import { dateOf, iso } from '../../src/kernel/instant.js'
-import type { Schedule } from '../../src/queue/schedules/schedules.js'
+import type { Schedule } from '../../src/queue/schedules/schedule.js'
 import { plainText, quoted } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 import type { Place } from './place.js'

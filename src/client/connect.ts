@@ -10,7 +10,8 @@ import { RemoteCalls } from './calls.js'
 import { RemoteClock } from './clock.js'
 import { RemoteDestinations } from './destinations.js'
 import { RemoteFaults, type RemoteHandle } from './faults.js'
-import { RemotePast } from './past.js'
+import { RemotePastStore } from './past.js'
+
 import { RemoteQueue } from './queue.js'
 import { SandboxSnapshot } from './snapshot.js'
 import { RemoteStatistics } from './stats.js'
@@ -21,10 +22,35 @@ import { type ConnectOptions, ControlWire } from './wire.js'
 import { RemoteWorkflows } from './workflow.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
+/** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
+export class RemotePast {
+  static {
+    detachable(RemotePast)
+  }
+
+  /** The data store as it was. */
+  readonly store: RemotePastStore
+  readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
+
+  /** @internal Use `sandbox.at()`. */
+  constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
+    // Now: time goes on until somebody reads.
+    const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
+    place.catch(() => {})
+    this.store = new RemotePastStore(wire, place)
+    this.#fork = async (options) => fork({ ...options, ...(await place) })
+  }
+
+  /** A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since */
+  fork(options: Omit<RemoteForkOptions, 'at'> = {}): Promise<RemoteSandbox> {
+    return this.#fork(options)
+  }
+}
+
 export type { UnplayedCalls } from '../calls/calls.js'
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
-export type { StoreCosts } from '../report/traffic-view.js'
+export type { StoreCosts } from '../report/traffic-context.js'
 export type { PastInstant } from '../sandbox/past.js'
 export type { RunEnd } from '../workflow/course.js'
 export type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
@@ -33,7 +59,7 @@ export type { StepError } from '../workflow/verbs.js'
 export type { RecordedCall, RemoteCallRecorder } from './calls.js'
 export type { RecordedRequest, RemoteRecorder } from './destinations.js'
 export type { RemoteHandle } from './faults.js'
-export type { RemotePast, RemotePastStore } from './past.js'
+export type { RemotePastStore } from './past.js'
 export type { SandboxSnapshot } from './snapshot.js'
 export type { RemoteTraffic } from './traffic.js'
 export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './views.js'

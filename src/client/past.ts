@@ -1,36 +1,11 @@
 import { detachable } from '../kernel/detachable.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { PlainReply, Word } from '../store/direct.js'
-import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
+import type { StoreDifference } from '../store/dump/snapshot.js'
 import { differenceOf } from '../store/dump/snapshot.js'
-import type { RemoteForkOptions, RemoteSandbox } from './connect.js'
+import type { StoreDump } from '../store/dump/store-dump.js'
 import type { ControlWire } from './wire.js'
 import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
-
-/** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
-export class RemotePast {
-  static {
-    detachable(RemotePast)
-  }
-
-  /** The data store as it was. */
-  readonly store: RemotePastStore
-  readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
-
-  /** @internal Use `sandbox.at()`. */
-  constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
-    // Now: time goes on until somebody reads.
-    const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
-    place.catch(() => {})
-    this.store = new RemotePastStore(wire, place)
-    this.#fork = async (options) => fork({ ...options, ...(await place) })
-  }
-
-  /** A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since */
-  fork(options: Omit<RemoteForkOptions, 'at'> = {}): Promise<RemoteSandbox> {
-    return this.#fork(options)
-  }
-}
 
 /** A data store as it was: whatever reads. */
 export class RemotePastStore {

@@ -1,6 +1,7 @@
 import { detachable } from '../kernel/detachable.js'
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
-import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
+import type { StoreDifference } from '../store/dump/snapshot.js'
+import type { StoreDump } from '../store/dump/store-dump.js'
 import type { Spend } from '../store/meter.js'
 import type { SandboxSnapshot } from './snapshot.js'
 import type { Twin } from './twin.js'

@@ -9,7 +9,7 @@ import type { TraceEntry } from '../report/trace.js'
 export type { DeadLetterView } from '../queue/delivery/dead-letters.js'
 export type { MessageView } from '../queue/message/message.js'
 export type { UrlGroupView } from '../queue/publish/url-groups.js'
-export type { ScheduleView } from '../queue/schedules/schedules.js'
+export type { ScheduleView } from '../queue/schedules/schedule.js'
 export type { RunView } from '../workflow/direct.js'
 
 /** A view on its way: bytes as text or base64. */

@@ -2,8 +2,8 @@ import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
-import type { History, Story } from './history.js'
-import type { Findings, Invariant, World } from './invariant.js'
+import type { History, Story, World } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
 
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',

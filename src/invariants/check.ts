@@ -1,7 +1,8 @@
 import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic.js'
+import type { World } from './history.js'
 import { History } from './history.js'
-import type { Breach, Findings, Invariant, World } from './invariant.js'
+import type { Breach, Findings, Invariant } from './invariant.js'
 import { invariants } from './table.js'
 
 /** Which promises a check is about; all of them by default. */

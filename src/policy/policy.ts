@@ -1,7 +1,3 @@
-import * as v from 'valibot'
-import { didYouMean } from '../kernel/nearest-name.js'
-import { policySchema } from './schema.js'
-
 /** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
 export interface QueueLimits {
   readonly messagesPerDay: number | undefined
@@ -281,22 +277,4 @@ export const defaultPolicy: Policy = {
   cronEvery: 'refuse',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
-}
-
-/** The defaults with some choices replaced; an unknown name or an impossible value throws. */
-export function policyWith(changes: Partial<Policy> = {}): Policy {
-  const names = Object.keys(changes)
-  if (names.length === 0) return { ...defaultPolicy }
-  const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
-  if (unknown !== undefined) {
-    const known = Object.keys(defaultPolicy)
-    throw new TypeError(
-      `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
-    )
-  }
-  const [issue] = v.safeParse(policySchema(), changes).issues ?? []
-  if (issue !== undefined) {
-    throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
-  }
-  return { ...defaultPolicy, ...changes }
 }

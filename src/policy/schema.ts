@@ -1,6 +1,8 @@
 import * as v from 'valibot'
+import { didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import type { Policy, QueueLimits } from './policy.js'
+import { defaultPolicy } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
@@ -111,3 +113,21 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
 
 /** What each policy may be set to; none has to be. */
 export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
+
+/** The defaults with some choices replaced; an unknown name or an impossible value throws. */
+export function policyWith(changes: Partial<Policy> = {}): Policy {
+  const names = Object.keys(changes)
+  if (names.length === 0) return { ...defaultPolicy }
+  const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
+  if (unknown !== undefined) {
+    const known = Object.keys(defaultPolicy)
+    throw new TypeError(
+      `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
+    )
+  }
+  const [issue] = v.safeParse(policySchema(), changes).issues ?? []
+  if (issue !== undefined) {
+    throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
+  }
+  return { ...defaultPolicy, ...changes }
+}

@@ -7,7 +7,7 @@ import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
-import type { TrafficContext } from './traffic-view.js'
+import type { TrafficContext } from './traffic-context.js'
 
 /** An entry without what differs from run to run, as plain JSON. `at` is the time since the first entry. */
 export type NormalizedEntry = { readonly at: string; readonly type: string } & { readonly [field: string]: unknown }

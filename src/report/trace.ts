@@ -2,7 +2,7 @@ import { type Bytes, latin1, text } from '../kernel/bytes.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
 import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
-import type { TrafficContext } from './traffic-view.js'
+import type { TrafficContext } from './traffic-context.js'
 
 export interface TraceOptions {
   /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */

@@ -7,42 +7,11 @@ import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
 import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
 import { Redaction } from './redaction.js'
-import { type ComparableStore, watchStore } from './store-changes.js'
+import { watchStore } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
-
-/** Facts for reports about the world that the entries come from. */
-export interface TrafficContext {
-  /** The sandbox's seed, for the line that says how to replay. */
-  readonly seed?: number | string
-  readonly now?: () => number
-  /** Prefix of the service's own headers in the sandbox's vocabulary: `Service-`. */
-  readonly headerPrefix?: string
-  /** Base addresses of the services, for hints about a wrong one. */
-  readonly addresses?: Readonly<Record<string, unknown>>
-  /** Texts that no rendering shows: tokens and keys. */
-  readonly secrets?: () => readonly string[]
-  /** What else is known of the world, for failures that tell why: what handlers threw, faults that never struck. */
-  readonly world?: () => object
-  /** What `watchStore()` looks into. */
-  readonly store?: ComparableStore
-  /** Whether the host's timers, and with them its `Date`, have followed the clock. */
-  readonly followed?: () => boolean
-  /** A sentence that names who waits in virtual time now while nothing moves it. */
-  readonly waits?: () => string | undefined
-  /** What the data store has billed so far: each mark remembers it. */
-  readonly spend?: () => StoreCosts
-}
-
-/** What the data store bills: commands, and bytes of their arguments and replies. */
-export interface StoreCosts {
-  readonly commands: number
-  readonly reads: number
-  readonly writes: number
-  readonly bytesIn: number
-  readonly bytesOut: number
-}
+import type { StoreCosts, TrafficContext } from './traffic-context.js'
 
 /** A place in the log, between what has happened and what will. */
 export type Mark = number & { readonly __mark?: never }

@@ -3,7 +3,7 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { DumpedRun } from '../queue/dump/runs.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { LedgerDump } from '../stats/ledger.js'
-import type { DumpedKey, StoreDump } from '../store/dump/snapshot.js'
+import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { SandboxDump } from './dump.js'
 
 /**

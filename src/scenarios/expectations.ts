@@ -3,6 +3,15 @@ import { invariants } from '../invariants/table.js'
 import { once } from '../kernel/once.js'
 import { count, duration, moment, name, text, words, yes } from './values.js'
 
+/** What came of one expectation. */
+export interface Judgement {
+  readonly holds: boolean
+  /** What was expected, in a few words. */
+  readonly expected: string
+  /** Why it does not hold. */
+  readonly explanation?: string
+}
+
 /** Fields of an entry or a message, all of which must fit; `*` in urls stands for any characters. */
 export type Pattern = Readonly<Record<string, unknown>>
 

@@ -4,17 +4,14 @@ import { counted } from '../kernel/counted.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import { type Expectation, type ExpectationName, type ExpectationValues, expectationOf } from './expectations.js'
+import {
+  type Expectation,
+  type ExpectationName,
+  type ExpectationValues,
+  expectationOf,
+  type Judgement,
+} from './expectations.js'
 import { judgeRecorded } from './recorded.js'
-
-/** What came of one expectation. */
-export interface Judgement {
-  readonly holds: boolean
-  /** What was expected, in a few words. */
-  readonly expected: string
-  /** Why it does not hold. */
-  readonly explanation?: string
-}
 
 /** What an expectation is judged by. */
 interface Court {

@@ -4,8 +4,7 @@ import { counted } from '../kernel/counted.js'
 import type { AttemptEntry } from '../kernel/traffic.js'
 import { excerptBytes, plainText } from '../report/safe-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { ExpectationValues } from './expectations.js'
-import type { Judgement } from './judge.js'
+import type { ExpectationValues, Judgement } from './expectations.js'
 import { register, type Scenario } from './scenario.js'
 
 // What production answered, and what the code under test answers now, are kept apart: the record is what a destination

@@ -2,9 +2,9 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Reply } from './command/reply.js'
-import type { PlainReply } from './direct.js'
 import type { LoggedStore } from './logged-store.js'
-import type { StoreFront } from './rest/endpoints.js'
+import type { PlainReply } from './plain.js'
+import type { StoreFront } from './rest/store-front.js'
 import type { Store } from './store.js'
 
 interface Connections {

@@ -6,7 +6,7 @@ import type { User } from './access/access.js'
 import { Blocked, type Client, type End } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
 import { mayWait } from './commands/index.js'
-import type { StoreDump } from './dump/snapshot.js'
+import type { StoreDump } from './dump/store-dump.js'
 import type { Ran } from './ran.js'
 import type { Store } from './store.js'
 

@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { StoreDump } from './dump/snapshot.js'
+import type { StoreDump } from './dump/store-dump.js'
 
 /** A command that ran, or a dump that was loaded. */
 export interface Ran {

@@ -2,18 +2,19 @@ import type { Message } from '../queue/message/message.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 import { CallbackPart, StepPart } from './parts.js'
-import type { Run, RunEntry } from './run.js'
+import type { Run } from './run.js'
+import type { RunEngine } from './run-engine.js'
+import type { RunEntry } from './run-list.js'
 import type { RunSettings } from './run-settings.js'
 import type { Triggers } from './triggers.js'
-import type { Workflows } from './workflows.js'
 
 /** Runs that go on where others have failed. [workflow.md 11] */
 export class Again {
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #triggers: Triggers
 
-  constructor(engine: Workflows, settings: RunSettings, triggers: Triggers) {
+  constructor(engine: RunEngine, settings: RunSettings, triggers: Triggers) {
     this.#engine = engine
     this.#settings = settings
     this.#triggers = triggers

@@ -2,14 +2,14 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunReply } from '../queue/message/run-part.js'
 import type { Run, RunState } from './run.js'
+import type { RunEngine } from './run-engine.js'
 import { writtenStep } from './step.js'
-import type { Workflows } from './workflows.js'
 
 /** How runs end. [workflow.md 9, 10, 11] */
 export class Endings {
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
 
-  constructor(engine: Workflows) {
+  constructor(engine: RunEngine) {
     this.#engine = engine
   }
 

@@ -2,20 +2,20 @@ import { type Bytes, toBase64 } from '../kernel/bytes.js'
 import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait } from './run.js'
+import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import { writtenStep } from './step.js'
 import type { Told } from './waits.js'
-import type { Workflows } from './workflows.js'
 
 /** What an endpoint says of a step that waits for an event. `after`: milliseconds. */
 export type AskedWait = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
 
 /** Steps that wait, and what they wait for. [workflow.md 7] */
 export class Events {
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
   readonly #traffic: Traffic
 
-  constructor(engine: Workflows, traffic: Traffic) {
+  constructor(engine: RunEngine, traffic: Traffic) {
     this.#engine = engine
     this.#traffic = traffic
   }

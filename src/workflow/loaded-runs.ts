@@ -6,7 +6,7 @@ import type { Message } from '../queue/message/message.js'
 import type { RunPart } from '../queue/message/run-part.js'
 import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
 import { type KeptReply, Run, type StepRecord, type Wait } from './run.js'
-import type { Workflows } from './workflows.js'
+import type { RunEngine } from './run-engine.js'
 
 type Messages = ReadonlyMap<string, Message>
 interface Loaded {
@@ -15,7 +15,7 @@ interface Loaded {
 }
 
 /** Restores the runs of a dump, oldest first: what they are made of now, what they refer to when it is there. */
-export function loading(engine: Workflows, dumped: readonly DumpedRun[], add: (run: Run) => void): RunsToLoad {
+export function loading(engine: RunEngine, dumped: readonly DumpedRun[], add: (run: Run) => void): RunsToLoad {
   const all = new Map<string, Loaded>()
   for (const [index, row] of dumped.entries()) {
     const run = runOf(engine, row, index + 1)
@@ -40,7 +40,7 @@ export function loading(engine: Workflows, dumped: readonly DumpedRun[], add: (r
   }
 }
 
-function runOf({ queue }: Workflows, dumped: DumpedRun, seq: number): Run {
+function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): Run {
   const { id, createdAt, url, features, applies, callerIp, region, state } = dumped
   const { raw, given } = readable(dumped.settings, dumped.headers)
   const settings = queue.publisher.settings(raw, queue.wordsNamed(dumped.words), given)
@@ -68,7 +68,7 @@ function replyOf({ status, headers, body, error }: DumpedReply): KeptReply {
   return { status, headers, body: bytesOf(body), ...(error !== undefined && { error }) }
 }
 
-function partOf(engine: Workflows, run: Run, { as, index = 0, announces, stepId }: DumpedPart): RunPart {
+function partOf(engine: RunEngine, run: Run, { as, index = 0, announces, stepId }: DumpedPart): RunPart {
   if (as === 'failure') return new FailurePart(run, engine)
   if (as === 'step') return new StepPart(run, engine, index, announces === true)
   const record = stepId === undefined ? undefined : recordOf(run, stepId)
@@ -131,7 +131,7 @@ function missingRun(run: Run, id: string): never {
 }
 
 /** Those that wait, in the order in which they began to. Of the waits of a step the last is the one that it knows. */
-function restoreWaits({ waits }: Workflows, loaded: readonly Loaded[]): void {
+function restoreWaits({ waits }: RunEngine, loaded: readonly Loaded[]): void {
   const waiting: { readonly wait: Wait; readonly turn: number }[] = []
   for (const { run, dumped } of loaded) {
     for (const row of dumped.waits) {

@@ -3,7 +3,8 @@ import { headerMap } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
 import { answeredIn } from './protocol.js'
-import type { Run, RunEntry, StepRecord } from './run.js'
+import type { Run, StepRecord } from './run.js'
+import type { RunEntry } from './run-list.js'
 
 type Shape = Record<string, unknown>
 

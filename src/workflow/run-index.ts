@@ -1,13 +1,13 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Message } from '../queue/message/message.js'
-import type { RunEntry, StepRecord } from './run.js'
+import type { RunEntry } from './run-list.js'
 
 /** What is found in a run of many steps without a look at all of them. It learns what is new when it is asked. */
-export class RunIndex {
+export class RunIndex<Step extends { readonly stepId: number }> {
   readonly #submitted = new Map<Bytes, Message>()
   /** The first entry is the payload. */
   #looked = 1
-  readonly #records = new Map<number, StepRecord>()
+  readonly #records = new Map<number, Step>()
 
   /** The first message of a step with this text. */
   submitted(entries: readonly RunEntry[], body: Bytes): Message | undefined {
@@ -18,7 +18,7 @@ export class RunIndex {
     return this.#submitted.get(body)
   }
 
-  record(steps: readonly StepRecord[], stepId: number): StepRecord | undefined {
+  record(steps: readonly Step[], stepId: number): Step | undefined {
     for (let at = this.#records.size; at < steps.length; at++) this.#records.set(steps[at]!.stepId, steps[at]!)
     return this.#records.get(stepId)
   }

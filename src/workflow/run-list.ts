@@ -1,8 +1,13 @@
 import type { Bytes } from '../kernel/bytes.js'
 import { GrowingHash } from '../kernel/digest.js'
 import type { Message } from '../queue/message/message.js'
-import type { RunEntry } from './run.js'
-import { rawStep } from './step.js'
+import { type CallType, rawStep } from './step.js'
+
+/** One entry of the list of a run: what was submitted, and the message that carries it. */
+export interface RunEntry {
+  readonly message: Message
+  readonly callType: CallType
+}
 
 /** The list of a run up to an entry. */
 export interface ListUpTo {

@@ -4,8 +4,8 @@ import type { Timer } from '../kernel/time.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/settings.js'
 import { RunIndex } from './run-index.js'
-import { type ListUpTo, RunList } from './run-list.js'
-import { type CallType, readStep, type StepBody } from './step.js'
+import { type ListUpTo, type RunEntry, RunList } from './run-list.js'
+import { readStep, type StepBody } from './step.js'
 
 /** [workflow.md 10] */
 export type RunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
@@ -16,12 +16,6 @@ export interface KeptReply {
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
   readonly error?: string | undefined
-}
-
-/** One entry of the list of a run: what was submitted, and the message that carries it. */
-export interface RunEntry {
-  readonly message: Message
-  readonly callType: CallType
 }
 
 /** Headers as JSON carries them. */
@@ -219,7 +213,7 @@ export class Run implements Filed {
   }
 
   /** Made when there are many steps. */
-  #index: RunIndex | undefined
+  #index: RunIndex<StepRecord> | undefined
 
   /** The same step submitted before, by its text. [workflow.md 0] */
   submittedBefore(body: Bytes): Message | undefined {

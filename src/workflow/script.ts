@@ -8,19 +8,19 @@ import type { Words } from '../queue/settings/words.js'
 import type { InvokeBody } from './invoke.js'
 import { forwardedIn, forwardNames } from './protocol.js'
 import type { Run, StepRecord, Wait } from './run.js'
+import type { RunEngine, StepScript } from './run-engine.js'
 import { placeOf, type Stage, staged } from './staging.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { callOut, eventBytes, invokeOut, type StepFate, type StepVerb, Verbs, webhookData } from './verbs.js'
-import type { Workflows } from './workflows.js'
 
 /** What a test makes of steps and events, where the engine meets them. */
-export class Script {
+export class Script implements StepScript {
   readonly verbs: Verbs = new Verbs()
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
   readonly #clock: Clock
   readonly #stage: Stage
 
-  constructor(engine: Workflows, clock: Clock) {
+  constructor(engine: RunEngine, clock: Clock) {
     this.#engine = engine
     this.#clock = clock
     this.#stage = {

@@ -9,18 +9,18 @@ import type { Words } from '../queue/settings/words.js'
 import { CallPart, isCallbackOf, StepPart } from './parts.js'
 import { forwardedIn } from './protocol.js'
 import type { Run } from './run.js'
+import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
 import { readStep, type StepBody } from './step.js'
-import type { Workflows } from './workflows.js'
 
 /** What the endpoint of a run submits: steps, and calls of third parties. [workflow.md 5, 6] */
 export class Submissions {
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #traffic: Traffic
 
-  constructor(engine: Workflows, settings: RunSettings, traffic: Traffic) {
+  constructor(engine: RunEngine, settings: RunSettings, traffic: Traffic) {
     this.#engine = engine
     this.#settings = settings
     this.#traffic = traffic

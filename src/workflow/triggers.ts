@@ -13,9 +13,9 @@ import { type InvokeBody, readInvoke } from './invoke.js'
 import { StepPart } from './parts.js'
 import { type AskedOfRuns, answeredIn, forwardedIn } from './protocol.js'
 import { Run } from './run.js'
+import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
-import type { Workflows } from './workflows.js'
 
 /** A trigger that was read and found in order. */
 export interface Trigger {
@@ -47,11 +47,11 @@ export const deepestInvocation = 100
 
 /** How runs begin. [workflow.md 2, 9] */
 export class Triggers {
-  readonly #engine: Workflows
+  readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #traffic: Traffic
 
-  constructor(engine: Workflows, settings: RunSettings, traffic: Traffic) {
+  constructor(engine: RunEngine, settings: RunSettings, traffic: Traffic) {
     this.#engine = engine
     this.#settings = settings
     this.#traffic = traffic

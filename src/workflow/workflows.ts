@@ -17,9 +17,9 @@ import { dumpOf } from './dumped-runs.js'
 import { Endings } from './endings.js'
 import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
-import type { RunKeeper } from './parts.js'
 import { answeredIn, runSettingsOf } from './protocol.js'
 import type { HeaderLists, Run, RunState } from './run.js'
+import type { RunEngine } from './run-engine.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
@@ -35,7 +35,7 @@ export interface WorkflowOptions {
 }
 
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
-export class Workflows implements WorkflowDoor, RunKeeper {
+export class Workflows implements WorkflowDoor, RunEngine {
   readonly queue: Queue
   /** Which runs there are. */
   register: RunRegister

@@ -17,8 +17,8 @@ import { Schedules } from '../../src/queue/schedules/schedules.js'
 import * as signing from '../../src/queue/signing/signing.js'
 
 import { Database } from '../../src/store/keyspace/database.js'
-import { StoreFront } from '../../src/store/rest/endpoints.js'
 import type { Argv } from '../../src/store/rest/request.js'
+import { StoreFront } from '../../src/store/rest/store-front.js'
 import { type Swap, swap } from './swap.js'
 
 /** A mistake that one test puts into the engine. */

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { type Bytes, fromArray, toHex } from '../../src/kernel/bytes.js'
 import type { Message } from '../../src/queue/message/message.js'
 import type { PublishSettings } from '../../src/queue/settings/settings.js'
-import { Run, type RunEntry } from '../../src/workflow/run.js'
+import { Run } from '../../src/workflow/run.js'
+import type { RunEntry } from '../../src/workflow/run-list.js'
 import type { StepBody } from '../../src/workflow/step.js'
 
 const settings = { settings: {} as PublishSettings, applies: false }

@@ -1,8 +1,9 @@
 export type { DeliveryPoint } from '../../../src/faults/points.js'
-export type { CheckDeliveryOptions, DeliveryCheck } from './delivery/check-delivery.js'
+export type { DeliveryCheck } from './delivery/check-delivery.js'
 export { checkDelivery, DeliveryBroken } from './delivery/check-delivery.js'
 export type { CoverageCell, CoverageFigure, ReachedCell } from './delivery/coverage.js'
 export type { EffectOptions } from './delivery/delivery-effects.js'
+export type { CheckDeliveryOptions } from './delivery/delivery-options.js'
 export type { DeliveryHandler, DeliverySubject } from './delivery/delivery-run.js'
 export type {
   AnyFaultRulesOptions,
@@ -27,6 +28,6 @@ export type { GeneratedMessage, GeneratedSchedule, MessageArbitraryOptions } fro
 export { clockMoves, crons, messages, schedules } from './values/message-arbitraries.js'
 export type { StoreTurn, StoreTurnOptions } from './values/session-arbitraries.js'
 export { storeTurns, takeTurns } from './values/session-arbitraries.js'
-export type { AppKeys, VerificationOptions, VerificationSubject } from './verification/verification.js'
 export { expectVerified } from './verification/verification.js'
 export type { VerificationCase } from './verification/verification-cases.js'
+export type { AppKeys, VerificationOptions, VerificationSubject } from './verification/verification-options.js'

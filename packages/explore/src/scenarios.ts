@@ -10,25 +10,20 @@ export { type HistorySource, historyFrom } from '../../../src/workflow/history-r
 export { type CampaignRun, defineCampaign } from './campaign/campaign.js'
 export type { Campaign } from './campaign/index-space.js'
 export type { CrashPointOptions } from './crash/crash-options.js'
-export { type CrashPointCheck, everyCrashPoint } from './crash/crash-points.js'
-export { type CrashFinding, CrashPointBroken } from './crash/crash-report.js'
+export { everyCrashPoint } from './crash/crash-points.js'
+export { type CrashFinding, CrashPointBroken, type CrashPointCheck } from './crash/crash-report.js'
 export type { WorkflowUnderTest } from './crash/crash-world.js'
 export type { Disturbance, DisturbanceKind } from './crash/disturbance.js'
 export type { StepDifference } from './crash/step-differences.js'
 export type { CoverageCell, CoverageFigure, ReachedCell } from './delivery/coverage.js'
 export type { EffectOptions } from './delivery/delivery-effects.js'
 export type { Client, ClientResult, OrderStep } from './orders/client-run.js'
-export {
-  type Exploration,
-  type ExploreOptions,
-  explore,
-  type Outcome,
-  type PlacementOptions,
-} from './orders/explore.js'
+export { type Exploration, type ExploreOptions, explore, type PlacementOptions } from './orders/explore.js'
 export type { Flaw, FlawName } from './orders/flaws.js'
 export type { ClientOrderOptions } from './orders/interleave-clients.js'
 export { interleavings } from './orders/interleavings.js'
 export type { OrderDifference } from './orders/order-endings.js'
+export type { Outcome } from './orders/outcome.js'
 export type { OrderOutcome, TriedOrders } from './orders/tried-orders.js'
 export { historyOf } from './replay/history.js'
 export { type Incompatibility, type Replay, type ReplayOptions, replay, type Unchecked } from './replay/replay.js'

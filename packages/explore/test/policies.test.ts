@@ -8,7 +8,8 @@ import {
   type PolicyChoices,
 } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
-import { defaultPolicy, policyWith } from '../../../src/policy/policy.js'
+import { defaultPolicy } from '../../../src/policy/policy.js'
+import { policyWith } from '../../../src/policy/schema.js'
 
 const reports = 'https://shop.test/reports'
 type Options = Parameters<typeof checkDelivery>[0]

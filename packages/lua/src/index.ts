@@ -9,10 +9,7 @@ export { maxNesting } from './libraries/pattern.js'
 export { createBareEnvironment, createEnvironment, createMachine, type Machine, protection } from './machine.js'
 export {
   type Budget,
-  BudgetExhausted,
-  charge,
   chargeParts,
-  exhausted,
   hostErrorValue,
   isStackOverflow,
   LuaError,
@@ -22,11 +19,11 @@ export {
   memoryForRun,
   type RandomState,
   roomForRun,
-  vm,
 } from './runtime/activation.js'
 export { library } from './runtime/library-arguments.js'
 export { numberText, parseNumber, preciseText, toInt64 } from './runtime/number-text.js'
 export { plainText } from './runtime/operations.js'
+export { BudgetExhausted, charge, exhausted, remaining } from './runtime/steps.js'
 export { type LuaFunction, LuaTable, type Result, typeName, type Value } from './runtime/value.js'
 export { cString, LuaSyntaxError } from './syntax/lexer.js'
 export { maxChain, maxLevels } from './syntax/parser.js'

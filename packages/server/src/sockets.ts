@@ -2,7 +2,6 @@ import type { ServerOptions as HttpOptions, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
 import { longestHead, type ServerLimits } from './limits.js'
-import type { Tenants } from './tenants.js'
 
 /** Host milliseconds in which the head of a request has to arrive. */
 export const headArrival = 20_000
@@ -76,7 +75,7 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-export async function ended(servers: readonly Server[], tenants: Tenants, grace: number): Promise<void> {
+export async function ended(servers: readonly Server[], tenants: { dispose(): void }, grace: number): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
   // Connections that served a stream or a request that runs are idle a little later.

@@ -12,6 +12,7 @@ import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isAddress, isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
+import type { DeliveryContext } from './delivery-context.js'
 import { parted, withLines } from './header-lines.js'
 import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
 import { arrives, type Encounter, perform, type Scene } from './perform.js'
@@ -60,24 +61,6 @@ export interface Listening {
   readonly watching: boolean
   /** @param place `outside`: some of it may run behind a network */
   runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
-}
-
-/** What an attempt tells its destination. */
-export interface DeliveryContext {
-  readonly task: Task
-  /** Milliseconds until the attempt is given up. */
-  readonly timeout: number
-  /** Bytes of an answer's body that are kept. */
-  readonly longestBody: number
-  /** Calls back when the attempt is given up. */
-  onTimeout(run: () => void): void
-  /** It waits for its turn, which takes nothing of its time, until what is returned is called. */
-  waits(): () => void
-  now(): number
-  /** A whole number below a bound, for faults of scripts that leave something to chance. */
-  draw(below: number): number
-  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
-  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }
 
 type Maybe<T> = T | Promise<T>

@@ -4,7 +4,7 @@ import type { AttemptMoment, MeetsAttempt } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { noHeaders } from '../../kernel/http.js'
 import type { Attempt } from './attempt.js'
-import type { DeliveryContext } from './destinations.js'
+import type { DeliveryContext } from './delivery-context.js'
 import { rateLimitAnswer } from './rate-limit.js'
 import { type WireReply, wire } from './wire.js'
 

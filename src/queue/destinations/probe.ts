@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import { Attempt } from './attempt.js'
-import type { DeliveryContext } from './destinations.js'
+import type { DeliveryContext } from './delivery-context.js'
 
 /** The same attempt with another body, to see what the endpoint makes of it. */
 export class ProbeAttempt extends Attempt {

@@ -11,7 +11,7 @@ import type { Message, MessageState } from '../message/message.js'
 import type { Remembered } from '../publish/deduplication.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Queue } from '../queue.js'
-import type { Schedule, ScheduleDraft } from '../schedules/schedules.js'
+import type { Schedule, ScheduleDraft } from '../schedules/schedule.js'
 import {
   type PortableHeaders,
   type PortableSettings,

@@ -2,7 +2,7 @@ import type { Ranked } from '../../kernel/heap.js'
 import type { Random } from '../../kernel/random.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
-import type { Schedule } from '../schedules/schedules.js'
+import type { Schedule } from '../schedules/schedule.js'
 import type { PublishSettings } from '../settings/settings.js'
 import { type Cause, type CopiedWorld, Item, KeyCopy, LaneCopy, type ScheduleCopy } from './copies.js'
 

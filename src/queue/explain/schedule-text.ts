@@ -1,6 +1,6 @@
 import { shownUrl } from '../../secrets/urls.js'
 import type { Queue } from '../queue.js'
-import type { Schedule } from '../schedules/schedules.js'
+import type { Schedule } from '../schedules/schedule.js'
 import { noSuch } from './subjects.js'
 import { timeText } from './time-text.js'
 

@@ -2,7 +2,7 @@ import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
 import type { TriggerMoment } from '../../faults/moments.js'
 import type { Clock } from '../../kernel/clock.js'
-import type { Schedule } from './schedules.js'
+import type { Schedule } from './schedule.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.
 

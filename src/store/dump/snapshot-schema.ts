@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isPortable } from '../../kernel/dumped.js'
 import type { PortableString } from '../../kernel/portable.js'
 import { dataTypes, fieldTypes, languages } from '../values/search-definition.js'
-import type { DumpedKey, StoreDump } from './snapshot.js'
+import type { DumpedKey, StoreDump } from './store-dump.js'
 
 const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
 /** As EXPIREAT takes it: of any size that an integer of 64 bits has. */

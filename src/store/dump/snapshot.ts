@@ -3,20 +3,9 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { type Complaint, noDump, shortened } from '../../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import type { Database, Value } from '../keyspace/database.js'
-import { type PortableValue, portableValue, storedValue } from './portable.js'
+import { portableValue, storedValue } from './portable.js'
 import { storeSchema } from './snapshot-schema.js'
-
-/** One key with its value; `expiresAt` in milliseconds since the Unix epoch. */
-export type DumpedKey = { readonly key: PortableString; readonly expiresAt?: number } & PortableValue
-
-/** Everything in the store as JSON, in order of insertion. Survives `JSON.stringify` and back, whatever the bytes. */
-export interface StoreDump {
-  readonly format: 'stuntdouble/store'
-  readonly version: 1
-  readonly keys: readonly DumpedKey[]
-  /** Aliases of search indexes, each with the name that it stands for; left out where there are none. */
-  readonly searchAliases?: readonly (readonly [alias: PortableString, index: PortableString])[] | undefined
-}
+import type { DumpedKey, StoreDump } from './store-dump.js'
 
 export interface StoreDifference {
   readonly added: readonly DumpedKey[]

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { portableString } from '../../kernel/portable.js'
 import { portableValue } from '../dump/portable.js'
-import type { DumpedKey } from '../dump/snapshot.js'
+import type { DumpedKey } from '../dump/store-dump.js'
 import type { Ran } from '../ran.js'
 import type { Store } from '../store.js'
 import { type Beginning, Replica } from './replica.js'

@@ -1,4 +1,4 @@
-import type { DumpedKey } from '../dump/snapshot.js'
+import type { DumpedKey } from '../dump/store-dump.js'
 import { type Part, partOf, type StoredChange } from './stored-change.js'
 
 /** Items of a collection up to which a change tells all of them. */

@@ -1,5 +1,5 @@
 import type { PortableString } from '../../kernel/portable.js'
-import type { DumpedKey } from '../dump/snapshot.js'
+import type { DumpedKey } from '../dump/store-dump.js'
 
 /** The list of a collection, by the name that it has in a dump. */
 export type Part = 'elements' | 'members' | 'fields' | 'entries'

@@ -3,25 +3,15 @@ import { ConnectionBroken } from '../../kernel/http.js'
 import type { InputJournal } from '../../kernel/input-journal.js'
 import { requestTooLarge } from '../command/errors.js'
 import { storeInternals } from '../internals.js'
-import type { StoreFront } from '../rest/endpoints.js'
+import type { StoreFront } from '../rest/store-front.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import { type House, type Outlet, Session } from './session.js'
-import { serveStruck, struckBy } from './struck-sessions.js'
+import { serveStruck, struckBy, type Turn } from './struck-sessions.js'
 
 /** Of a fork, and of a past that is played again: nobody is there. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
-
-/** How one command of a session is answered. */
-export interface Turn {
-  /** The bytes of the answer, or of its next part. */
-  send(bytes: Bytes): void
-  /** It has been answered: the next one may come. */
-  done(): void
-  /** The connection breaks. */
-  break(): void
-}
 
 /** What became of a connection, by its number: it was opened, sent a command, signed in anew, was closed. */
 type Kept = { readonly session: number } & (

@@ -8,11 +8,20 @@ import { ConnectionBroken } from '../../kernel/http.js'
 import { WorldOver } from '../../kernel/running-task.js'
 import type { Task } from '../../kernel/time.js'
 import { ReplyError } from '../command/reply.js'
-import type { StoreFront } from '../rest/endpoints.js'
+import type { StoreFront } from '../rest/store-front.js'
 import { CommandFacts, quotaError } from '../rest/struck-commands.js'
 import { wireOfError } from './reply-writer.js'
 import type { Session } from './session.js'
-import type { Turn } from './sessions.js'
+
+/** How one command of a session is answered. */
+export interface Turn {
+  /** The bytes of the answer, or of its next part. */
+  send(bytes: Bytes): void
+  /** It has been answered: the next one may come. */
+  done(): void
+  /** The connection breaks. */
+  break(): void
+}
 
 // What faults of requests do to one command of a connection: it is late, or lost, or its answer breaks off.
 

@@ -1,17 +1,14 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { VirtualClock } from '../../kernel/clock.js'
 import type { Work } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
-import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
+import { replyError, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
-import { asksToWait } from '../commands/stream-arguments.js'
-import type { CommandTable } from '../commands/table.js'
-import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
-import type { LoggedStore, Sender } from '../logged-store.js'
-import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
+import { mostRows, refusedCount, refusedWork } from '../limits.js'
+import type { LoggedStore } from '../logged-store.js'
+import { transactionOverhead } from '../meter.js'
 import { loadSearch, SearchNotLoaded, searchLoading, searchMention } from '../search/loading.js'
 import type { Store } from '../store.js'
 import {
@@ -26,129 +23,9 @@ import {
   syncHeader,
 } from './answers.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
-import { StaleReads } from './stale-reads.js'
-import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
+import { Oversized, StoreFront } from './store-front.js'
+import { commandFacts, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
-
-/** Chars that JSON may have for one byte: `\u0001`. */
-const longestEscape = 6
-/** Bytes of quotes, commas and space that are read for nothing. */
-const roomForSyntax = 1_048_576
-
-export type Via = 'request' | 'pipeline' | 'transaction'
-
-/** The store behind its REST interface. */
-export class StoreFront {
-  readonly store: Store
-  /** Bytes of the largest row and of the largest reply. */
-  readonly #longest: number
-  readonly #longestKey: number
-  readonly #isMetered: boolean
-  readonly staleReads: StaleReads | undefined
-
-  constructor(
-    readonly journal: LoggedStore,
-    readonly clock: VirtualClock,
-    readonly faults?: FaultSource | undefined,
-  ) {
-    this.store = journal.store
-    const { policy } = this.store.options
-    this.#longest = policy.maxRequestSize
-    this.#longestKey = policy.maxKeySize
-    this.#isMetered = isMetered(policy)
-    if (faults === undefined) return
-    const staleReads = new StaleReads(journal.store)
-    this.staleReads = staleReads
-    faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
-  }
-
-  /** Refuses the body of a command before it is read where no command that may be sent is so long. */
-  checkBody({ body }: ServiceCall): void {
-    if (body.length > longestEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
-  }
-
-  /** The size of a row, which may be sent. */
-  measured(argv: Argv): number {
-    const size = sizeOfWords(argv)
-    if (size > this.#longest) throw this.#oversized(size, 413)
-    return size
-  }
-
-  /** Runs one row for a request, within the limits of the plan. */
-  execute(argv: Argv, user: User, via: Via, call: ServiceCall, size?: number): Reply {
-    const received = this.admit(argv, { user, via, cause: call.cause }, [this.store.commands], size)
-    const run = (): Reply => {
-      const { length } = argv[0]!
-      // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
-      if ((length === 5 || length === 10) && asksToWait(argv))
-        this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
-      return this.journal.execute(argv, user, via, call.cause)
-    }
-    const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
-    this.settle(received, reply)
-    return reply
-  }
-
-  /** Whether rules may strike commands. */
-  get isStruck(): boolean {
-    return this.faults !== undefined && !this.faults.quiet && this.faults.armed['store.command'] !== undefined
-  }
-
-  /**
-   * Throws `ReplyError` for a row that the plan does not allow. It stands in the log as one that the store refuses does.
-   * @param tables where the sender's commands are
-   * @param size what `measured()` told
-   * @returns the same
-   */
-  admit(argv: Argv, sender: Sender, tables: readonly CommandTable[], size?: number): number {
-    try {
-      const received = size ?? this.measured(argv)
-      this.#check(argv, received, tables)
-      return received
-    } catch (error) {
-      const { user, via, cause } = sender
-      if (error instanceof ReplyError) this.journal.note(argv, user, via, cause, { error: error.message })
-      throw error
-    }
-  }
-
-  #check(argv: Argv, received: number, tables: readonly CommandTable[]): void {
-    const { store } = this
-    if (this.#isMetered || received > this.#longestKey) {
-      const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
-      if (refusal !== undefined) throw refusal
-    }
-    // Nothing more is begun where replies have taken what there was.
-    if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
-  }
-
-  /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
-  settle(received: number, reply: Reply): void {
-    const sent = sizeOfReply(reply)
-    this.store.meter.countBytes(received, sent)
-    if (sent > this.#longest) throw this.#oversized(sent, 200)
-  }
-
-  /** The same, and hands it on. */
-  settled(received: number, reply: Reply): Reply {
-    this.settle(received, reply)
-    return reply
-  }
-
-  #oversized(size: number, status: 413 | 200): Oversized {
-    return new Oversized(requestTooLarge(this.#longest, size, this.store.docs).message, status)
-  }
-}
-
-/** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
-export class Oversized extends ReplyError {
-  constructor(
-    message: string,
-    readonly status: 413 | 200,
-  ) {
-    super(message)
-  }
-}
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 

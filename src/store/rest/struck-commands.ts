@@ -1,5 +1,5 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultFacts, Strike } from '../../faults/fault.js'
+import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
 import type { CommandMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList } from '../../kernel/http.js'
@@ -10,17 +10,28 @@ import type { User } from '../access/access.js'
 import type { Blocked } from '../blocking/blocked.js'
 import { monthlyLimit } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
+import type { LoggedStore } from '../logged-store.js'
 import type { Store } from '../store.js'
 import { errorAnswer } from './answers.js'
-import type { StoreFront } from './endpoints.js'
 import type { Argv } from './request.js'
+import type { StaleReads } from './stale-reads.js'
 
 // What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
 
 /** Commands a month of the free plan. [store.md 10] */
 const freePlan = 500_000
 
-export const storeFaults: ServiceFaults<StoreFront> = {
+/** What faults need of the store behind its REST interface. */
+export interface StrikableStore {
+  readonly store: Store
+  readonly journal: LoggedStore
+  readonly faults?: FaultSource | undefined
+  readonly staleReads: StaleReads | undefined
+  /** Whether rules may strike commands. */
+  readonly isStruck: boolean
+}
+
+export const storeFaults: ServiceFaults<StrikableStore> = {
   answer(fault, call) {
     if (fault.kind === 'quota') return errorAnswer(quotaError(call), 400, call)
     if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
@@ -115,7 +126,7 @@ export interface Coming<R> {
 
 /** Runs a command that rules may strike. */
 export function executeStruck<R extends Reply | Blocked>(
-  front: StoreFront,
+  front: StrikableStore,
   coming: Coming<R>,
   call: Origin,
 ): R | Reply {
@@ -124,7 +135,7 @@ export function executeStruck<R extends Reply | Blocked>(
 }
 
 /** What strikes a command. All faults of commands answer, so there is one at most. */
-export function strikeOf(front: StoreFront, argv: Argv, call: Origin): Strike | undefined {
+export function strikeOf(front: StrikableStore, argv: Argv, call: Origin): Strike | undefined {
   if (!front.isStruck) return undefined
   return front.faults!.ask('store.command', new CommandFacts(argv, call, front.store))?.[0]
 }
@@ -132,7 +143,7 @@ export function strikeOf(front: StoreFront, argv: Argv, call: Origin): Strike | 
 /** @returns what is answered instead of what the command would have been, if it runs at all */
 export function playStrike<R>(
   strike: Strike,
-  front: StoreFront,
+  front: StrikableStore,
   { argv, user, via, run }: Coming<R>,
   call: Origin,
 ): R | Reply {

@@ -3,7 +3,7 @@ import type { FaultFacts } from '../../faults/fault.js'
 import type { EventMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { PubSubMessage } from '../keyspace/pubsub.js'
-import type { StoreFront } from './endpoints.js'
+import type { StoreFront } from './store-front.js'
 import type { Origin } from './struck-commands.js'
 
 // What faults do to one event on its way into one stream.

@@ -7,8 +7,8 @@ import {
   library,
   longJoin,
   type Result,
+  remaining,
   type Value,
-  vm,
 } from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
@@ -156,7 +156,7 @@ function refuseKeys(locked: readonly Bytes[], command: Command, argv: readonly B
 function execute({ store, run }: ScriptHost, command: Command, argv: readonly Bytes[]): Value | Failure {
   const { work } = store
   chargeCommand(argv)
-  work.left = vm.steps
+  work.left = remaining.steps
   let reply: Reply
   try {
     store.permit(command, argv, run.user)
@@ -168,7 +168,7 @@ function execute({ store, run }: ScriptHost, command: Command, argv: readonly By
     throw error
   } finally {
     // A listener may have run commands of its own in between.
-    vm.steps = Math.min(vm.steps, work.left)
+    remaining.steps = Math.min(remaining.steps, work.left)
   }
   charge(stepsOfReply(reply))
   return run.isResp3 ? luaOfTypedReply(command, argv, reply) : luaOfReply(reply, false)

@@ -1,13 +1,26 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
+import type { Policy } from '../../policy/policy.js'
 import { Float, type Json, type JsonObject } from '../values/json.js'
 import { compileRegex } from '../values/json-regex.js'
 import type { FieldDefinition } from '../values/search-definition.js'
-import { termsIn } from './analysis.js'
+import { type Analyse, termsIn } from './analysis.js'
 import { scalarOf } from './field-values.js'
 import { allOf, anyOf, boosted, type Filter, type Fuzzy, nothing } from './filter.js'
-import { type Reading, unitsPerPart } from './filter-syntax.js'
+
 import { refusal, shown, unknownFieldOperator, wrongOperator, wrongValue } from './search-errors.js'
 import { type Bound, compareScalars } from './sorted-values.js'
+
+/** What a filter is read for. */
+export interface Reading {
+  readonly fields: ReadonlyMap<Bytes, FieldDefinition>
+  readonly analyse: (field: FieldDefinition) => Analyse
+  readonly policy: Pick<Policy, 'searchSingleWord' | 'searchLoneMustNot'>
+  readonly work: Work
+}
+
+/** Units of work of a condition in a list, before it is read. */
+export const unitsPerPart = 32
 
 /** One operator's value, understood for one field. */
 type Reader = (asked: Asked) => Filter

@@ -1,24 +1,9 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { Work } from '../../kernel/work.js'
-import type { Policy } from '../../policy/policy.js'
 import { depthOf, Float, type Json, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
-import type { FieldDefinition } from '../values/search-definition.js'
-import type { Analyse } from './analysis.js'
-import { conditionsOf } from './field-operators.js'
+import { conditionsOf, type Reading, unitsPerPart } from './field-operators.js'
 import { allOf, anyOf, everything, type Filter, nothing } from './filter.js'
 import { refusal, shown, unknownField } from './search-errors.js'
-
-/** What a filter is read for. */
-export interface Reading {
-  readonly fields: ReadonlyMap<Bytes, FieldDefinition>
-  readonly analyse: (field: FieldDefinition) => Analyse
-  readonly policy: Pick<Policy, 'searchSingleWord' | 'searchLoneMustNot'>
-  readonly work: Work
-}
-
-/** Units of work of a condition in a list, before it is read. */
-export const unitsPerPart = 32
 
 /** Levels of objects and lists in one filter. [a guard of ours] */
 export const deepest = 64

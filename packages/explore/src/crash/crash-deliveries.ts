@@ -1,5 +1,5 @@
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
-import type { DeliveryContext } from '../../../../src/queue/destinations/destinations.js'
+import type { DeliveryContext } from '../../../../src/queue/destinations/delivery-context.js'
 import type { WireReply } from '../../../../src/queue/destinations/wire.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'

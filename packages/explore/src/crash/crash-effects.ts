@@ -5,28 +5,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
-
-// What the code of a delivery does to others before it submits anything: the process can die between two of these.
-
-/** One thing that code did to others. */
-export interface BodyEffect {
-  /** In a few words. */
-  readonly what: string
-  /** Whether others can see it: a reading of the data store leaves nothing behind. */
-  readonly isSeen: boolean
-  /** A call of a foreign host: where a fault rule finds it. */
-  readonly call?: ForeignPlace
-}
-
-/** Which call of a foreign host. */
-interface ForeignPlace {
-  readonly method: string
-  readonly url: string
-  /** Calls of the same method and url before it, in the whole run. */
-  readonly skip: number
-  /** Which call of its delivery, 0 for the first. */
-  readonly nth: number
-}
+import type { BodyEffect } from './run-delivery.js'
 
 /** Counts an effect that has just happened. @returns whether the process dies of it */
 export function happened(world: CrashWorld, work: DeliveryWork, effect: () => BodyEffect): boolean {

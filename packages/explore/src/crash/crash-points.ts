@@ -1,8 +1,8 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import type { Tried } from '../campaign/index-space.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
-import { type CoverageFigure, withCoverage } from '../delivery/coverage.js'
+import { withCoverage } from '../delivery/coverage.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { crashCoverage } from './crash-coverage.js'
 import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
@@ -11,6 +11,7 @@ import {
   type CrashFinding,
   type CrashHistory,
   CrashPointBroken,
+  type CrashPointCheck,
   crashHistory,
   crashReport,
   smallestOf,
@@ -25,20 +26,6 @@ import { type Carrier, carrier } from './step-chance.js'
 import { straysOf } from './step-determinism.js'
 import type { StepDifference } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
-
-/** What a check that found nothing has done. */
-export interface CrashPointCheck {
-  /** Deliveries of the run that nothing disturbed. */
-  readonly deliveries: number
-  /** Schedules that were tried. */
-  readonly schedules: number
-  /** Schedules beyond the bound. */
-  readonly untried: number
-  /** Schedules that left a message nothing but crashes until it was given up. */
-  readonly skipped: number
-  /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
-  readonly coverage: CoverageFigure
-}
 
 /**
  * Runs an app's workflows once as they are, then again and again, each time in a new world with one thing more that goes

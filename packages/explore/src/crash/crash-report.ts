@@ -1,12 +1,27 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { counted } from '../../../../src/kernel/counted.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
+import type { CoverageFigure } from '../delivery/coverage.js'
 import { rulesLiteral } from '../delivery/rule-literal.js'
-import type { CrashPointCheck } from './crash-points.js'
+
 import type { CrashRun } from './crash-run.js'
 import type { Disturbance } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
+
+/** What a check that found nothing has done. */
+export interface CrashPointCheck {
+  /** Deliveries of the run that nothing disturbed. */
+  readonly deliveries: number
+  /** Schedules that were tried. */
+  readonly schedules: number
+  /** Schedules beyond the bound. */
+  readonly untried: number
+  /** Schedules that left a message nothing but crashes until it was given up. */
+  readonly skipped: number
+  /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
+  readonly coverage: CoverageFigure
+}
 
 /** A schedule that left something else behind. */
 export interface CrashFinding {

@@ -1,6 +1,6 @@
 import { leftBehind } from '../../../../fixtures/world.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { type Asked, askedOf } from '../delivery/foreign-calls.js'
 import { guardCalls } from './crash-calls.js'
 import { CrashDeliveries } from './crash-deliveries.js'

@@ -3,10 +3,31 @@ import { text } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepPart } from '../../../../src/workflow/parts.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
-import type { BodyEffect } from './crash-effects.js'
+
+// What the code of a delivery does to others before it submits anything: the process can die between two of these.
+
+/** One thing that code did to others. */
+export interface BodyEffect {
+  /** In a few words. */
+  readonly what: string
+  /** Whether others can see it: a reading of the data store leaves nothing behind. */
+  readonly isSeen: boolean
+  /** A call of a foreign host: where a fault rule finds it. */
+  readonly call?: ForeignPlace
+}
+
+/** Which call of a foreign host. */
+export interface ForeignPlace {
+  readonly method: string
+  readonly url: string
+  /** Calls of the same method and url before it, in the whole run. */
+  readonly skip: number
+  /** Which call of its delivery, 0 for the first. */
+  readonly nth: number
+}
 
 /** A request by which the code of a delivery tells the queue how its run goes on. */
 export interface Submission {

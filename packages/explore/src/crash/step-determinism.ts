@@ -1,4 +1,4 @@
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import type { Again } from './crash-run.js'
 import type { RunDelivery } from './run-delivery.js'
 import { isNext, type StepDifference, stepDifferences } from './step-differences.js'

@@ -1,6 +1,7 @@
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
-import { defaultPolicy, type Policy, policyWith } from '../../../../src/policy/policy.js'
+import { defaultPolicy, type Policy } from '../../../../src/policy/policy.js'
+import { policyWith } from '../../../../src/policy/schema.js'
 import { literal } from './rule-literal.js'
 
 // Policies that are varied: what the public sources of a service leave open, and an app must not depend on.

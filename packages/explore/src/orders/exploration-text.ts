@@ -1,6 +1,6 @@
 import { literal } from '../delivery/rule-literal.js'
-import type { Outcome } from './explore.js'
 import { differenceText, flawText, stepRows } from './order-text.js'
+import type { Outcome } from './outcome.js'
 
 // What an exploration says of what fails.
 

@@ -8,9 +8,10 @@ import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
 import type { OrderStep } from './client-run.js'
 import { explorationReport, reasonOf } from './exploration-text.js'
-import { type Flaw, flawIn } from './flaws.js'
+import { flawIn } from './flaws.js'
 import { placesOf } from './moments.js'
-import { differencesFrom, type Ending, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
+import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
+import type { Outcome } from './outcome.js'
 import { Turnstile } from './turnstile.js'
 
 export interface ExploreOptions extends PlayOptions {
@@ -25,29 +26,6 @@ export interface PlacementOptions extends ExploreOptions {
   readonly fault?: Fault | readonly Fault[]
   /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
   readonly on?: FaultPoint | readonly FaultPoint[]
-}
-
-/** One way in which it can go, and what comes of it. */
-export interface Outcome {
-  /** What was special about this run, in a few words. */
-  readonly what: string
-  /** Runs that ended so. */
-  readonly times: number
-  readonly holds: boolean
-  /** Why it does not hold, `''` when it does. */
-  readonly why: string
-  /** The world in the end, in the first run that ended so. */
-  readonly sandbox: Sandbox
-  /** The rule that struck; add it to see the same again. */
-  readonly rule?: FaultRule
-  /** For interleavings: who went when. */
-  readonly order?: readonly string[]
-  /** For interleavings: who did what, and what came back. */
-  readonly steps?: readonly OrderStep[]
-  /** For interleavings: what goes wrong, by its name. */
-  readonly flaw?: Flaw
-  /** What is otherwise than where one comes after the other, or than without the fault. */
-  readonly differences?: readonly OrderDifference[]
 }
 
 export interface Exploration {

@@ -1,11 +1,12 @@
 import { counted } from '../../../../src/kernel/counted.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { OrderRun, OrderStep } from './client-run.js'
-import type { Exploration, Outcome } from './explore.js'
+import type { Exploration } from './explore.js'
 import { type Flaw, flawIn } from './flaws.js'
 import { differencesFrom, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
 import { differenceText, flawText, namesList, stepRows } from './order-text.js'
 import type { OrderTree } from './order-tree.js'
+import type { Outcome } from './outcome.js'
 
 /** One way in which orders ended. */
 export interface OrderOutcome extends Outcome {

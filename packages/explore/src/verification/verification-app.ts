@@ -5,8 +5,9 @@ import { engineOf } from '../../../../src/queue/direct.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
 import { type DeliveryHandler, type DeliverySubject, runDelivery } from '../delivery/delivery-run.js'
-import type { VerificationOptions, VerificationSubject } from './verification.js'
 import type { Question, SignedDelivery } from './verification-cases.js'
+import type { VerificationOptions, VerificationSubject } from './verification-options.js'
+import { isElsewhere } from './verification-options.js'
 
 /** What an app did with one delivery. */
 export interface Reaction {
@@ -85,10 +86,6 @@ function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelive
   if (typeof app === 'function') return { ...world, sandbox, handler: lossy(app) }
   const routes = Object.entries(app).map(([url, handler]) => [url, lossy(handler)] as const)
   return { ...world, sandbox, handler: Object.fromEntries(routes) }
-}
-
-export function isElsewhere(app: VerificationSubject): app is string | URL {
-  return typeof app === 'string' || app instanceof URL
 }
 
 function stripped(request: Request): Request {

@@ -1,9 +1,43 @@
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
-import { checkHandler } from '../delivery/delivery-run.js'
-import type { VerificationOptions, VerificationSubject } from './verification.js'
-import { isElsewhere } from './verification-app.js'
-import { type Question, rightSignatures } from './verification-cases.js'
+import type { EffectOptions } from '../delivery/delivery-effects.js'
+import { checkHandler, type DeliveryHandler, type DeliverySubject } from '../delivery/delivery-run.js'
+
+import { type Question, rightSignatures, type VerificationCase } from './verification-cases.js'
+
+export function isElsewhere(app: VerificationSubject): app is string | URL {
+  return typeof app === 'string' || app instanceof URL
+}
+
+/** The signing keys of an app. */
+export interface AppKeys {
+  readonly current: string
+  readonly next: string
+  /** Keys that were current once, the latest first: the app must not know them any more. */
+  readonly former?: readonly string[]
+}
+
+export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
+  /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
+  readonly to?: string
+  /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */
+  readonly body?: unknown
+  /** Headers of the deliveries beside `content-type: application/json`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Default `POST`. */
+  readonly method?: string
+  /** The keys that the app knows. Default: those of the sandbox, which are in the environment meanwhile. */
+  readonly keys?: AppKeys
+  /** What the app may answer as it likes, such as `url` behind a wrapper of the vendor's SDK. */
+  readonly except?: readonly VerificationCase[]
+  /** Nothing but this is tried. */
+  readonly only?: readonly VerificationCase[]
+  /** Hosts beside this machine that deliveries may reach, for an app that is given as an address. */
+  readonly hosts?: readonly string[]
+}
+
+/** What takes the deliveries: a route, routes by url, or the address of an app that runs elsewhere. */
+export type VerificationSubject = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
 
 const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys(signatureFlaws)]
 

@@ -1,39 +1,15 @@
-import type { EffectOptions } from '../delivery/delivery-effects.js'
-import { type DeliveryHandler, type DeliverySubject, inEnvironment } from '../delivery/delivery-run.js'
+import { inEnvironment } from '../delivery/delivery-run.js'
 import { type Answer, type Asked, ask, worldOf } from './verification-app.js'
-import { questionsFor, type VerificationCase } from './verification-cases.js'
-import { addressesOf, asked, bodyText, checkOptions } from './verification-options.js'
+import { questionsFor } from './verification-cases.js'
+import {
+  addressesOf,
+  asked,
+  bodyText,
+  checkOptions,
+  type VerificationOptions,
+  type VerificationSubject,
+} from './verification-options.js'
 import { notVerified } from './verification-report.js'
-
-/** The signing keys of an app. */
-export interface AppKeys {
-  readonly current: string
-  readonly next: string
-  /** Keys that were current once, the latest first: the app must not know them any more. */
-  readonly former?: readonly string[]
-}
-
-export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
-  /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
-  readonly to?: string
-  /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */
-  readonly body?: unknown
-  /** Headers of the deliveries beside `content-type: application/json`. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Default `POST`. */
-  readonly method?: string
-  /** The keys that the app knows. Default: those of the sandbox, which are in the environment meanwhile. */
-  readonly keys?: AppKeys
-  /** What the app may answer as it likes, such as `url` behind a wrapper of the vendor's SDK. */
-  readonly except?: readonly VerificationCase[]
-  /** Nothing but this is tried. */
-  readonly only?: readonly VerificationCase[]
-  /** Hosts beside this machine that deliveries may reach, for an app that is given as an address. */
-  readonly hosts?: readonly string[]
-}
-
-/** What takes the deliveries: a route, routes by url, or the address of an app that runs elsewhere. */
-export type VerificationSubject = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
 
 /**
  * Fails unless an app refuses every delivery that is signed wrongly, and accepts every one that is signed correctly: with

@@ -1,5 +1,5 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import type { Word } from './wire.js'
 
 // How a value of each type is shown as rows, and which commands change it. They run one after the other.

@@ -1,5 +1,5 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 
 // Keys as a tree: `user:42:name` is `name` in `42` in `user`.
 

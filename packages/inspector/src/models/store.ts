@@ -1,5 +1,5 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { appliedTo, type StoredChange } from '../../../../src/store/history/stored-change.js'
 
 // The store as of any instant, from what each command left at each key.

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { shownKey } from '../models/key-tree.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store.js'
 import type { Control } from '../source.js'

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, expiring, writing } from '../models/edits.js'
 import { hexOf, shownKey } from '../models/key-tree.js'
 import type { Control } from '../source.js'

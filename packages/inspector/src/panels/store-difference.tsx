@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
 import type { KeyDifference, Point } from '../models/store.js'

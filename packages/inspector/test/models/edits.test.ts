@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { wordOfWire } from '../../../../src/client/wire-value.js'
-import type { DumpedKey } from '../../../../src/store/dump/snapshot.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, type CommandLine, expiring, firstOf, rowEditing, writing } from '../../src/models/edits.js'
 
 // What the commands make of a real store is read from its dump.

@@ -1,11 +1,11 @@
-import { exhausted, settle, stackOverflow, TailCall, vm } from '../runtime/activation.js'
+import { settle, stackOverflow, TailCall, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import { callValue, index } from '../runtime/operations.js'
+import { exhausted, remaining } from '../runtime/steps.js'
 import type { CallSite, LuaFunction, Result, Value } from '../runtime/value.js'
 import { isMany, LuaTable, oneNil } from '../runtime/value.js'
 import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
-import type { Evaluate, EvaluateAll } from './frame.js'
+import type { Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
 
 /** What becomes of the values of a call: the first is taken, all are kept, or they are the function's own result. */
@@ -16,7 +16,7 @@ export const roomForTailCalls = 4800
 
 /** Opens a call: charges it, records its site, and returns the depth to go back to. */
 export function begin(site: CallSite, weight: number): number {
-  if (--vm.steps < 0) exhausted()
+  if (--remaining.steps < 0) exhausted()
   vm.room -= weight
   if (vm.room < 0) stackOverflow(site)
   const { depth } = vm

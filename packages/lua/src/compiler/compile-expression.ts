@@ -1,13 +1,13 @@
-import { charge, unitsOf, vm } from '../runtime/activation.js'
+import { unitsOf, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from '../runtime/operations.js'
+import { charge } from '../runtime/steps.js'
 import type { Value } from '../runtime/value.js'
 import { isMany, LuaTable } from '../runtime/value.js'
 import type { Expression, GlobalNode, IndexNode, TableItem } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
 import { callExpression } from './compile-call.js'
 import { arithmeticExpression, comparison, equality } from './compile-operator.js'
-import type { Condition, Evaluate, EvaluateAll } from './frame.js'
+import type { Compiler, Condition, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, isReadLate, operationOf } from './operands.js'
 
 /** Compiles an expression to a closure that gives one value. */

@@ -1,14 +1,14 @@
-import { errorAt, exhausted, settle, TailCall, vm } from '../runtime/activation.js'
+import { errorAt, settle, TailCall, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import { callValue, toNumber } from '../runtime/operations.js'
+import { exhausted, remaining } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
 import type { CallSite, Cursor, Value } from '../runtime/value.js'
 import { isMany, LuaTable } from '../runtime/value.js'
 import type { Statement } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
 import { initialiser, valueList } from './compile-assignment.js'
 import { begin } from './compile-call.js'
-import type { Execute, Frame } from './frame.js'
+import type { Compiler, Execute, Frame } from './frame.js'
 import { broken, capture } from './frame.js'
 
 export function whileLoop(compiler: Compiler, node: Statement & { kind: 'while' }): Execute {
@@ -16,7 +16,7 @@ export function whileLoop(compiler: Compiler, node: Statement & { kind: 'while' 
   const body = compiler.block(node.body)
   return (frame) => {
     while (condition(frame)) {
-      if (--vm.steps < 0) exhausted()
+      if (--remaining.steps < 0) exhausted()
       const end = body(frame)
       if (end !== undefined) {
         if (end === broken) break
@@ -32,7 +32,7 @@ export function repeatLoop(compiler: Compiler, node: Statement & { kind: 'repeat
   const condition = compiler.condition(node.condition)
   return (frame) => {
     do {
-      if (--vm.steps < 0) exhausted()
+      if (--remaining.steps < 0) exhausted()
       const end = body(frame)
       if (end !== undefined) {
         if (end === broken) break
@@ -54,7 +54,7 @@ export function numericFor(compiler: Compiler, node: Statement & { kind: 'numeri
     const range = loopRange(start(frame), limit(frame), step === undefined ? 1 : step(frame), site)
     const { last, by } = range
     for (let at = range.start; by > 0 ? at <= last : at >= last; at += by) {
-      if (--vm.steps < 0) exhausted()
+      if (--remaining.steps < 0) exhausted()
       frame[slot] = isCaptured ? capture(at) : at
       const end = body(frame)
       if (end !== undefined) {
@@ -109,7 +109,7 @@ export function genericFor(compiler: Compiler, node: Statement & { kind: 'generi
   return (frame) => {
     const advance = iterator(loop, loop.evaluate(frame))
     for (;;) {
-      if (--vm.steps < 0) exhausted()
+      if (--remaining.steps < 0) exhausted()
       const turn = advance()
       if (turn === undefined) return undefined
       first!(frame, turn.key)

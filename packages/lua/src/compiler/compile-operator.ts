@@ -12,8 +12,7 @@ import {
 } from '../runtime/operations.js'
 import type { CallSite, Value } from '../runtime/value.js'
 import type { Expression } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
-import type { Condition, Evaluate } from './frame.js'
+import type { Compiler, Condition, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 
 /** Operators with the plain case inline: two numbers, or two values that are the same. */

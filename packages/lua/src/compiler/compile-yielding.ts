@@ -1,4 +1,4 @@
-import { charge, exhausted, hostErrorValue, TailCall, unitsOf, vm } from '../runtime/activation.js'
+import { hostErrorValue, TailCall, unitsOf, vm } from '../runtime/activation.js'
 import type { Operation } from '../runtime/operations.js'
 import {
   arithmetic,
@@ -15,17 +15,18 @@ import {
   setIndex,
   typeError,
 } from '../runtime/operations.js'
+import { charge, exhausted, remaining } from '../runtime/steps.js'
 import type { LuaFunction, Result, Steps, Value } from '../runtime/value.js'
 import { isMany, LuaTable, nothing, oneNil } from '../runtime/value.js'
 import type { Block, CallNode, Expression, MethodNode, Statement, Variable } from '../syntax/syntax-tree.js'
 import { stepsOfBlock } from './code-size.js'
-import type { Compiler, LinkedFunction } from './compile.js'
+import type { LinkedFunction } from './compile.js'
 import { enterFrame } from './compile.js'
 import { initialiser, store } from './compile-assignment.js'
 import type { Want } from './compile-call.js'
 import { appendResult, begin, callParts, method, putOff, roomForTailCalls } from './compile-call.js'
 import { genericLoop, iterator, loopRange } from './compile-loop.js'
-import type { Cell, Code, Completion, Frame } from './frame.js'
+import type { Cell, Code, Compiler, Completion, Frame } from './frame.js'
 import { broken } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 
@@ -52,7 +53,7 @@ export const yieldFunction: LuaFunction = () => {
 export function* runCoroutine(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
   let result: Result = yield* runSteps(code, upvalues, args)
   while (result instanceof TailCall) {
-    if (--vm.steps < 0) exhausted()
+    if (--remaining.steps < 0) exhausted()
     result = yield* enter(result.target, [...result])
   }
   return result
@@ -197,7 +198,7 @@ class YieldingCompiler {
     return stepsOf(function* (frame) {
       for (;;) {
         if (isWhile && !isTrue(yield* value(test, frame))) return undefined
-        if (--vm.steps < 0) exhausted()
+        if (--remaining.steps < 0) exhausted()
         const end = yield* completion(body, frame)
         if (end !== undefined) return end === broken ? undefined : end
         if (!isWhile && isTrue(yield* value(test, frame))) return undefined
@@ -217,7 +218,7 @@ class YieldingCompiler {
       const to = yield* value(limit, frame)
       const range = loopRange(from, to, yield* value(step, frame), site)
       for (let at = range.start; range.by > 0 ? at <= range.last : at >= range.last; at += range.by) {
-        if (--vm.steps < 0) exhausted()
+        if (--remaining.steps < 0) exhausted()
         put(frame, at)
         const end = yield* completion(body, frame)
         if (end !== undefined) return end === broken ? undefined : end
@@ -234,7 +235,7 @@ class YieldingCompiler {
     return stepsOf(function* (frame) {
       const advance = iterator(loop, yield* list(frame))
       for (;;) {
-        if (--vm.steps < 0) exhausted()
+        if (--remaining.steps < 0) exhausted()
         const turn = advance()
         if (turn === undefined) return undefined
         put[0]!(frame, turn.key)
@@ -422,7 +423,7 @@ function* invoke(
   const depth = begin(operation.site, room)
   let result = yield* enter(target, values)
   while (result instanceof TailCall && want !== 'tail') {
-    if (--vm.steps < 0) exhausted()
+    if (--remaining.steps < 0) exhausted()
     vm.sites[vm.depth - 1] = result.site
     result = yield* enter(result.target, [...result])
   }

@@ -1,11 +1,12 @@
-import { charge, unitsOf } from '../runtime/activation.js'
+import { unitsOf } from '../runtime/activation.js'
+import { charge } from '../runtime/steps.js'
 import type { CallSite, LuaFunction, Value } from '../runtime/value.js'
 import { LuaTable, nothing } from '../runtime/value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 import type { Block, Expression, FunctionNode, Local } from '../syntax/syntax-tree.js'
 import { all, condition, expression } from './compile-expression.js'
 import { block } from './compile-statement.js'
-import type { Cell, Code, Completion, Condition, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
+import type { Cell, Code, Compiler, Completion, Condition, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
 import { capture, newFrame } from './frame.js'
 
 /** How deep the nodes of a function may nest. */
@@ -14,7 +15,7 @@ export const deepestNode = 1500
 /**
  * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.
  */
-export class Compiler {
+class FunctionCompiler implements Compiler {
   readonly chunk: string
   /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
   nesting = 1
@@ -103,8 +104,8 @@ export function compileChunk(node: FunctionNode, chunk: string): () => LuaFuncti
 }
 
 function compileFunction(node: FunctionNode, chunk: string): (upvalues: Cell[]) => LuaFunction {
-  const body = block(new Compiler(chunk), node.body)
-  const code: Code = { node, body, compiler: () => new Compiler(chunk), steps: undefined }
+  const body = block(new FunctionCompiler(chunk), node.body)
+  const code: Code = { node, body, compiler: () => new FunctionCompiler(chunk), steps: undefined }
   const { parameters, slots } = node
   const [one, two, three] = parameters
   if (node.isVararg || parameters.length > 3 || parameters.some((local) => local.isCaptured)) return anyFunction(code)

@@ -1,6 +1,5 @@
-import type { Result, Steps, Value } from '../runtime/value.js'
-import type { FunctionNode } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
+import type { CallSite, Result, Steps, Value } from '../runtime/value.js'
+import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 
 /**
  * The memory of one call: slot 0 the upvalues, slot 1 the extra arguments of a vararg function, then the locals.
@@ -36,6 +35,25 @@ export interface Code {
   readonly compiler: () => Compiler
   /** The form that can be suspended, made when a coroutine first runs the function. */
   steps: ((frame: Frame) => Steps) | undefined
+}
+
+/** The compiler of one function as the compilers of its nodes see it: they compile what a node holds by it. */
+export interface Compiler {
+  readonly chunk: string
+  /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
+  readonly nesting: number
+  /** A number literal. */
+  constant(value: number): number
+  site(line: number, name?: string, isMethod?: boolean, isTail?: boolean): CallSite
+  expression(node: Expression): Evaluate
+  /** Keeps every value of a call or `...`. */
+  all(node: Expression): EvaluateAll
+  condition(node: Expression): Condition
+  block(statements: Block): Execute
+  /** Compiles one closure deeper. */
+  nested<T>(work: () => T): T
+  /** A function expression: finds its upvalues in the frame and makes a Lua function. */
+  closure(node: FunctionNode): Evaluate
 }
 
 export function capture(value: Value): Cell {

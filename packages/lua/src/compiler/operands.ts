@@ -1,7 +1,7 @@
 import type { Operation } from '../runtime/operations.js'
 import { cString } from '../syntax/lexer.js'
 import type { Expression, Variable } from '../syntax/syntax-tree.js'
-import type { Compiler } from './compile.js'
+import type { Compiler } from './frame.js'
 
 /** Whether an expression may give more or fewer values than one. */
 export function isMulti(node: Expression | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { JsonSettings, LuaError } from '../runtime/activation.js'
-import { charge, hostError } from '../runtime/activation.js'
+import { hostError } from '../runtime/activation.js'
 import { parseNumber } from '../runtime/number-text.js'
+import { charge } from '../runtime/steps.js'
 import type { Userdata, Value } from '../runtime/value.js'
 import { LuaTable } from '../runtime/value.js'
 

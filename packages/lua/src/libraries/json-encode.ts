@@ -1,6 +1,7 @@
 import type { JsonSettings } from '../runtime/activation.js'
-import { charge, chargeBytes, hostError } from '../runtime/activation.js'
+import { chargeBytes, hostError } from '../runtime/activation.js'
 import { generalText } from '../runtime/number-text.js'
+import { charge } from '../runtime/steps.js'
 import type { Userdata, Value } from '../runtime/value.js'
 import { LuaTable, typeName } from '../runtime/value.js'
 

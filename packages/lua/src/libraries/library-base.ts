@@ -2,7 +2,6 @@ import { load as compileSource } from '../compiler/chunk.js'
 import {
   argumentError,
   call,
-  charge,
   enterProtected,
   hostError,
   hostErrorValue,
@@ -21,6 +20,7 @@ import {
   optionalString,
 } from '../runtime/library-arguments.js'
 import { callValue, metamethod, metatable, plainText, toNumber } from '../runtime/operations.js'
+import { charge } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
 import type { LuaFunction, Result, Value } from '../runtime/value.js'
 import { first, isMany, LuaTable, nothing, typeName } from '../runtime/value.js'

@@ -1,5 +1,6 @@
-import { argumentError, charge, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
+import { argumentError, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
 import { checkInt, checkString, library, optionalInt } from '../runtime/library-arguments.js'
+import { charge } from '../runtime/steps.js'
 import type { LuaTable, Result, Value } from '../runtime/value.js'
 import { LuaTable as Table } from '../runtime/value.js'
 

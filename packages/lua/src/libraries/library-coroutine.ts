@@ -2,7 +2,6 @@ import type { LinkedFunction } from '../compiler/compile.js'
 import { runCoroutine, yieldFunction } from '../compiler/compile-yielding.js'
 import {
   argumentError,
-  charge,
   hostErrorValue,
   isStackOverflow,
   LuaError,
@@ -12,6 +11,7 @@ import {
 } from '../runtime/activation.js'
 import type { Arguments } from '../runtime/library-arguments.js'
 import { library } from '../runtime/library-arguments.js'
+import { charge } from '../runtime/steps.js'
 import type { LuaTable, Result, Value } from '../runtime/value.js'
 import { all, Coroutine, oneNil } from '../runtime/value.js'
 

@@ -1,5 +1,6 @@
 import { vm } from '../runtime/activation.js'
 import { library } from '../runtime/library-arguments.js'
+import { remaining } from '../runtime/steps.js'
 import type { LuaTable } from '../runtime/value.js'
 
 /** Steps that count as a second of a script's time, about what a real server does in one. */
@@ -7,5 +8,5 @@ const stepsPerSecond = 10_000_000
 
 /** Newer servers have this one function of `os`. The time is that of the script alone, and the same in every run. */
 export const osLibrary: LuaTable = library({
-  clock: () => (vm.budget - vm.steps) / stepsPerSecond,
+  clock: () => (vm.budget - remaining.steps) / stepsPerSecond,
 })

@@ -1,14 +1,7 @@
-import {
-  argumentError,
-  call,
-  charge,
-  chargeBytes,
-  chargeReading,
-  checkLength,
-  hostError,
-} from '../runtime/activation.js'
+import { argumentError, call, chargeBytes, chargeReading, checkLength, hostError } from '../runtime/activation.js'
 import { checkInt, checkInteger, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
 import { index, plainText, stringMeta } from '../runtime/operations.js'
+import { charge } from '../runtime/steps.js'
 import type { LuaFunction, Result, Value } from '../runtime/value.js'
 import { first, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { Matcher } from './pattern.js'

@@ -1,4 +1,4 @@
-import { call, charge, chargeBytes, hostError } from '../runtime/activation.js'
+import { call, chargeBytes, hostError } from '../runtime/activation.js'
 import {
   checkFunction,
   checkInt,
@@ -9,6 +9,7 @@ import {
   optionalString,
 } from '../runtime/library-arguments.js'
 import { isTrue, lessThan, textOf } from '../runtime/operations.js'
+import { charge } from '../runtime/steps.js'
 import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
 import { first, nothing, typeName } from '../runtime/value.js'
 

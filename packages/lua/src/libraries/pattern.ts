@@ -1,4 +1,5 @@
-import { charge, hostError } from '../runtime/activation.js'
+import { hostError } from '../runtime/activation.js'
+import { charge } from '../runtime/steps.js'
 import type { Value } from '../runtime/value.js'
 
 /** The pattern language of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */

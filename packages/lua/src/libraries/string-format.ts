@@ -1,7 +1,8 @@
-import { argumentError, charge, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
+import { argumentError, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
 import type { Arguments } from '../runtime/library-arguments.js'
 import { checkInteger, checkNumber, checkString } from '../runtime/library-arguments.js'
 import { floatText, toInt64 } from '../runtime/number-text.js'
+import { charge } from '../runtime/steps.js'
 import type { Result, Value } from '../runtime/value.js'
 
 /** `string.format`: C's printf, one conversion at a time. */

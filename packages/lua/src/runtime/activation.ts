@@ -1,4 +1,5 @@
 import type { Work } from '../../../../src/kernel/work.js'
+import { charge, exhausted, remaining } from './steps.js'
 import type { CallSite, Coroutine, LuaFunction, LuaTable, Result, Value } from './value.js'
 import { nothing, LuaTable as Table } from './value.js'
 
@@ -7,7 +8,6 @@ import { nothing, LuaTable as Table } from './value.js'
  * here; `enter` saves the registers of an outer run and puts them back. Runs are synchronous, hence never mixed.
  */
 export const vm: Registers = {
-  steps: 0,
   budget: 0,
   joined: '',
   room: 0,
@@ -21,8 +21,6 @@ export const vm: Registers = {
 }
 
 interface Registers {
-  /** Budget left: one unit per loop turn and call, more for long work in a library function. */
-  steps: number
   /** The budget that the run began with. */
   budget: number
   /** The long string that was joined last: engines copy its parts on the first read. */
@@ -97,11 +95,6 @@ export class LuaError {
   }
 }
 
-/** The step budget is used up. No `pcall` catches this one. */
-export class BudgetExhausted {
-  readonly message = 'the step budget of the script is exhausted'
-}
-
 /** Calls that come from a library function, not from Lua code. */
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
@@ -115,24 +108,8 @@ function noTarget(): Result {
   return nothing
 }
 
-export function exhausted(): never {
-  vm.steps = 0
-  throw new BudgetExhausted()
-}
-
-/** Charges work that is not a call or a loop turn. */
-export function charge(units: number): void {
-  vm.steps -= units
-  if (vm.steps < 0) exhausted()
-}
-
 /** Units for what a script makes and may keep: making it, and collecting it, takes longer than a turn of a loop. */
 export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
-
-/** Charges a place in a table, which is noticed at the next step: tables are filled where no script runs, too. */
-export function chargePlace(units: number): void {
-  vm.steps -= units
-}
 
 /** Charges a look at every byte of a string: a comparison, a search, a copy. */
 export function chargeReading(bytes: number): void {
@@ -246,7 +223,7 @@ export const maxNested = 199
 
 export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
   const depth = vm.depth
-  if (--vm.steps < 0) exhausted()
+  if (--remaining.steps < 0) exhausted()
   if (vm.room < hostCallFrames) stackOverflow(site)
   if (vm.nested >= maxNested) throw errorAt(site, 'C stack overflow')
   vm.nested++
@@ -265,7 +242,7 @@ export function callAt(site: CallSite, target: LuaFunction, args: readonly Value
 export function settle(result: TailCall): Result {
   let current: Result = result
   while (current instanceof TailCall) {
-    if (--vm.steps < 0) exhausted()
+    if (--remaining.steps < 0) exhausted()
     vm.sites[vm.depth - 1] = current.site
     current = current.target(...current)
   }
@@ -280,8 +257,8 @@ export interface Budget {
 
 /** Runs `work` with fresh registers, and puts the registers of an outer run back. */
 export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget, work: () => T): T {
+  const outerSteps = remaining.steps
   const {
-    steps: outerSteps,
     budget: outerBudget,
     joined,
     room,
@@ -295,7 +272,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   } = vm
   const steps = Math.floor(Math.max(0, Math.min(budget.most, budget.work.left)))
   const before = budget.work.left
-  vm.steps = steps
+  remaining.steps = steps
   vm.budget = steps
   vm.joined = ''
   // A run inside a run, as a follower of the first may start one, shares the stack with it.
@@ -310,8 +287,8 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   try {
     return work()
   } finally {
-    budget.work.left = before - (steps - Math.max(vm.steps, 0))
-    vm.steps = outerSteps
+    budget.work.left = before - (steps - Math.max(remaining.steps, 0))
+    remaining.steps = outerSteps
     vm.budget = outerBudget
     vm.joined = joined
     vm.room = room

@@ -1,6 +1,5 @@
 import {
   callAt,
-  charge,
   chargeComparison,
   chargeJoin,
   errorAt,
@@ -11,6 +10,7 @@ import {
   vm,
 } from './activation.js'
 import { numberText, parseNumber } from './number-text.js'
+import { charge } from './steps.js'
 import type { CallSite, Result, Value } from './value.js'
 import { first, LuaTable, typeName } from './value.js'
 

@@ -1,4 +1,4 @@
-import { charge, chargePlace } from './activation.js'
+import { charge, chargePlace } from './steps.js'
 /**
  * The values of Lua as JavaScript sees them. Strings are byte strings (see kernel/bytes): one char, one byte.
  *

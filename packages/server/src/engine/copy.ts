@@ -1,6 +1,7 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
-import { dumpOf, type StoreDump } from '../../../../src/store/dump/snapshot.js'
+import { dumpOf } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { plainReply } from '../../../../src/store/plain.js'
 import { Store } from '../../../../src/store/store.js'
 import type { Engine } from './engine.js'

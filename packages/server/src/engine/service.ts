@@ -13,15 +13,14 @@ import {
   anyCommand,
   argvOf,
   dressed,
-  Oversized,
   preflight,
   rowItem,
   rowsOf,
   type StoreCall,
-  type StoreFront,
-  type Via,
 } from '../../../../src/store/rest/endpoints.js'
 import type { Argv } from '../../../../src/store/rest/request.js'
+import type { StoreFront } from '../../../../src/store/rest/store-front.js'
+import { Oversized, type Via } from '../../../../src/store/rest/store-front.js'
 import { playStrike, strikeOf } from '../../../../src/store/rest/struck-commands.js'
 import { type Admitted, admitted } from './commands.js'
 import type { Engine } from './engine.js'

@@ -1,5 +1,5 @@
 import type { Elsewhere } from '../../../../src/sandbox/world.js'
-import type { StoreDump } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import { copyOf } from './copy.js'
 import type { Engine } from './engine.js'

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
-import { type Given, type InputSchema, Mistake, type ToolRow } from './tool-row.js'
+import { Mistake } from './mistake.js'
+import type { Given, InputSchema, ToolRow } from './tool-row.js'
 
 /** @throws Mistake for arguments that the tool has not, or of another type */
 export function checkArguments({ name, input }: ToolRow, given: Given): void {

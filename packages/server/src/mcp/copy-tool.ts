@@ -3,8 +3,9 @@ import type { Selection } from '../../../../src/report/copy/selection.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { hidden } from '../../../../src/secrets/shapes.js'
+import { Mistake } from './mistake.js'
 import { common } from './order-tools.js'
-import { type Given, Mistake, type Outcome, type ToolRow } from './tool-row.js'
+import type { Given, Outcome, ToolRow } from './tool-row.js'
 import type { World } from './world.js'
 
 /** Entries before and behind what is copied, for what led to it. */

@@ -5,9 +5,10 @@ import { excerpt } from '../../../../src/report/safe-text.js'
 import { readScenario } from '../scene/file.js'
 import { scenarioFile, shippedScenarios } from '../scene/shipped.js'
 import { readText } from '../text-file.js'
+import { Mistake } from './mistake.js'
 import { common } from './order-tools.js'
 import { shownText } from './shown.js'
-import { type Given, type InputSchema, Mistake, type Outcome, type ToolRow } from './tool-row.js'
+import type { Given, InputSchema, Outcome, ToolRow } from './tool-row.js'
 import type { World } from './world.js'
 
 /** Seeds that are tried, unless another number is asked for. */

@@ -34,6 +34,3 @@ export interface ToolRow extends Pick<Tool, 'name' | 'effect' | 'next' | 'ofTrac
   readonly inParts: boolean
   run(world: World, given: Given, signal?: AbortSignal): Promise<Outcome>
 }
-
-/** A mistake in a call: a sentence of ours with the next step. */
-export class Mistake extends Error {}

@@ -2,9 +2,10 @@ import { excerpt } from '../../../../src/report/safe-text.js'
 import { answerText } from './answer.js'
 import { checkArguments } from './arguments.js'
 import { copyTool } from './copy-tool.js'
+import { Mistake } from './mistake.js'
 import { orderTools } from './order-tools.js'
 import { ownTools } from './own-tools.js'
-import { type Given, Mistake, type Outcome, type ToolRow } from './tool-row.js'
+import type { Given, Outcome, ToolRow } from './tool-row.js'
 import type { World } from './world.js'
 
 /** Every tool of `stuntdouble mcp`. */

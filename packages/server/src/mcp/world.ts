@@ -4,7 +4,7 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import type { TrafficView } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { control } from '../control/control.js'
-import { Mistake } from './tool-row.js'
+import { Mistake } from './mistake.js'
 
 /** What the control API answered. */
 export interface Told {

@@ -1,0 +1,2 @@
+/** A mistake in a call: a sentence of ours with the next step. */
+export class Mistake extends Error {}

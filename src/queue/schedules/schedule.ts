@@ -1,0 +1,77 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { CronExpression } from '../../kernel/cron.js'
+import { stated } from '../../kernel/portable.js'
+import type { Timer } from '../../kernel/time.js'
+import { loggedAsJson } from '../../kernel/views.js'
+import type { Policy } from '../../policy/policy.js'
+import type { Message } from '../message/message.js'
+import type { PublishHeaders } from '../publish/publish.js'
+import { refusals } from '../settings/refusals.js'
+import type { PublishSettings, RawSettings } from '../settings/settings.js'
+import type { Target } from '../settings/url.js'
+
+export interface ScheduleDraft {
+  readonly cron: string
+  readonly target: Target
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
+  readonly raw: RawSettings
+  readonly headers: PublishHeaders | undefined
+  readonly callerIp: string
+  readonly region: string
+  /** `seq` of the request that asked for it. */
+  readonly cause?: number | undefined
+}
+
+export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
+
+/** A message that a cron expression publishes again and again. [queue.md 7] */
+export class Schedule {
+  static {
+    loggedAsJson(Schedule)
+  }
+
+  paused = false
+  timer: Timer | undefined
+  /** Tells of the local times before the next slot that do not exist. */
+  gapTimers: readonly Timer[] = []
+  /** `seq` of the entry that paused it. */
+  pauseTrail: number | undefined
+  lastTime: number | undefined
+  nextTime: number | undefined
+  /** The messages of the last trigger, several for a url group. */
+  lastMessages: readonly Message[] = []
+  /** Why the last trigger published nothing. */
+  error: string | undefined
+  /** `seq` of the entry that created it: what its triggers follow from. */
+  trail: number | undefined
+  readonly cron: CronExpression
+  /** A url, or the name of a url group. */
+  readonly destination: string
+
+  constructor(
+    readonly id: string,
+    public createdAt: number,
+    readonly draft: ScheduleDraft,
+    policy: Policy,
+  ) {
+    this.destination = draft.target.url ?? draft.target.group
+    try {
+      this.cron = new CronExpression(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
+    } catch (error) {
+      if (error instanceof SyntaxError) throw refusals.invalidCron(error.message)
+      throw error
+    }
+  }
+
+  stop(): void {
+    this.timer?.cancel()
+    for (const timer of this.gapTimers) timer.cancel()
+  }
+
+  toJSON(): ScheduleView {
+    const { id, createdAt, paused, lastTime, nextTime, error } = this
+    return stated({ id, createdAt, paused, lastTime, nextTime, error })
+  }
+}
