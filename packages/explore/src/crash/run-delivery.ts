@@ -20,7 +20,7 @@ export interface BodyEffect {
 }
 
 /** Which call of a foreign host. */
-export interface ForeignPlace {
+interface ForeignPlace {
   readonly method: string
   readonly url: string
   /** Calls of the same method and url before it, in the whole run. */
