@@ -149,33 +149,101 @@ export function heardOf(options: SandboxOptions): Set<string> {
 }
 
 export function buildWorld(plan: Plan, start: Start = {}): World {
-  const { startAt, loads = 0 } = start
-  const { options, vocabulary, policy, tokens, hints } = plan
-  const clock = new VirtualClock({
+  const base = baseOf(plan, start)
+  const { clock, random, traffic, journal, draws } = base
+  const outside = outsideOf(plan, base)
+  const { faults } = outside
+  const executions = storeOf(plan, base)
+  const regions = regionsOf(plan, base, outside, (runId) => storyOfRun(view, runId))
+  accompany(clock, { log: traffic, ...(journal && { journal }) })
+  const stats = statisticsOf(plan, base, regions)
+  const stored = storeService(executions, clock, faults)
+  const elsewhere = plan.elsewhere?.(stored)
+  const exchange = gatewayOf(plan, base, faults, regions, [
+    elsewhere?.service ?? stored,
+    regions.home.service,
+    statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
+  ] as Service[])
+  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
+  elsewhere?.stand(store)
+  const context = contextOf(plan, clock, { ...outside, store, executions, regions })
+  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
+  regions.onSplit = (log) => void new TrafficView(log, context)
+  const history = historyOf(plan, start, random, executions, clock.now())
+  historyInternals.attach(store, history)
+  return {
+    clock,
+    random,
+    traffic: view,
+    store,
+    ...outside,
+    queue: regions.home.queue,
+    regions,
+    stats,
+    exchange,
+    journal,
+    start,
+    kept: base.kept,
+    executions,
+    history,
+    begin() {
+      journal?.begin()
+      executions.begin()
+    },
+  }
+}
+
+/** What all else is built on. */
+interface Base {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly cursors: ScanCursors
+  readonly kept: Account
+  readonly traffic: Traffic
+  readonly journal: InputJournal | undefined
+  /** What tokens and keys are drawn from, where the sandbox has a secret. */
+  readonly draws: Random | undefined
+}
+
+function baseOf(plan: Plan, { startAt, loads = 0 }: Start): Base {
+  const { options, policy } = plan
+  const { seed = 1 } = options
+  const clock = clockOf(plan, startAt)
+  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
+  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
+  return {
+    clock,
+    random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
+    cursors: new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads),
+    kept,
+    traffic,
+    journal: options.journal === false ? undefined : journalOf(clock, traffic),
+    draws: secretDraws(options)?.fork(`load ${loads}`),
+  }
+}
+
+function clockOf({ options, hints, gate }: Plan, startAt: Instant | undefined): VirtualClock {
+  return new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
     ...(options.warn && { warn: options.warn }),
     hints,
-    gate: plan.gate,
+    gate,
   })
-  const { seed = 1 } = options
-  const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
-  const cursors = new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads)
-  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
-  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
-  const journal =
-    options.journal === false
-      ? undefined
-      : new InputJournal(
-          { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
-          traffic,
-          traffic.share(journalShare),
-        )
-  const draws = secretDraws(options)?.fork(`load ${loads}`)
-  const executions = storeOf(plan, clock, random, cursors, traffic, draws, journal)
+}
+
+function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
+  const progress = { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) }
+  return new InputJournal(progress, traffic, traffic.share(journalShare))
+}
+
+/** What is outside of the services, and what goes wrong on the way. */
+type Outside = Pick<World, 'destinations' | 'calls' | 'faults'>
+
+function outsideOf(plan: Plan, { clock, random, traffic, journal }: Base): Outside {
+  const { options, policy, hints } = plan
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
-  const destinations = destinationsOf(plan, network, callers, journal)
   const faults = new Faults(
     { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
     new InputRecorder(journal, 'faults'),
@@ -191,23 +259,23 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     hints,
     network,
   })
-  const regions = new Regions(
-    homeRegionOf(policy),
-    traffic,
-    (name) => (name === homeRegionOf(policy) ? signingKeysOf(options) : awayKeysOf(options)),
-    (region) =>
-      regionOf(region, plan, {
-        clock,
-        random,
-        destinations,
-        faults,
-        draws,
-        journal,
-        story: (id): string => storyOfRun(view, id),
-      }),
+  return { destinations: destinationsOf(plan, network, callers, journal), calls, faults }
+}
+
+/** @param story what became of a run */
+function regionsOf(plan: Plan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
+  const { options, policy } = plan
+  const home = homeRegionOf(policy)
+  return new Regions(
+    home,
+    base.traffic,
+    (name) => (name === home ? signingKeysOf(options) : awayKeysOf(options)),
+    (region) => regionOf(region, plan, { ...base, ...outside, story }),
   )
-  accompany(clock, { log: traffic, ...(journal && { journal }) })
-  const stats = new Statistics(
+}
+
+function statisticsOf({ policy }: Plan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
+  return new Statistics(
     {
       traffic,
       now: () => clock.now(),
@@ -217,15 +285,17 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     },
     new InputRecorder(journal, 'stats'),
   )
-  const stored = storeService(executions, clock, faults)
-  const elsewhere = plan.elsewhere?.(stored)
-  const services = [
-    elsewhere?.service ?? stored,
-    regions.home.service,
-    statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
-  ] as Service[]
-  const exchange = createGateway({
-    locate: plan.locate,
+}
+
+function gatewayOf(
+  { locate, vocabulary, options, explainToken }: Plan,
+  { clock, traffic, journal }: Base,
+  faults: Faults,
+  regions: Regions,
+  services: readonly Service[],
+): Exchange {
+  return createGateway({
+    locate,
     vocabulary,
     warn: warnOf(options),
     services,
@@ -233,54 +303,28 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     traffic,
     faults,
     journal,
-    explainToken: plan.explainToken,
+    explainToken,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
-  elsewhere?.stand(store)
-  const context: TrafficContext = {
+}
+
+/** What reports know of the sandbox beside its log. */
+function contextOf(
+  { options, vocabulary, addresses, tokens, strays }: Plan,
+  clock: VirtualClock,
+  { store, executions, regions, ...outside }: Outside & Pick<World, 'store' | 'executions' | 'regions'>,
+): TrafficContext {
+  return {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
-    addresses: { ...plan.addresses },
+    addresses: { ...addresses },
     secrets: () => secretsOf(tokens, executions, regions),
-    world: () => ({
-      strays: plan.strays(),
-      destinations,
-      calls,
-      faults,
-      workflows: regions.used.map(({ workflow }) => workflow),
-    }),
+    world: () => ({ strays: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
     waits: () => forgottenAdvance(clock, executions.store.waiting.names),
-  }
-  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
-  const history = historyOf(plan, start, random, executions, clock.now())
-  historyInternals.attach(store, history)
-  regions.onSplit = (log) => void new TrafficView(log, context)
-  return {
-    clock,
-    random,
-    traffic: view,
-    store,
-    destinations,
-    calls,
-    faults,
-    queue: regions.home.queue,
-    regions,
-    stats,
-    exchange,
-    journal,
-    start,
-    kept,
-    executions,
-    history,
-    begin() {
-      journal?.begin()
-      executions.begin()
-    },
   }
 }
 
@@ -326,12 +370,7 @@ function secretsOf(
 
 function storeOf(
   { options, tokens, policy, vocabulary, heard }: Plan,
-  clock: VirtualClock,
-  random: Random,
-  cursors: ScanCursors,
-  traffic: Traffic,
-  draws = random,
-  journal?: InputJournal,
+  { clock, random, cursors, traffic, draws = random, journal }: Base,
 ): LoggedStore {
   const { store: standard, readonly: readOnly } = tokens
   const engine = new Store({
@@ -377,14 +416,8 @@ function destinationsOf(
   return destinations
 }
 
-/** What the regions of a world share. */
-interface Shared {
-  readonly clock: VirtualClock
-  readonly random: Random
-  readonly destinations: Destinations
-  readonly faults: Faults
-  readonly draws: Random | undefined
-  readonly journal: InputJournal | undefined
+/** What the regions of a sandbox share. */
+interface Shared extends Base, Outside {
   readonly story: (runId: string) => string
 }
 
