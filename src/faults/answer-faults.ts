@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import type { FaultOf, HeaderRecord } from './fault.js'
+import type { AnswerStep, FaultOf, HeaderRecord, RateLimitedFault, RetryAfter, StatusFault } from './fault.js'
 import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fields.js'
 import { waitOf } from './latency.js'
 import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
@@ -8,38 +8,6 @@ import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
 import type { Family } from './row.js'
 
 // Faults that answer late, or in place of the service or destination.
-
-/** An answer with this status; without a body, in the words of whatever is struck. */
-export interface StatusFault {
-  readonly kind: 'status'
-  readonly status: number
-  readonly headers?: HeaderRecord
-  readonly body?: string
-}
-
-type LatencyFault =
-  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
-  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
-
-/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
-export interface RetryAfter {
-  readonly form: 'seconds' | 'date' | 'none'
-  readonly waitMs: number
-}
-
-export interface RateLimitedFault {
-  readonly kind: 'rate-limited'
-  readonly limit: 'chat' | 'daily' | 'burst'
-  readonly retryAfter?: RetryAfter
-}
-
-/** What a script can name. */
-type Step =
-  | LatencyFault
-  | StatusFault
-  | RateLimitedFault
-  | { readonly kind: 'non-retryable'; readonly body?: string }
-  | { readonly kind: 'pass' }
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -120,7 +88,7 @@ export function ok(): FaultOf<'pass'> {
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const takesLonger: OnRequest<LatencyFault> = async (fault, moment) => {
+const takesLonger: OnRequest<FaultOf<'latency'>> = async (fault, moment) => {
   const { task, phase, signal } = moment
   const wait = waitOf(fault, (below) => moment.draw(below))
   moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
@@ -136,7 +104,7 @@ const takesLonger: OnRequest<LatencyFault> = async (fault, moment) => {
 }
 
 const addsToWait = (
-  fault: LatencyFault,
+  fault: FaultOf<'latency'>,
   moment: { wait: number; draw(below: number): number; tell(effect: string): void },
 ): void => {
   const own = waitOf(fault, (below) => moment.draw(below))
@@ -146,7 +114,7 @@ const addsToWait = (
 
 const answersStatus: OnRequest<StatusFault> = inBothPhases(statusAnswer)
 
-const rows: Family<Step> = {
+const rows: Family<AnswerStep> = {
   latency: {
     summary:
       'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',
@@ -177,7 +145,7 @@ const rows: Family<Step> = {
     at: {
       ...atRequestsAndCalls(takesLonger),
       ...atDeliveries({
-        meets(fault: LatencyFault, moment) {
+        meets(fault: FaultOf<'latency'>, moment) {
           const { phase } = moment
           const wait = waitOf(fault, (below) => moment.draw(below))
           moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)

@@ -3,7 +3,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import { counted } from '../kernel/counted.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
-import type { FaultOf } from './fault.js'
+import type { BodyFault, BodyStep, FaultOf } from './fault.js'
 import { longestSpan, optional, milliseconds as span, text, whole } from './fields.js'
 import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
@@ -11,15 +11,6 @@ import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentT
 import type { Family } from './row.js'
 
 // The work is done, and its answer arrives damaged.
-
-/** What a script can name. */
-type Step =
-  | { readonly kind: 'half-open'; readonly forMs?: number }
-  | { readonly kind: 'truncate'; readonly afterBytes: number }
-  | { readonly kind: 'corrupt-json' }
-  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-  | { readonly kind: 'content-type'; readonly type: string }
-type Other = { readonly kind: 'reply'; readonly error: string }
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -60,7 +51,7 @@ const claimsToBe: OnRequest<FaultOf<'content-type'>> = async ({ type }, moment) 
   return { ...answer, headers: withContentType(answer.headers, type) }
 }
 
-const rows: Family<Step, Other> = {
+const rows: Family<BodyStep, BodyFault> = {
   'half-open': {
     summary: 'The work is done and the headers arrive, the body does not: for `forMs`, or as long as with `hang`.',
     effect: 'answers',

@@ -1,7 +1,7 @@
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import { patience } from './broken-bodies.js'
-import type { FaultOf } from './fault.js'
+import type { ConnectionStep, FaultOf } from './fault.js'
 import { optional, milliseconds as span } from './fields.js'
 import { atDeliveries, atRequestsAndCalls, type MeetsAttempt, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
@@ -20,14 +20,6 @@ import {
 import type { Family } from './row.js'
 
 // Connections that break or are never made.
-
-/** What a script can name. */
-type Step =
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved' }
-  | { readonly kind: 'certificate' }
-  | { readonly kind: 'hang'; readonly forMs?: number }
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -87,7 +79,7 @@ function fails(error: string): MeetsAttempt<unknown> {
   return { meets: () => brokenReply(error) }
 }
 
-const rows: Family<Step> = {
+const rows: Family<ConnectionStep> = {
   reset: {
     summary: 'The connection breaks: before the work, or after it with `phase: after`.',
     effect: 'answers',

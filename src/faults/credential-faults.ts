@@ -1,17 +1,11 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import type { FaultOf } from './fault.js'
+import type { CredentialFault, CredentialStep, FaultOf } from './fault.js'
 import { signatureFaults, signedMilliseconds } from './fields.js'
 import { atDeliveries, atRequestsAndCalls } from './moments.js'
 import type { Family } from './row.js'
 
 // Wrong signatures, and tokens and plans that are no longer valid.
-
-/** What a script can name. */
-type Step =
-  | { readonly kind: 'signature'; readonly flaw: string }
-  | { readonly kind: 'clock-skew'; readonly byMs: number }
-type Other = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -39,7 +33,7 @@ export function quota(): FaultOf<'quota'> {
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<Step, Other> = {
+const rows: Family<CredentialStep, CredentialFault> = {
   signature: {
     summary:
       'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',

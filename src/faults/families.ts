@@ -3,7 +3,6 @@ import bodies from './body-faults.js'
 import connections from './connection-faults.js'
 import credentials from './credential-faults.js'
 import order from './order-faults.js'
-import type { FaultsIn, StepsIn } from './row.js'
 import services from './service-faults.js'
 import streams from './stream-faults.js'
 
@@ -19,8 +18,3 @@ export const families: readonly [
   typeof streams,
   typeof services,
 ] = [answers, connections, bodies, order, credentials, streams, services]
-
-type AnyFamily = (typeof families)[number]
-
-export type FamilyFault = AnyFamily extends infer F ? (F extends AnyFamily ? FaultsIn<F> : never) : never
-export type FamilyStep = AnyFamily extends infer F ? (F extends AnyFamily ? StepsIn<F> : never) : never

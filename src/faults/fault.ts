@@ -1,7 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { FamilyFault, FamilyStep } from './families.js'
 import type { FaultPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
@@ -9,10 +8,97 @@ import type { FaultPoint } from './points.js'
 /** Header names to values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-/** What can happen to one delivery or its answer: the steps of a destination's script. */
-export type DeliveryFault = FamilyStep
+// ---- the values, family by family: a script can name the steps, rules can have all ----------------------------------
 
-export type Fault = FamilyFault
+export type AnswerStep =
+  | LatencyFault
+  | StatusFault
+  | RateLimitedFault
+  | { readonly kind: 'non-retryable'; readonly body?: string }
+  | { readonly kind: 'pass' }
+
+/** An answer with this status; without a body, in the words of whatever is struck. */
+export interface StatusFault {
+  readonly kind: 'status'
+  readonly status: number
+  readonly headers?: HeaderRecord
+  readonly body?: string
+}
+
+type LatencyFault =
+  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
+  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
+
+/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
+export interface RetryAfter {
+  readonly form: 'seconds' | 'date' | 'none'
+  readonly waitMs: number
+}
+
+export interface RateLimitedFault {
+  readonly kind: 'rate-limited'
+  readonly limit: 'chat' | 'daily' | 'burst'
+  readonly retryAfter?: RetryAfter
+}
+
+export type ConnectionStep =
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unresolved' }
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'hang'; readonly forMs?: number }
+
+export type BodyStep =
+  | { readonly kind: 'half-open'; readonly forMs?: number }
+  | { readonly kind: 'truncate'; readonly afterBytes: number }
+  | { readonly kind: 'corrupt-json' }
+  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
+  | { readonly kind: 'content-type'; readonly type: string }
+export type BodyFault = { readonly kind: 'reply'; readonly error: string }
+
+export type OrderStep =
+  | { readonly kind: 'lost-ack' }
+  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | DuplicateFault
+  | DelayFault
+export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
+
+interface DuplicateFault {
+  readonly kind: 'duplicate'
+  /** How many more times it happens. Default 1. */
+  readonly copies?: number
+  /** How long after the answer to the one before. Default 0. */
+  readonly afterMs?: number
+  /** All at the same instant, before the first has been answered. */
+  readonly concurrent?: boolean
+}
+
+interface DelayFault {
+  readonly kind: 'delay'
+  readonly waitMs: number
+  readonly then?: DeliveryFault
+}
+
+export type CredentialStep =
+  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'clock-skew'; readonly byMs: number }
+export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
+
+export type StreamFault =
+  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
+  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
+
+export type ServiceFault =
+  | { readonly kind: 'stale-read'; readonly versions: number }
+  | { readonly kind: 'restart'; readonly downMs?: number }
+  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+
+/** What can happen to one delivery or its answer: the steps of a destination's script. */
+export type DeliveryFault = AnswerStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
+
+export type Fault = DeliveryFault | BodyFault | OrderFault | CredentialFault | StreamFault | ServiceFault
+
+// ---- rules ----------------------------------------------------------------------------------------------------------
 
 export type FaultKind = Fault['kind']
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { status } from './answer-faults.js'
-import type { DeliveryFault, FaultOf } from './fault.js'
+import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
 import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
   type AttemptMoment,
@@ -17,30 +17,6 @@ import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './part
 import type { Family } from './row.js'
 
 // Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
-
-/** What a script can name. */
-type Step =
-  | { readonly kind: 'lost-ack' }
-  | { readonly kind: 'late-answer'; readonly byMs?: number }
-  | DuplicateFault
-  | DelayFault
-type Other = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
-
-interface DuplicateFault {
-  readonly kind: 'duplicate'
-  /** How many more times it happens. Default 1. */
-  readonly copies?: number
-  /** How long after the answer to the one before. Default 0. */
-  readonly afterMs?: number
-  /** All at the same instant, before the first has been answered. */
-  readonly concurrent?: boolean
-}
-
-interface DelayFault {
-  readonly kind: 'delay'
-  readonly waitMs: number
-  readonly then?: DeliveryFault
-}
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -87,7 +63,7 @@ export function drop(): FaultOf<'drop'> {
 // ---- what they do -----------------------------------------------------------------------------------------------
 
 /** The work is done again; the client sees the first answer. */
-const asksAgain: OnRequest<DuplicateFault> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
+const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
   const { task } = moment
   if (concurrent) {
     const [first] = await Promise.all(Array.from({ length: copies + 1 }, () => moment.onwards()))
@@ -102,7 +78,7 @@ const asksAgain: OnRequest<DuplicateFault> = async ({ copies = 1, afterMs = 0, c
 }
 
 /** The copies are deliveries of their own that the queue does not see: its answer is that of the first. */
-function deliversAgain(fault: DuplicateFault, moment: AttemptMoment): StruckReply | Promise<StruckReply> {
+function deliversAgain(fault: FaultOf<'duplicate'>, moment: AttemptMoment): StruckReply | Promise<StruckReply> {
   const { copies = 1, afterMs = 0, concurrent = false } = fault
   const seen: string[] = []
   const again = async (copy: DeliveryCopy): Promise<void> => {
@@ -129,7 +105,7 @@ function deliversAgain(fault: DuplicateFault, moment: AttemptMoment): StruckRepl
   })
 }
 
-const rows: Family<Step, Other> = {
+const rows: Family<OrderStep, OrderFault> = {
   'lost-ack': {
     summary: 'The work is done, its answer is lost.',
     effect: 'answers',
@@ -237,13 +213,13 @@ const rows: Family<Step, Other> = {
     shownAt: 'queue.callback',
     at: {
       ...atDeliveries({
-        holds({ waitMs }: DelayFault, moment) {
+        holds({ waitMs }: FaultOf<'delay'>, moment) {
           if (waitMs === 0) return
           moment.log()
           moment.wait(waitMs, 'held by a fault')
         },
-        next: ({ then }: DelayFault) => then,
-        meets: ({ waitMs, then }: DelayFault, moment) =>
+        next: ({ then }: FaultOf<'delay'>) => then,
+        meets: ({ waitMs, then }: FaultOf<'delay'>, moment) =>
           moment.sleep(waitMs).then(() => (then === undefined ? moment.onwards() : moment.play(then))),
       }),
       'schedule.fire': ({ waitMs }, moment) => {

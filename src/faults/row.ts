@@ -48,20 +48,9 @@ export interface StepRow<F extends AnyFault> extends Row<F> {
   readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, MeetsAttempt<F>>>
 }
 
-declare const faults: unique symbol
-declare const steps: unique symbol
-
 /** A table of rows: of faults that scripts can name, and of others. */
 export type Family<Step extends AnyFault, Other extends AnyFault = never> = {
   readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>>
 } & {
   readonly [K in Other['kind']]: Row<Extract<Other, { kind: K }>>
-} & { readonly [faults]?: Step | Other; readonly [steps]?: Step }
-
-interface AnyFamily {
-  readonly [faults]?: AnyFault
-  readonly [steps]?: AnyFault
 }
-
-export type FaultsIn<F extends AnyFamily> = NonNullable<F[typeof faults]>
-export type StepsIn<F extends AnyFamily> = NonNullable<F[typeof steps]>

@@ -1,6 +1,6 @@
 import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import type { FaultOf } from './fault.js'
+import type { FaultOf, ServiceFault } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
 import { atDeliveries, atRequests, atRequestsAndCalls } from './moments.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
@@ -8,11 +8,6 @@ import { type DeliveryPoint, deliveryPoints } from './points.js'
 import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.
-
-type Other =
-  | { readonly kind: 'stale-read'; readonly versions: number }
-  | { readonly kind: 'restart'; readonly downMs?: number }
-  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
@@ -33,7 +28,7 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<never, Other> = {
+const rows: Family<never, ServiceFault> = {
   'stale-read': {
     summary: 'A command that only reads sees its keys as they were `versions` changes ago; writes are not affected.',
     effect: 'answers',

@@ -1,16 +1,12 @@
 import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { cutEvents, stalledEvents } from './broken-streams.js'
-import type { FaultOf } from './fault.js'
+import type { FaultOf, StreamFault } from './fault.js'
 import { optional, milliseconds as span, whole } from './fields.js'
 import { unread } from './parts.js'
 import type { Family } from './row.js'
 
 // Event streams that break off or fall silent.
-
-type Other =
-  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
-  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
 
 /** An event stream breaks off after this many events. */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
@@ -24,7 +20,7 @@ export function stallStream(afterEvents: number, length?: Duration): FaultOf<'st
     : { kind: 'stall-stream', afterEvents, forMs: milliseconds(length) }
 }
 
-const rows: Family<never, Other> = {
+const rows: Family<never, StreamFault> = {
   'cut-stream': {
     summary: 'An event stream breaks off after `afterEvents` events.',
     effect: 'shapes',

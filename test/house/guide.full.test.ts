@@ -59,7 +59,7 @@ describe('adding one thing touches', () => {
   test.each([
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
     ['An endpoint', ['src/stats/rest/endpoints.ts', 'test/stats/user.test.ts']],
-    ['A fault', ['src/faults/answer-faults.ts', 'test/contract/faults.ts']],
+    ['A fault', ['src/faults/answer-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
     ['A matcher', ['matchers/index.ts', 'matchers/timers.ts', 'test/matchers/verdicts.ts', 'test/matchers/wrong.ts']],
   ])('%s: its row and its test', (adds, files) => {
     expect(filesOf(adds)).toEqual(files)

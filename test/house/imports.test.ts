@@ -285,7 +285,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@jest/globals': /\/jest\.ts$/,
   expect: /\/jest\.ts$/,
   '@playwright/test': /\/playwright\.ts$/,
-  'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery)\.ts$/,
+  'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery(?:-options)?)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
   '@modelcontextprotocol/server': /\/mcp\/protocol\.ts$/,
   '@redis/client': /\/cluster\/link\.ts$/,
@@ -380,7 +380,7 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
 }
 
 /** Folders in which circles are still being removed; to be empty. */
-const unfinished = ['src/', 'matchers/', 'packages/lua/', 'packages/server/']
+const unfinished = ['matchers/failure/', 'packages/server/src/server.ts', 'src/queue/', 'src/sandbox/', 'src/store/']
 
 describe('who may import whom', () => {
   test('every file of the house keeps to the table', () => {

@@ -1,9 +1,9 @@
 export type { DeliveryPoint } from '../../../src/faults/points.js'
 export type { DeliveryCheck } from './delivery/check-delivery.js'
 export { checkDelivery, DeliveryBroken } from './delivery/check-delivery.js'
+export type { CheckDeliveryOptions } from './delivery/check-delivery-options.js'
 export type { CoverageCell, CoverageFigure, ReachedCell } from './delivery/coverage.js'
 export type { EffectOptions } from './delivery/delivery-effects.js'
-export type { CheckDeliveryOptions } from './delivery/delivery-options.js'
 export type { DeliveryHandler, DeliverySubject } from './delivery/delivery-run.js'
 export type {
   AnyFaultRulesOptions,

@@ -1,44 +1,16 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { outOfMemory, replyError, wrongArity } from '../command/errors.js'
+import { outOfMemory, replyError } from '../command/errors.js'
 import { longestName } from '../command/kept.js'
-import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
+import { ok, ReplyError, Status } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
-import { MapReply, TextReply, type TypedReply } from '../command/typed-reply.js'
+import { MapReply, TextReply } from '../command/typed-reply.js'
 import type { Session } from './session.js'
-
-// Commands that concern the connection itself. [search.md, part 2]
-
-/** What a command answers; `undefined` where it has sent everything itself. */
-export type SessionReply = TypedReply | SentReply | undefined
-
-/** A reply that was sent part by part. */
-export class SentReply {
-  /** @param plain as the log keeps it */
-  constructor(readonly plain: Reply) {}
-}
-
-export interface SessionCommand {
-  /** Upper case; a subcommand follows after a space. */
-  readonly name: string
-  /** Words including the name, at least and at most. */
-  readonly words: readonly [least: number, most: number]
-  /** What becomes of it between MULTI and EXEC; it is queued where nothing is said. */
-  readonly inTransaction?: 'runs' | 'refused'
-  /** Whoever may do nothing may send it. */
-  readonly isFree?: true
-  /** Its arguments, for the reference. */
-  readonly usage?: string
-  /** `redis`: redis-server has it, and the service has no page for it. */
-  readonly status?: 'redis'
-  /** Monitors do not see it. */
-  readonly isAdmin?: true
-  run(session: Session, argv: readonly Bytes[]): SessionReply
-}
+import type { SessionCommand, SessionReply } from './session-row.js'
 
 const any = Number.POSITIVE_INFINITY
 const reset = new Status('RESET')
 
-const commands: readonly SessionCommand[] = [
+const commands: readonly SessionCommand<Session>[] = [
   {
     name: 'HELLO',
     usage: '[2|3 [AUTH user password] [SETNAME name]]',
@@ -210,14 +182,9 @@ const commands: readonly SessionCommand[] = [
 ]
 
 /** Every command of connections, by name. */
-export const sessionCommands: ReadonlyMap<string, SessionCommand> = new Map(commands.map((row) => [row.name, row]))
-
-/** Names whose second word is part of the command. */
-const containers: ReadonlySet<string> = new Set(['CLIENT'])
-
-export function isContainer(name: string): boolean {
-  return containers.has(name)
-}
+export const sessionCommands: ReadonlyMap<string, SessionCommand<Session>> = new Map(
+  commands.map((row) => [row.name, row]),
+)
 
 function hello(session: Session, argv: readonly Bytes[]): SessionReply {
   const { protocol, name } = helloOf(argv)
@@ -322,9 +289,4 @@ function nameOf(text: Bytes, what: string): Bytes {
   if (text.length > longestName) throw outOfMemory()
   if (/^[!-~]*$/.test(text)) return text
   throw new ReplyError(`ERR ${what} cannot contain spaces, newlines or special characters.`)
-}
-
-/** Throws `ReplyError` for a command of wrong length. */
-export function checkLength({ name, words: [least, most] }: SessionCommand, argv: readonly Bytes[]): void {
-  if (argv.length < least || argv.length > most) throw wrongArity(name)
 }

@@ -30,14 +30,7 @@ import { type EventOutlet, struckEvent } from '../rest/struck-events.js'
 import { SearchNotLoaded } from '../search/loading.js'
 import { Shared } from './crowd.js'
 import { mostBytes, type Protocol, wireOf } from './reply-writer.js'
-import {
-  checkLength,
-  isContainer,
-  SentReply,
-  type SessionCommand,
-  type SessionReply,
-  sessionCommands,
-} from './session-commands.js'
+import { checkLength, isContainer, SentReply, type SessionCommand, type SessionReply } from './session-row.js'
 import { costOfRow, TransactionState } from './transaction.js'
 
 /** Where the bytes for a client go. */
@@ -53,6 +46,8 @@ export interface Outlet {
 
 /** What a session needs of the house. */
 export interface House {
+  /** The commands of connections, by name. */
+  readonly commands: ReadonlyMap<string, SessionCommand<Session>>
   readonly front: StoreFront
   readonly sessions: Iterable<Session>
   find(id: number): Session | undefined
@@ -181,7 +176,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   /** Its own command, if it is one. Throws `ReplyError` for what it may not send now. */
-  #admit(argv: readonly Bytes[]): SessionCommand | undefined {
+  #admit(argv: readonly Bytes[]): SessionCommand<Session> | undefined {
     const name = argv[0]!.toUpperCase()
     const own = this.#own(name, argv)
     if (own !== undefined) this.#check(own, argv)
@@ -192,14 +187,14 @@ export class Session implements Subscriber, EventOutlet, Client {
     throw refusal
   }
 
-  #unfit(name: string, own: SessionCommand | undefined, argv: readonly Bytes[]): ReplyError | undefined {
+  #unfit(name: string, own: SessionCommand<Session> | undefined, argv: readonly Bytes[]): ReplyError | undefined {
     if (this.isConfined && !whileSubscribed.has(name)) return confined((own ?? this.#found(argv))?.name ?? name)
     if (this.#isMonitor && !whileMonitoring.has(name))
       return new ReplyError("ERR Replica can't interact with the keyspace")
     return undefined
   }
 
-  #runOwn(own: SessionCommand, argv: readonly Bytes[]): SessionReply {
+  #runOwn(own: SessionCommand<Session>, argv: readonly Bytes[]): SessionReply {
     const { journal, store } = this.#house.front
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
@@ -222,15 +217,15 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   /** Shows a command to the monitors that the store does not see. */
-  #show(own: SessionCommand, argv: readonly Bytes[]): void {
+  #show(own: SessionCommand<Session>, argv: readonly Bytes[]): void {
     const { store, clock } = this.#house.front
     if (store.pubsub.monitors.size === 0 || own.isAdmin === true) return
     if (own.name !== 'PING' || this.isConfined) store.pubsub.show(argv, clock.now(), this.address)
   }
 
-  #own(name: string, argv: readonly Bytes[]): SessionCommand | undefined {
+  #own(name: string, argv: readonly Bytes[]): SessionCommand<Session> | undefined {
     const full = isContainer(name) && argv.length > 1 ? `${name} ${argv[1]!.toUpperCase()}` : name
-    const own = sessionCommands.get(full)
+    const own = this.#house.commands.get(full)
     if (own !== undefined && (own.status !== 'redis' || this.#hasAll)) return own
     if (!isContainer(name)) return undefined
     throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
@@ -241,7 +236,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     return this.#house.front.store.options.policy.commands === 'all'
   }
 
-  #check(own: SessionCommand, argv: readonly Bytes[]): void {
+  #check(own: SessionCommand<Session>, argv: readonly Bytes[]): void {
     checkLength(own, argv)
     if (own.isFree === true || this.user.unrestricted) return
     const [container] = own.name.split(' ', 1)
@@ -309,7 +304,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   // ---- transactions -----------------------------------------------------------------------------------------------
 
   /** Whether a row may wait for EXEC. Throws `ReplyError`. */
-  #checkRow(argv: readonly Bytes[], own: SessionCommand | undefined): void {
+  #checkRow(argv: readonly Bytes[], own: SessionCommand<Session> | undefined): void {
     if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
     const most = mostRows(this.#house.front.store)

@@ -6,6 +6,7 @@ import { storeInternals } from '../internals.js'
 import type { StoreFront } from '../rest/store-front.js'
 import { type Protocol, wireOfError } from './reply-writer.js'
 import { type House, type Outlet, Session } from './session.js'
+import { sessionCommands } from './session-commands.js'
 import { serveStruck, struckBy, type Turn } from './struck-sessions.js'
 
 /** Of a fork, and of a past that is played again: nobody is there. */
@@ -43,6 +44,7 @@ export function sessionsOf(store: object): Sessions {
 
 /** The connections of the native protocol that a world has. What they do is its inputs. */
 export class Sessions implements House {
+  readonly commands: House['commands'] = sessionCommands
   readonly front: StoreFront
   readonly #inputs: InputJournal | undefined
   /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */

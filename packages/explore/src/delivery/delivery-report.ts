@@ -1,7 +1,7 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { counted } from '../../../../src/kernel/counted.js'
+import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { differences, effectsOf } from './delivery-effects.js'
-import type { CheckDeliveryOptions } from './delivery-options.js'
 import { attemptTable, type DeliveryRun, runDelivery } from './delivery-run.js'
 import { type Combination, choiceText, policyOf } from './policy-choices.js'
 import { holdingNeighbour, policyLines, type ValueCount } from './policy-report.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength, runsOf } from '../campaign/blocks.js'
-import type { CheckDeliveryOptions } from './delivery-options.js'
+import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { seedOfBlock } from './guide.js'
 import { judged, type Tally } from './judged.js'
 import { type Combination, combinationsOf, type PolicyChoices } from './policy-choices.js'

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import type { CheckDeliveryOptions } from './delivery-options.js'
+import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { withPolicy } from './delivery-report.js'
 import { type DeliveryRun, isExhausted } from './delivery-run.js'
 import type { DrawnSchedules } from './drawn-schedules-arbitraries.js'
