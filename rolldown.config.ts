@@ -10,16 +10,18 @@ import { entries, moduleEntries } from './test/support/entries.ts'
 /** The types of our workspaces come along, as their code does. Only installed packages are named. */
 const isInstalled = (id: string): boolean => /^[@\w]/.test(id) && !(id in workspaceEntries)
 
-/** The same declarations for CommonJS: TypeScript wants files of their own that import each other. */
+/**
+ * The entries' declarations for CommonJS, where TypeScript wants files of their own. What entries share is written once,
+ * for CommonJS, which both can import: then a class is one type however it is loaded, and the package is smaller.
+ */
 const alsoForCommonJs: Plugin = {
   name: 'also-for-commonjs',
   writeBundle({ dir = '' }, bundle) {
     for (const [file, chunk] of Object.entries(bundle)) {
-      if (chunk.type !== 'chunk' || chunk.name in moduleEntries) continue
-      writeFileSync(
-        join(dir, file.replace(/\.ts$/, '.cts')),
-        chunk.code.replace(/(from "\.{1,2}\/[^"]+)\.js"/g, '$1.cjs"'),
-      )
+      if (chunk.type !== 'chunk') continue
+      if (/from "\.[^"]*\.js"/.test(chunk.code))
+        throw new Error(`${file} imports an entry: its types would be there twice.`)
+      if (chunk.isEntry && chunk.name in entries) writeFileSync(join(dir, file.replace(/\.ts$/, '.cts')), chunk.code)
     }
   },
 }
@@ -34,5 +36,5 @@ export default defineConfig({
   external: isInstalled,
   resolve: { alias: workspaceEntries },
   plugins: [dts({ dtsOnly: true, generator: 'oxc' }), alsoForCommonJs],
-  output: { dir: 'dist', format: 'es', chunkFileNames: 'types/[name].js' },
+  output: { dir: 'dist', format: 'es', chunkFileNames: 'types/[name].cjs' },
 })

@@ -149,7 +149,8 @@ function summary(figure: Figure, variant: Variant, samples: ReadonlyMap<Variant,
   }
 }
 
-function quantile(values: readonly number[], part: number): number {
+/** The value below which this part of all values is. */
+export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * part
   const below = sorted[Math.floor(place)]!
@@ -172,7 +173,8 @@ function report(measured: readonly Measured[]): void {
   appendFileSync(resultsFile, measured.map((line) => `${JSON.stringify({ ...line, ...stamp })}\n`).join(''))
 }
 
-function short(value: number): string {
+/** A number as tables show it: with about two digits that matter. */
+export function short(value: number): string {
   return value >= 100
     ? value.toFixed(0)
     : value >= 10

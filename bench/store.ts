@@ -6,11 +6,9 @@ import { each, type Variant } from './harness.ts'
 export type { Store }
 export type Argv = Parameters<Store['execute']>[0]
 
-/** The engine behind `sandbox.store`; builds of before have it under a plain name. */
+/** The engine behind `sandbox.store`. */
 export function engineOf(store: object): Store {
-  const { engine } = store as { readonly engine?: Store }
-  const inside = store as { readonly [behind]?: { readonly engine: Store } }
-  return engine ?? inside[behind]!.engine
+  return (store as { readonly [behind]: { readonly engine: Store } })[behind].engine
 }
 const behind = Symbol.for('stuntdouble.store')
 

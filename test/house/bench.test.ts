@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bundled, type Create } from '../../bench/bundled.js'
+import { compared, comparisonLines } from '../../bench/compared.js'
+import type { Measured } from '../../bench/harness.js'
 
 const folder = new URL('../../bench/', import.meta.url)
 
@@ -34,4 +36,39 @@ test('no measurement rewrites sources: they change, and it would find nothing to
   expect(files.length).toBeGreaterThan(30)
   for (const { parentPath, name } of files)
     expect(readFileSync(`${parentPath}/${name}`, 'utf8'), name).not.toMatch(/\bonLoad\b|\btransform\s*\(/)
+})
+
+describe('comparing two trees', () => {
+  const measured = (figure: string, variant: string, amount: number): Measured => ({
+    ...{ figure, variant, amount, baseline: 'peer', unit: 'µs', rounds: 15 },
+    ...{ ratio: 1, low: 1, high: 1 },
+  })
+  const before = [
+    [measured('GET', 'ours', 10), measured('gone', 'ours', 1)],
+    [measured('GET', 'ours', 30), measured('gone', 'ours', 1)],
+  ]
+  const after = [
+    [measured('GET', 'ours', 12), measured('new', 'ours', 1)],
+    [measured('GET', 'ours', 33), measured('new', 'ours', 1)],
+  ]
+  const both = compared(before, after)
+
+  test('divides the medians of the turns by name, with the range of the ratios', () => {
+    expect(both.rows).toEqual([
+      { name: 'GET: ours', unit: 'µs', before: 20, after: 22.5, ratio: 1.125, low: 1.1, high: 1.2 },
+    ])
+  })
+
+  test('lists figures that only one tree has', () => {
+    expect(both).toMatchObject({ onlyBefore: ['gone: ours'], onlyAfter: ['new: ours'] })
+  })
+
+  test('marks what is more than a tenth above', () => {
+    expect(comparisonLines(both)).toEqual([
+      'GET: ours   1.13 ×  (1.10 to 1.20)      20.0 to     22.5 µs  more than 1.1',
+      'Only before: gone: ours',
+      'Only in this tree: new: ours',
+    ])
+    expect(comparisonLines(compared(before, before))[0]).not.toContain('more than')
+  })
 })

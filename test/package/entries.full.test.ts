@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { describe, expect, inject, test } from 'vitest'
@@ -55,6 +55,24 @@ test('no published file imports a chunk only to run it', () => {
     (file) => readFileSync(join(own, 'dist', file), 'utf8').match(/^(?:import|require\() ?['"]\.\.?\/chunk-.*/gm) ?? [],
   )
   expect([files.length > 50, bare]).toEqual([true, []])
+})
+
+test('each relative import of a published file leads to a published file', () => {
+  const files = readdirSync(join(own, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.(?:c?js|d\.c?ts)$/.test(file),
+  )
+  const missing = files.flatMap((file) => {
+    const code = readFileSync(join(own, 'dist', file), 'utf8')
+    const ending = /\.d\.c?ts$/.test(file)
+      ? (path: string) => path.replace(/js$/, 'ts').replace(/\.(c?ts)$/, '.d.$1')
+      : String
+    // Not those of tests that the program writes, which import an app's sources.
+    return [...code.matchAll(/\b(?:from|import|require)\s*\(?['"](\.\.?\/(?!src\/)[\w./-]+)['"]/g)]
+      .map(([, path]) => ending(join(dirname(file), path!)))
+      .filter((path) => !files.includes(path))
+      .map((path) => `${file} imports ${path}`)
+  })
+  expect([files.length > 100, missing]).toEqual([true, []])
 })
 
 test('a consumer who bundles with esbuild gets no warning', async () => {
@@ -145,6 +163,16 @@ describe('a class has one identity', () => {
     // Shorter names are in the text of the inspector's page. esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
     const copied = [...homes].filter(([, places]) => new Set(places).size > 1)
     expect(copied).toEqual([])
+  })
+
+  test('and is declared once, for modules and CommonJS together', () => {
+    const files = readdirSync(join(own, 'dist/types'))
+    expect(files.filter((file) => !file.endsWith('.d.cts'))).toEqual([])
+    const declared = files.flatMap((file) => {
+      const code = readFileSync(join(own, 'dist/types', file), 'utf8')
+      return [...code.matchAll(/^(?:declare|export).* class (Sandbox|VirtualClock)\b/gm)].map(([, name]) => name)
+    })
+    expect(declared.sort()).toEqual(['Sandbox', 'VirtualClock'])
   })
 })
 
