@@ -28,18 +28,18 @@ export class CopyOf implements CopiedWorld {
     this.now = queue.now()
     this.downUntil = queue.faults?.down?.queue ?? Number.NEGATIVE_INFINITY
     this.draws = flow.comingDraws
-    const sharesAll = flow.globalMax !== undefined || this.draws !== undefined
+    const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
     for (const message of messages) this.#copy(message)
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
     for (const copy of this.#lanes.values()) this.#fillLane(copy)
     for (const copy of this.#keys.values()) this.#fillKey(copy)
     for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
-    if (flow.globalMax === undefined) return
+    if (flow.control.globalMax === undefined) return
     const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
-    this.plan = { inFlight, most: flow.globalMax }
+    this.plan = { inFlight, most: flow.control.globalMax }
     const cause: Cause = { kind: 'answer', of: inFlight, first: true }
-    for (const message of flow.waitingForPlan()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
+    for (const message of flow.control.heldByPlan.all()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
   }
 
   get keys(): Iterable<KeyCopy> {
@@ -70,7 +70,8 @@ export class CopyOf implements CopiedWorld {
     item.key = this.keyOf(settings)
     // Whoever has left the engine's queue is in none here.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
-    item.isAdmitted = message.admitted
+    const { delivery } = message
+    item.isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
     item.isCancelled = message.cancelRequested
     item.hasEnded = message.ended
     item.openReports = message.openCallbacks
@@ -82,7 +83,7 @@ export class CopyOf implements CopiedWorld {
     if (message.ended) return
     item.source?.reports.push(item)
     if (message.running) this.running.push(item)
-    else if (message.held === true) this.loose.push({ item, cause: this.#submitters(message) })
+    else if (isSubmission(message)) this.loose.push({ item, cause: this.#submitters(message) })
     else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & Ranked)
   }
 
@@ -124,9 +125,10 @@ export class CopyOf implements CopiedWorld {
   #fillKey(copy: KeyCopy): void {
     const key = this.#queue.flow.keys.get(copy.name)
     if (key === undefined) return
-    copy.timer = key.timer as (typeof key.timer & Ranked) | undefined
+    const timer = this.#queue.flow.wakeOf(key)
+    copy.timer = timer as (typeof timer & Ranked) | undefined
     for (const message of key.running) copy.running.add(this.#byMessage.get(message)!)
-    for (const { live, message } of key.tickets()) copy.enter(live ? this.#byMessage.get(message) : undefined)
+    key.held.forEachPlace((message) => copy.enter(message && this.#byMessage.get(message)))
   }
 }
 
@@ -164,8 +166,12 @@ function everything({ courier, flow, lanes, schedules }: Queue): Meeting {
 }
 
 /** Whether nothing but its own timer or attempt is between a message and its next attempt. */
-function isAlone({ lane, settings, held, running, timer }: Message): boolean {
-  return (running || timer !== undefined) && lane === undefined && !settings.flowControl && held !== true
+function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
+  return (is === 'running' || is === 'planned') && lane === undefined && !settings.flowControl
+}
+
+function isSubmission({ delivery }: Message): boolean {
+  return delivery.is === 'waiting' && delivery.for === 'answer'
 }
 
 /** What has a key or a queue in common with them, or with what has, and so on. */
