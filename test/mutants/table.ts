@@ -74,11 +74,9 @@ export const mutants: readonly Mutant[] = [
         ? plannedAt({ ...state, retried: 1 }, event.now + 1000)
         : after,
     ),
-    'a message is released while an attempt runs': nextIs((after, state, event) => {
-      if (event.is === 'released' && state.is === 'running') return plannedAt(state, event.now)
-      const isSecond = event.is === 'answered' && state.is === 'ended' && event.verdict.is === 'retried'
-      return isSecond ? plannedAt({ ...state, retried: state.retried + 1 }, event.now + 1000) : after
-    }),
+    'a message is released that keeps its place in a wait list': nextIs((after, state, event) =>
+      event.is === 'released' && state.is === 'held' ? plannedAt(state, event.now) : after,
+    ),
   }),
   ...of('no-attempt-left-running', {
     'what a failing destination answers is not heard': swap(RunningCall.prototype, 'end', (_, end, reply) => {
