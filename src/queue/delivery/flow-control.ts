@@ -72,15 +72,13 @@ export class WaitList<C extends Caller> {
     return this.#line.all().filter((caller) => caller !== undefined && !this.#left.has(caller)) as C[]
   }
 
-  forEachPlace(look: (caller: C | undefined) => void): void {
-    for (const caller of this.#line.all()) look(caller === undefined || this.#left.has(caller) ? undefined : caller)
-  }
-
-  /** The same places with other callers, in an empty list. */
-  copyTo<D extends Caller>(list: WaitList<D>, of: (caller: C) => D): void {
-    for (const caller of this.#line.all())
-      if (caller === undefined || this.#left.has(caller)) list.#line.push(undefined)
-      else list.enter(of(caller))
+  /** Gives another, empty list the same places. @param of `undefined` leaves a place empty */
+  copyTo<D extends Caller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
+    for (const caller of this.#line.all()) {
+      const other = caller === undefined || this.#left.has(caller) ? undefined : of(caller)
+      if (other === undefined) list.#line.push(undefined)
+      else list.enter(other)
+    }
   }
 }
 
@@ -267,11 +265,14 @@ export class FlowKey<C extends Caller = Message> {
     return this.held.all()
   }
 
-  /** The same with other callers, for forecasts. */
-  copy<D extends Caller>(of: (caller: C) => D, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
+  /** The same with other callers, for forecasts. @param of `undefined` leaves a caller out */
+  copy<D extends Caller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
     const { key: _key, running, held, ...plain } = this
     Object.assign(copy, plain)
-    for (const caller of running) copy.running.add(of(caller))
+    for (const caller of running) {
+      const other = of(caller)
+      if (other !== undefined) copy.running.add(other)
+    }
     held.copyTo(copy.held, of)
     return copy
   }
@@ -385,8 +386,8 @@ export class FlowControl<C extends Caller = Message> {
     return Object.assign(this.keyOf(name), { paused: false })
   }
 
-  /** The same with other callers, for forecasts. */
-  copy<D extends Caller>(of: (caller: C) => D): FlowControl<D> {
+  /** The same with other callers. @param of `undefined` leaves a caller out */
+  copy<D extends Caller>(of: (caller: C) => D | undefined): FlowControl<D> {
     const copy = new FlowControl<D>(this.globalMax)
     for (const [name, key] of this.keys) copy.keys.set(name, key.copy(of))
     this.heldByPlan.copyTo(copy.heldByPlan, of)

@@ -21,6 +21,8 @@ export class CopyOf implements CopiedWorld {
   readonly #byMessage = new Map<Message, Item>()
   readonly #keys = new Map<string, KeyCopy>()
   readonly #lanes = new Map<string, LaneCopy>()
+  /** All messages are copied: what is copied from now on finds them. */
+  #isFilled = false
 
   constructor(queue: Queue, asked: readonly Message[]) {
     const { flow } = queue
@@ -34,6 +36,7 @@ export class CopyOf implements CopiedWorld {
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
     for (const copy of this.#lanes.values()) this.#fillLane(copy)
     for (const copy of this.#keys.values()) this.#fillKey(copy)
+    this.#isFilled = true
     for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
     if (flow.control.globalMax === undefined) return
     const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
@@ -63,18 +66,14 @@ export class CopyOf implements CopiedWorld {
   }
 
   #copy(message: Message): void {
-    const { settings, notBefore, maxRetries, retried } = message
-    const item = new Item(message, settings, notBefore, Math.max(0, maxRetries - retried))
+    const { settings, notBefore, delivery } = message
+    const item = new Item(message, settings, notBefore, delivery)
     this.items.push(item)
     this.#byMessage.set(message, item)
     item.key = this.keyOf(settings)
     // Whoever has left the engine's queue is in none here.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
-    const { delivery } = message
-    item.isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
-    item.isCancelled = message.cancelRequested
-    item.hasEnded = message.ended
-    item.openReports = message.openCallbacks
+    item.openCallbacks = message.openCallbacks
     item.unmadeReports = message.openCallbacks
   }
 
@@ -96,39 +95,32 @@ export class CopyOf implements CopiedWorld {
   #lane(name: string): LaneCopy {
     let copy = this.#lanes.get(name)
     if (copy !== undefined) return copy
-    const lane = this.#queue.lanes.get(name)
-    copy = new LaneCopy(name, lane?.parallelism ?? 1, lane?.paused ?? false)
+    copy = new LaneCopy(name, this.now)
     this.#lanes.set(name, copy)
+    if (this.#isFilled) this.#fillLane(copy)
     return copy
   }
 
   #fillLane(copy: LaneCopy): void {
-    const lane = this.#queue.lanes.get(copy.name)
-    if (lane === undefined) return
-    for (const message of lane.holding) copy.holding.add(this.#byMessage.get(message)!)
-    for (const message of lane.waiting()) copy.line.push(this.#byMessage.get(message)!)
+    this.#queue.lanes.get(copy.name)?.copy((message) => this.#byMessage.get(message), copy)
   }
 
   #key(name: string): KeyCopy {
     let copy = this.#keys.get(name)
     if (copy !== undefined) return copy
-    const key = this.#queue.flow.keys.get(name)
-    copy = new KeyCopy(name, key && { rateCount: key.rateCount, until: key.periodEnd() })
+    copy = new KeyCopy(name)
     this.#keys.set(name, copy)
-    if (key === undefined) return copy
-    const { parallelismMax, rateMax, ratePeriod, ratePeriodStart, pinnedParallelism, pinnedRate, overdue } = key
-    Object.assign(copy, { parallelismMax, rateMax, pinnedParallelism, pinnedRate, isPaused: key.paused })
-    Object.assign(copy, { period: ratePeriod * 1000, periodStart: ratePeriodStart, overdue: overdue && { ...overdue } })
+    if (this.#isFilled) this.#fillKey(copy)
     return copy
   }
 
   #fillKey(copy: KeyCopy): void {
-    const key = this.#queue.flow.keys.get(copy.name)
+    const { flow } = this.#queue
+    const key = flow.keys.get(copy.key)
     if (key === undefined) return
-    const timer = this.#queue.flow.wakeOf(key)
-    copy.timer = timer as (typeof timer & Ranked) | undefined
-    for (const message of key.running) copy.running.add(this.#byMessage.get(message)!)
-    key.held.forEachPlace((message) => copy.enter(message && this.#byMessage.get(message)))
+    key.copy((message) => this.#byMessage.get(message), copy)
+    const timer = flow.wakeOf(key)
+    copy.begin(timer as (typeof timer & Ranked) | undefined)
   }
 }
 

@@ -75,14 +75,18 @@ export class Lane<M extends Member = Message> {
     return [...this.holding, ...this.waiting()]
   }
 
-  /** The same with other messages, for forecasts. */
-  copy<N extends Member>(of: (message: M) => N, copy: Lane<N> = new Lane(this.name, this.createdAt)): Lane<N> {
+  /** The same with other messages, for forecasts. @param of `undefined` leaves a message out */
+  copy<N extends Member>(
+    of: (message: M) => N | undefined,
+    copy: Lane<N> = new Lane(this.name, this.createdAt),
+  ): Lane<N> {
+    const others = (messages: Iterable<M>): N[] => [...messages].flatMap((message) => of(message) ?? [])
     copy.parallelism = this.parallelism
     copy.paused = this.paused
     copy.updatedAt = this.updatedAt
-    for (const message of this.holding) copy.holding.add(of(message))
-    for (const message of this.parked) if (message.visible) copy.parked.push(of(message))
-    for (const message of this.waiting()) copy.enter(of(message))
+    for (const other of others(this.holding)) copy.holding.add(other)
+    copy.parked.push(...others(this.parked.filter(({ visible }) => visible)))
+    for (const other of others(this.waiting())) copy.enter(other)
     return copy
   }
 }
