@@ -4,8 +4,8 @@ import { accompany, type VirtualClock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
+import type { Admissions } from './delivery/admissions.js'
 import { Courier } from './delivery/courier.js'
-import type { FlowControl } from './delivery/flow-control.js'
 import { deliveryWriter } from './delivery/headers.js'
 import { Lanes } from './delivery/lanes.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
@@ -189,7 +189,7 @@ export class Queue {
     return this.courier.log
   }
 
-  get flow(): FlowControl {
+  get flow(): Admissions {
     return this.courier.flow
   }
 
@@ -263,14 +263,10 @@ export class Queue {
   /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
+    const held = new Set(this.flow.control.held())
     for (const message of this.courier.byId.values()) {
       if (message.ended) continue
-      const { running, timer, ticket, lane } = message
-      const isInLine =
-        message.held === true ||
-        ticket?.live === true ||
-        (lane !== undefined && (!lane.holding.has(message) || lane.paused))
-      places.set(message.id, running ? 'running' : timer ? 'planned' : isInLine ? 'held' : 'adrift')
+      places.set(message.id, isAdrift(message, held) ? 'adrift' : placeNames[message.delivery.is])
     }
     return places
   }
@@ -308,6 +304,32 @@ export class Queue {
       jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })
+  }
+}
+
+const placeNames = {
+  planned: 'planned',
+  waiting: 'held',
+  running: 'running',
+  held: 'held',
+  parked: 'held',
+  ended: 'adrift',
+} as const
+
+/** Whether what its state says moves it on is not there. @param held all that flow control will admit */
+function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
+  const { delivery, timer, lane } = message
+  switch (delivery.is) {
+    case 'planned':
+      return timer === undefined
+    case 'held':
+      return !held.has(message)
+    case 'parked':
+      return lane?.paused !== true
+    case 'waiting':
+      return delivery.for === 'turn' && lane?.holding.has(message) !== false
+    default:
+      return false
   }
 }
 

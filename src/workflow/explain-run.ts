@@ -73,7 +73,7 @@ function invoked({ steps }: Run): string[] {
 
 function stuck({ entries, refused }: Run): string {
   if (refused !== undefined) return `Nothing will move it on: ${refusal(refused)}`
-  const vanished = entries.some(({ message }) => message.vanished)
+  const vanished = entries.some(({ message: { delivery } }) => delivery.is === 'ended' && delivery.as === 'vanished')
   return vanished
     ? 'A fault made one of its deliveries vanish: nothing will move it on.'
     : 'Nothing will move it on: the endpoint answered its last delivery and submitted no step. See what it answered in the traffic log.'

@@ -1,16 +1,16 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { VirtualClock } from '../../src/kernel/clock.js'
 import { sha256Bytes } from '../../src/kernel/digest.js'
-import type { Timer } from '../../src/kernel/time.js'
 import { Traffic } from '../../src/kernel/traffic.js'
 import { Courier } from '../../src/queue/delivery/courier.js'
 import { FlowControl, FlowKey } from '../../src/queue/delivery/flow-control.js'
 import * as deliveryHeaders from '../../src/queue/delivery/headers.js'
-import { InFlight, RunningCall } from '../../src/queue/delivery/in-flight.js'
+import { RunningCall } from '../../src/queue/delivery/in-flight.js'
 import * as retry from '../../src/queue/delivery/retry.js'
-import { Attempt } from '../../src/queue/destinations/attempt.js'
+import * as verdicts from '../../src/queue/delivery/verdict.js'
 import { Lane } from '../../src/queue/message/lane.js'
-import { Message, type MessageState } from '../../src/queue/message/message.js'
+import { Message } from '../../src/queue/message/message.js'
+import * as states from '../../src/queue/message/state.js'
 import * as deduplication from '../../src/queue/publish/deduplication.js'
 import { UrlGroup, UrlGroups } from '../../src/queue/publish/url-groups.js'
 import { Schedules } from '../../src/queue/schedules/schedules.js'
@@ -33,30 +33,28 @@ function of(invariant: string, mistakes: Readonly<Record<string, Swap>>): readon
   return Object.entries(mistakes).map(([what, swap]) => ({ invariant, what, swap }))
 }
 
-/** A message that has come to this end is attempted once more. */
-function attemptedAfter(state: MessageState): Swap {
-  const again = new WeakSet<Message>()
-  return swap(InFlight.prototype, 'ended', ({ clock }, ended, call, reply) => {
-    ended(call, reply)
-    const { message } = call.attempt
-    if (message.state !== state || again.has(message)) return
-    again.add(message)
-    message.retried++
-    message.timer = clock.schedule(clock.now() + 1000, 'once more', message)
-  })
+type Next = typeof states.next
+
+/** Another state after certain events. @param part `undefined` leaves the state to the real function */
+function nextIs(part: (after: states.MessageState, ...given: Parameters<Next>) => states.MessageState): Swap {
+  return swap(states, 'next', (_, next, state, event) => part(next(state, event), state, event))
 }
 
-/** The timer of a message that has none. */
-const gone: Timer = { at: 0, label: '', background: true, cancel() {} }
+/** An attempt is planned. */
+const plannedAt = (state: states.MessageState, due: number): states.MessageState => ({
+  ...state,
+  is: 'planned',
+  due,
+  heldSince: undefined,
+})
 
 const isDelayed = (message: Message): boolean => message.notBefore > message.time
 
 export const mutants: readonly Mutant[] = [
   ...of('no-lost-message', {
-    'a retry is never planned': swap(Attempt.prototype, 'end', (attempt, end, ...given) => {
-      end(...given)
-      attempt.next = undefined
-    }),
+    'a retry is never planned': nextIs((after, state, { is }) =>
+      state.is === 'running' && after.is === 'planned' && is === 'answered' ? { ...after, is: 'parked' } : after,
+    ),
     'a callback that fails is no dead letter': swap(Traffic.prototype, 'append', (_, append, body, cause) =>
       body.type === 'dead-letter' && body.kind !== 'message' ? { seq: 0, at: 0, ...body } : append(body, cause),
     ),
@@ -65,20 +63,20 @@ export const mutants: readonly Mutant[] = [
       return unpark()
     }),
     'one that waits for the total of the plan is never started': swap(
-      Message.prototype,
-      'fire',
-      (message, fire, task) => {
-        if (!message.admitted || message.settings.flowControl !== undefined) return fire(task)
-        message.timer = undefined
-      },
+      FlowControl.prototype,
+      'admitByPlan',
+      (_, admit) => void admit(),
     ),
   }),
   ...of('no-attempt-after-success', {
-    'a delivered message is delivered again': attemptedAfter('DELIVERED'),
-    'a message is released while an attempt runs': swap(Courier.prototype, 'release', (_, release, message) => {
-      if (!message.ended) message.timer ??= gone
-      release(message)
-    }),
+    'a delivered message is delivered again': nextIs((after, state, event) =>
+      event.is === 'answered' && event.verdict.is === 'delivered' && state.retried === 0
+        ? plannedAt({ ...state, retried: 1 }, event.now + 1000)
+        : after,
+    ),
+    'a message is released that keeps its place in a wait list': nextIs((after, state, event) =>
+      event.is === 'released' && state.is === 'held' ? plannedAt(state, event.now) : after,
+    ),
   }),
   ...of('no-attempt-left-running', {
     'what a failing destination answers is not heard': swap(RunningCall.prototype, 'end', (_, end, reply) => {
@@ -86,15 +84,15 @@ export const mutants: readonly Mutant[] = [
     }),
   }),
   ...of('attempts-within-retries', {
-    'one retry too many': attemptedAfter('FAILED'),
-    'given up at a status that may pass': swap(RunningCall.prototype, 'end', ({ attempt }, end, reply) => {
-      if (reply.status === 404) attempt.message.retried = attempt.maxRetries
-      end(reply)
-    }),
-    'a retry counts twice': swap(Attempt.prototype, 'end', ({ message }, end, at, reply, state, next, error) => {
-      end(at, reply, state, next, error)
-      if (state === 'RETRY') message.retried++
-    }),
+    'one retry too many': swap(verdicts, 'verdictOn', (_, verdict, result, retried, settings, ...given) =>
+      verdict(result, retried, { ...settings, retries: settings.retries + 1 }, ...given),
+    ),
+    'given up at a status that may pass': swap(verdicts, 'verdictOn', (_, verdict, result, ...given) =>
+      verdict({ ...result, isFinal: result.isFinal || result.status === 404 }, ...given),
+    ),
+    'a retry counts twice': nextIs((after, { retried }) =>
+      after.retried > retried ? { ...after, retried: after.retried + 1 } : after,
+    ),
   }),
   ...of('backoff-within-bounds', {
     'the first wait of the back-off is the zeroth': swap(retry, 'retryWait', (_, wait, retried, expression, ...given) =>
@@ -133,11 +131,9 @@ export const mutants: readonly Mutant[] = [
     'only the last attempt is reported': swap(Courier.prototype, 'accept', (_, accept, draft) =>
       draft.kind === 'callback' && draft.source?.ended === false ? draft.source : accept(draft),
     ),
-    'a cancelled message is reported': swap(Courier.prototype, 'cancel', (_, cancel, message) => {
-      const isCancelled = cancel(message)
-      if (message.running) message.cancelRequested = false
-      return isCancelled
-    }),
+    'a cancelled message is reported': nextIs((after, state, { is }) =>
+      is === 'cancelled' && state.is === 'running' ? state : after,
+    ),
   }),
   ...of('failure-callback-per-dead-letter', {
     'none after a broken connection': swap(Courier.prototype, 'accept', (_, accept, draft) =>
@@ -172,11 +168,11 @@ export const mutants: readonly Mutant[] = [
   }),
   ...of('parallelism-bound', {
     'one call too many for a key': swap(FlowKey.prototype, 'parallelismCount', (_, count) => count() - 1),
-    'one call too many for the plan': swap(FlowControl.prototype, 'ask', (flow, ask, message) => {
+    'one call too many for the plan': swap(FlowControl.prototype, 'ask', (flow, ask, ...given) => {
       flow.inFlight--
-      const mayStart = ask(message)
+      const holding = ask(...given)
       flow.inFlight++
-      return mayStart
+      return holding
     }),
   }),
   ...of('rate-bound', {
@@ -188,12 +184,10 @@ export const mutants: readonly Mutant[] = [
       return is
     }),
     'periods are half as long': swap(FlowKey.prototype, 'periodEnd', (key, end) => end() - key.ratePeriod * 500),
-    'a longer period revives one that is over': swap(FlowControl.prototype, 'arrive', (flow, arrive, message) => {
-      const name = message.settings.flowControl?.key
-      const key = name === undefined ? undefined : flow.keyOf(name)
-      const before = key?.ratePeriodStart
-      arrive(message)
-      if (key !== undefined) key.ratePeriodStart ??= before
+    'a longer period revives one that is over': swap(FlowKey.prototype, 'limit', (key, limit, ...given) => {
+      const before = key.ratePeriodStart
+      limit(...given)
+      key.ratePeriodStart ??= before
     }),
   }),
   ...of('deduplicated-within-window', {

@@ -1,5 +1,4 @@
 import type { FaultSource } from '../../faults/fault.js'
-import { type HeaderList, headerOf } from '../../kernel/http.js'
 import { IdSource } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
@@ -7,45 +6,40 @@ import type { Traffic } from '../../kernel/traffic.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
-import type { Lane } from '../message/lane.js'
+import { concludedWith, isConcluded, type Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields, messagesShare } from '../message/log.js'
-import { type Carrier, type Draft, Message, type MessageState, type RetryWait } from '../message/message.js'
+import { type Carrier, type Draft, type LoggedState, Message, type RetryWait } from '../message/message.js'
+import { accepted, isUnderWay, type MessageEvent, next, type Past, restored, type Verdict } from '../message/state.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
+import { Admissions } from './admissions.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
-import { FlowControl } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
-import { retryWait } from './retry.js'
 import { DeliveryFaults } from './struck-deliveries.js'
+import { firstDue, verdictOn } from './verdict.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: Traffic
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
-  /** Name of the header that forbids retries, lower case. */
+  /** The queue of this name, which is made if there is none. */
   readonly laneOf: (name: string) => Lane
   readonly faults?: FaultSource | undefined
 }
 
-/** Where a message stood when it was dumped. */
-export interface RestoredMessage {
+/** A message of a dump. */
+export interface RestoredMessage extends Past {
   readonly id: string
-  readonly state: MessageState
   readonly createdAt: number
   readonly notBefore: number
-  readonly due: number
-  readonly retried: number
-  readonly wait?: RetryWait | undefined
-  /** The log does not know it: it is there for its run, or for a report on it. */
-  readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
 /** A line of the log of a dump. */
 export interface RestoredLogEntry extends LogDetail {
   readonly message: string
-  readonly state: MessageState
+  readonly state: LoggedState
   readonly time: number
 }
 
@@ -65,7 +59,7 @@ export class Courier {
   readonly live: Records<Message> = new Records(messageFields)
   readonly log: MessageLog
   readonly deadLetters: DeadLetters
-  readonly flow: FlowControl
+  readonly flow: Admissions
   readonly #options: CourierOptions
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
@@ -94,23 +88,23 @@ export class Courier {
       options.faults &&
       new DeliveryFaults(options.faults, {
         now: () => clock.now(),
-        hold: (message, until, reason) => this.#hold(message, until, reason),
+        move: (message, until, before, because) => this.#move(message, until, before, because),
         vanish: (message) => this.#vanish(message),
       })
     const { traffic } = options
     this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message), traffic.share(messagesShare))
     this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention, traffic.share(messagesShare))
-    this.flow = new FlowControl(
+    this.flow = new Admissions({
       clock,
-      policy.enforceQuotas ? limits.globalParallelism : undefined,
-      (message) => this.#admit(message),
-      notingIn(options.traffic),
-      ({ id: messageId, trail }, decision, reason, flowControlKey) => {
+      globalMax: policy.enforceQuotas ? limits.globalParallelism : undefined,
+      start: (message) => this.#setTimer(message),
+      note: notingIn(traffic),
+      decide: ({ id: messageId, trail }, decision, reason, flowControlKey) => {
         const which = flowControlKey === undefined ? {} : { flowControlKey }
-        options.traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
+        traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
       },
-      policy.waitList === 'shuffled' ? options.random.fork('wait list') : undefined,
-    )
+      draws: policy.waitList === 'shuffled' ? options.random.fork('wait list') : undefined,
+    })
   }
 
   /** Accepts a message and has it delivered. */
@@ -118,8 +112,10 @@ export class Courier {
     const { clock, traffic, destinations, laneOf } = this.#options
     const now = clock.now()
     const { settings, source } = draft
-    const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
-    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, this.#carrier)
+    const notBefore = firstDue(settings, now)
+    const lane = settings.queue === undefined ? undefined : laneOf(settings.queue)
+    const state = accepted(notBefore, lane !== undefined ? 'turn' : draft.held === true ? 'answer' : undefined)
+    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, state, this.#carrier)
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
     message.trail = entry.seq
@@ -130,17 +126,17 @@ export class Courier {
     message.part?.accepted(message)
     this.flow.arrive(message)
     if (source !== undefined) source.openCallbacks++
-    if (settings.queue === undefined) {
-      if (message.held !== true) this.#plan(message, notBefore)
-    } else {
-      const lane = laneOf(settings.queue)
-      if (message.awaited && lane.hasUnawaited) {
-        for (const before of lane.all()) this.#waitFor(before)
-        lane.hasUnawaited = false
-      }
-      lane.enter(message)
-      this.advanceLane(lane)
+    if (lane === undefined) {
+      if (state.is === 'planned') this.#setTimer(message)
+      return message
     }
+    if (message.awaited && lane.hasUnawaited) {
+      for (const before of lane.all()) this.#waitFor(before)
+      lane.hasUnawaited = false
+    }
+    message.lane = lane
+    lane.enter(message)
+    this.advanceLane(lane)
     return message
   }
 
@@ -159,34 +155,29 @@ export class Courier {
   restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
     const now = this.#options.clock.now()
-    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this.#carrier)
-    const wasRunning = isRunning(past)
-    message.retried = past.retried
+    const waitsForTurn = settings.queue !== undefined && past.retried === 0
+    const state = restored(past, now, draft.held === true ? 'answer' : waitsForTurn ? 'turn' : undefined)
+    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, state, this.#carrier)
     message.attempts = past.retried
-    message.due = wasRunning ? now : past.due
-    message.wait = past.wait
-    message.cancelRequested = past.state === 'CANCEL_REQUESTED'
     if (past.kept !== undefined) {
       message.state = past.state
-      if (!message.ended) message.vanished = true
       return message
     }
     if (logged) message.state = past.state
-    else this.log.write(message, wasRunning ? waitingState(past) : past.state, now)
+    else this.log.write(message, isUnderWay(past.state) ? waitingState(past) : past.state, now)
     this.byId.set(message.id, message)
     this.#loaded = true
-    if (message.ended) return message
+    if (state.is === 'ended') return message
     if (source !== undefined) source.openCallbacks++
-    if (!message.cancelRequested) this.live.add(message)
+    if (!state.cancelled) this.live.add(message)
     const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
-    if (message.held === true && !message.cancelRequested) return message
-    if (lane === undefined || message.cancelRequested) this.#plan(message, message.due)
-    else if (past.retried === 0) lane.enter(message)
-    else {
+    const isInLine = state.is === 'waiting' && state.for === 'turn'
+    if (lane !== undefined && !state.cancelled && (isInLine || state.is === 'planned')) {
       message.lane = lane
-      lane.holding.add(message)
-      this.#plan(message, message.due)
+      if (isInLine) lane.enter(message)
+      else lane.holding.add(message)
     }
+    if (state.is === 'planned') this.#setTimer(message)
     return message
   }
 
@@ -202,7 +193,7 @@ export class Courier {
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
       // Its call ended together with the world that made it.
-      if (isRunning(message)) this.log.write(message, waitingState(message), now)
+      if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<Lane>()
     for (const message of this.byId.values()) {
@@ -228,42 +219,30 @@ export class Courier {
   /** Lets as many waiting messages of a queue begin as there are slots. */
   advanceLane(lane: Lane): void {
     const now = this.#options.clock.now()
-    for (const message of lane.unpark()) {
-      const delay = now - message.due
-      const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} was resumed` }
-      this.#plan(message, now)
-    }
-    for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
-      if (now > message.notBefore) {
-        const delay = now - message.notBefore
-        message.wait = { delay, reason: `${delay / 1000} s for its turn in queue ${lane.name}` }
-      }
-      this.#plan(message, Math.max(now, message.notBefore))
-    }
+    for (const message of lane.unpark()) this.#free(message, now, `until queue ${lane.name} was resumed`)
+    for (let message = lane.admit(); message !== undefined; message = lane.admit())
+      this.#free(message, now, `for its turn in queue ${lane.name}`)
+  }
+
+  /** What a message waited for has come. */
+  #free(message: Message, now: number, because: string): void {
+    if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, because })) this.#setTimer(message)
+  }
+
+  /** @returns whether that changed anything */
+  #happens(message: Message, event: MessageEvent): boolean {
+    const before = message.delivery
+    message.delivery = next(before, event)
+    return message.delivery !== before
   }
 
   /** Requests the end of a message; `false` when it has ended or was cancelled before. [queue.md 4.2] */
   cancel(message: Message): boolean {
     if (!message.visible) return false
-    const { clock, policy } = this.#options
-    const now = clock.now()
     this.live.delete(message)
-    message.cancelRequested = true
-    this.log.write(message, 'CANCEL_REQUESTED', now)
+    this.log.write(message, 'CANCEL_REQUESTED', this.#options.clock.now())
     this.#note(message, 'CANCEL_REQUESTED')
-    if (message.running || message.admitted) return true
-    if (message.ticket?.live === true) {
-      this.flow.leave(message)
-      this.#cancelled(message)
-    } else if (policy.cancelledAt === 'now') {
-      message.timer?.cancel()
-      this.#cancelled(message)
-    } else if (message.timer === undefined) {
-      // It is in a queue: its turn no longer matters, its time does.
-      if (message.notBefore <= now) this.#cancelled(message)
-      else this.#plan(message, message.notBefore)
-    }
+    this.#endEarly(message, this.#options.policy.cancelledAt === 'now')
     return true
   }
 
@@ -271,40 +250,40 @@ export class Courier {
   drop(message: Message): void {
     if (message.ended) return
     this.live.delete(message)
-    message.cancelRequested = true
-    if (message.running || message.admitted) return
-    if (message.ticket?.live === true) this.flow.leave(message)
-    message.timer?.cancel()
-    this.#cancelled(message)
+    this.#endEarly(message, true)
+  }
+
+  #endEarly(message: Message, endsAtOnce: boolean): void {
+    const { delivery, notBefore } = message
+    this.flow.leave(message)
+    const now = this.#options.clock.now()
+    this.#happens(message, { is: 'cancelled', now, notBefore, endsAtOnce })
+    if (message.ended) {
+      message.timer?.cancel()
+      this.#cancelled(message)
+    } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
   }
 
   /** Delivers a waiting message now; the plan of its retries stays as it is. [queue.md 1.5] */
   release(message: Message): void {
-    if (message.timer === undefined || message.admitted) return
-    message.timer.cancel()
-    message.releasedByHand = true
+    if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
+    message.timer?.cancel()
     this.#note(message, 'RELEASED', 'delivered now on request')
-    this.#plan(message, this.#options.clock.now())
+    this.#setTimer(message)
   }
 
   /** The call that submitted a message has answered: its delivery is planned. */
   letGo(message: Message): void {
-    if (message.held !== true) return
-    message.held = false
-    if (message.ended || message.timer !== undefined) return
-    const now = this.#options.clock.now()
-    if (message.notBefore < now) {
-      const delay = now - message.notBefore
-      message.wait = { delay, reason: `${delay / 1000} s until the call that submitted it had answered` }
-    }
-    this.#plan(message, Math.max(now, message.notBefore))
+    const { delivery } = message
+    if (delivery.is !== 'waiting' || delivery.for !== 'answer') return
+    this.#free(message, this.#options.clock.now(), 'until the call that submitted it had answered')
   }
 
-  #plan(message: Message, at: number): void {
+  /** Of a message that is planned now. */
+  #setTimer(message: Message): void {
     if (this.#stopped) return
-    message.due = at
     const options = message.awaited ? undefined : notAwaited
-    message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
+    message.timer = this.#options.clock.schedule(message.due, this.#label(message.url), message, options)
   }
 
   /** A message that a drain waits for is behind this one: this one counts, too. */
@@ -313,7 +292,7 @@ export class Courier {
     message.awaited = true
     if (message.timer === undefined) return
     message.timer.cancel()
-    this.#plan(message, message.due)
+    this.#setTimer(message)
   }
 
   #label(url: string): string {
@@ -326,43 +305,46 @@ export class Courier {
     return label
   }
 
-  /** Flow control has a slot. Its own timer, so that a long wait list does not become a deep stack. */
-  #admit(message: Message): void {
-    message.admitted = true
-    this.#plan(message, this.#options.clock.now())
-  }
-
   /** The timer of a message fired. */
   #due(message: Message, task: Task): Promise<void> | void {
+    const { lane, delivery } = message
     message.timer = undefined
-    if (message.cancelRequested) {
-      if (message.admitted) this.flow.release(message)
+    // One that is admitted has its slots until it starts or its attempt is given up.
+    const isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
+    const faults = this.#faults?.source.quiet === false ? this.#faults : undefined
+    const downUntil = faults?.source.down?.queue
+    const now = this.#options.clock.now()
+    const changes = this.#happens(message, { is: 'due', now, isPaused: lane?.paused === true, downUntil })
+    if (changes) {
+      this.#putOff(message, isAdmitted)
+      return
+    }
+    if (faults?.prevent(message) === true) return
+    if (isAdmitted || this.flow.ask(message)) return this.#attempt(message, task)
+    this.#note(message, 'WAITING', waitingReason(message))
+  }
+
+  /** It is due, and does not start: it has ended, is parked, or waits until the service is up. */
+  #putOff(message: Message, isAdmitted: boolean): void {
+    const { lane, delivery } = message
+    if (delivery.is === 'planned') {
+      this.#setTimer(message)
+      return
+    }
+    if (isAdmitted) this.flow.release(message)
+    if (delivery.is === 'ended') {
       this.#cancelled(message)
       return
     }
-    if (message.lane?.paused === true) {
-      if (message.admitted) this.flow.release(message)
-      message.admitted = false
-      message.ticket = undefined
-      message.lane.parked.push(message)
-      this.#note(message, 'WAITING', `queue ${message.lane.name} is paused`)
-      return
-    }
-    if (this.#faults !== undefined && !this.#faults.source.quiet && this.#faults.prevent(message)) return
-    if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)
-    this.#note(message, 'WAITING', waitingReason(message))
+    lane!.parked.push(message)
+    this.#note(message, 'WAITING', `queue ${lane!.name} is paused`)
   }
 
   #attempt(message: Message, task: Task): Promise<void> | void {
     const { traffic, keys, writer, clock } = this.#options
-    const now = clock.now()
-    this.log.write(message, 'ACTIVE', now)
-    message.running = true
+    this.log.write(message, 'ACTIVE', clock.now())
     const attempt = new Attempt(message, keys.current, writer)
-    message.admitted = false
-    message.ticket = undefined
-    message.wait = undefined
-    message.releasedByHand = false
+    this.#happens(message, { is: 'begun' })
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
     message.part?.begins(message)
@@ -390,30 +372,28 @@ export class Courier {
     const { traffic, clock } = this.#options
     const { message, note } = attempt
     const now = clock.now()
-    message.running = false
-    const wait = { delay: until - now, reason: `${(until - now) / 1000} s until the service was up again` }
-    message.wait = wait
+    this.#happens(message, { is: 'cut off', now, until })
     const reply = { ...broken(restarted), ...(note !== undefined && { note }) }
-    attempt.end(now, reply, 'RETRY', wait, restarted)
+    attempt.end(now, reply, 'RETRY', message.delivery.wait, restarted)
     traffic.complete(attempt)
     this.flow.release(message)
-    if (message.cancelRequested) this.#cancelled(message)
-    else this.#plan(message, until)
+    if (message.ended) this.#cancelled(message)
+    else this.#setTimer(message)
   }
 
-  /** Makes a message due at another time. A slot that it has is kept. */
-  #hold(message: Message, until: number, reason: string): void {
+  /** A fault makes a message due at another time. A slot that it has is kept. */
+  #move(message: Message, to: number, before: RetryWait | undefined, because: string): void {
     message.timer?.cancel()
-    const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-    message.wait = { delay: until - this.#options.clock.now(), reason: before + reason }
-    this.#plan(message, until)
+    this.#happens(message, { is: 'moved', now: this.#options.clock.now(), to, before, because })
+    this.#setTimer(message)
   }
 
   /** A fault made it vanish: the queue continues as if it had ended. */
   #vanish(message: Message): void {
-    message.vanished = true
+    const { delivery } = message
+    this.#happens(message, { is: 'vanished' })
     this.live.delete(message)
-    if (message.admitted) this.flow.release(message)
+    if (delivery.is === 'planned' && delivery.heldSince !== undefined) this.flow.release(message)
     message.part?.left(message)
     this.#conclude(message)
   }
@@ -434,49 +414,45 @@ export class Courier {
     const { message } = attempt
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
-    message.running = false
     const wrong = message.part?.wrongWith(message, reply)
     const error = wrong ?? failureText(reply)
-    if (error === undefined) {
-      this.live.delete(message)
-      this.log.write(message, 'DELIVERED', now)
-      attempt.end(now, reply, 'DELIVERED', undefined)
-    } else this.#failed(attempt, reply, error, now, wrong !== undefined)
+    const { status, headers } = reply
+    const isOver = error !== undefined && message.part?.isOver === true
+    const result = { status, headers, error, isFinal: wrong !== undefined, isOver }
+    const verdict = verdictOn(result, message.retried, message.settings, now, policy)
+    this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelledAt === 'now' })
+    const { delivery } = message
+    this.#logVerdict(attempt, verdict, reply, error, now)
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(attempt, reply, error)
     this.flow.release(message)
     if (this.#faults !== undefined && this.#faults.heldBack.length > 0) this.#faults.gone(attempt)
     message.part?.ends(message, reply, error)
-    if (message.ended) this.#conclude(message)
-    else if (message.cancelRequested && (policy.cancelledAt === 'now' || attempt.next === undefined))
-      this.#cancelled(message)
-    else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
+    // What follows from the answer may have ended it.
+    if (message.delivery !== delivery) return
+    if (delivery.is === 'planned') this.#setTimer(message)
+    if (delivery.is !== 'ended') return
+    if (delivery.as === 'cancelled') this.#cancelled(message)
+    else this.#conclude(message)
   }
 
-  #failed(attempt: Attempt, reply: WireReply, error: string, now: number, isFinal: boolean): void {
-    const { policy } = this.#options
+  #logVerdict(attempt: Attempt, verdict: Verdict, reply: WireReply, error: string | undefined, now: number): void {
     const { message } = attempt
-    const { status, headers } = reply
-    this.log.write(message, 'ERROR', now, { error, response: reply })
-    if (message.part?.isOver === true) {
-      this.live.delete(message)
-      message.cancelRequested = true
+    if (error !== undefined) this.log.write(message, 'ERROR', now, { error, response: reply })
+    if (verdict.is === 'retried') {
+      const { wait } = verdict
+      attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait, error)
+      if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay })
+      return
+    }
+    this.live.delete(message)
+    if (verdict.is === 'dropped') {
       attempt.end(now, reply, 'CANCELLED', undefined, error)
       return
     }
-    const hopeless = isFinal || (status === 489 && forbidsRetries(headers, message))
-    if (hopeless || message.retried >= message.maxRetries) {
-      this.live.delete(message)
-      this.log.write(message, 'FAILED', now, { error })
-      attempt.end(now, reply, 'FAILED', undefined, error)
-      return
-    }
-    const after = status === 0 ? error : String(status)
-    const wait = retryWait(message.retried, message.settings.retryDelay, headers, now, policy, after)
-    message.retried++
-    message.wait = wait
-    attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait, error)
-    if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay })
+    const state = verdict.is === 'delivered' ? 'DELIVERED' : 'FAILED'
+    this.log.write(message, state, now, error === undefined ? undefined : { error })
+    attempt.end(now, reply, state, undefined, error)
   }
 
   /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
@@ -513,12 +489,10 @@ export class Courier {
 
   /** A message has ended; once its callbacks have, too, its queue continues. */
   #conclude(message: Message): void {
-    if (!message.ended || message.openCallbacks > 0) return
-    const { lane, source } = message
-    if (lane?.holding.delete(message)) this.advanceLane(lane)
-    if (source !== undefined) {
-      source.openCallbacks--
-      this.#conclude(source)
+    let one: Message | undefined = isConcluded(message) ? message : undefined
+    for (; one !== undefined; one = concludedWith(one)) {
+      const { lane } = one
+      if (lane?.release(one)) this.advanceLane(lane)
     }
   }
 
@@ -535,20 +509,12 @@ export class Courier {
   }
 }
 
-function isRunning({ state }: { readonly state: MessageState }): boolean {
-  return state === 'ACTIVE' || state === 'ERROR'
-}
-
 /** The state after a restart of a message that was being delivered. */
-function waitingState({ retried }: { readonly retried: number }): MessageState {
+function waitingState({ retried }: { readonly retried: number }): LoggedState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }
 
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
   return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
-}
-
-function forbidsRetries(headers: HeaderList, { settings }: Message): boolean {
-  return settings.words.nonRetryable.some((name) => /^true$/i.test(headerOf(headers, name) ?? ''))
 }

@@ -1,16 +1,89 @@
-import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
-import type { Random } from '../../kernel/random.js'
-import type { Timer } from '../../kernel/time.js'
-import type { FlowControlEntry } from '../../kernel/traffic.js'
 import { Line } from '../message/line.js'
-import type { Message, WaitTicket } from '../message/message.js'
-import type { FlowControlLimits } from '../settings/settings.js'
+import type { Message } from '../message/message.js'
+import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
 
-import type { NoteSetting } from '../settings/settings-log.js'
+// Who may call now, as values: nothing here reads a clock, writes a log, draws or calls back.
 
-/** The limits and counters of one flow-control key. [queue.md 6.2] */
-export class FlowKey {
+/** What flow control knows of a message. */
+export interface Caller {
+  /** Messages that came later have a higher one. */
+  readonly seq: number
+  readonly due: number
+  /** A drain waits for it. */
+  readonly awaited: boolean
+  readonly settings: Pick<PublishSettings, 'flowControl'>
+}
+
+/** Callers that are held, first come first. */
+export class WaitList<C extends Caller> {
+  readonly #line = new Line<C | undefined>()
+  /** Those who left early: their places are skipped later. */
+  readonly #left = new Set<C>()
+  /** Those whom no drain waits for. */
+  readonly #unawaited = new Set<C>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Places in it, those of callers who have left included. */
+  get places(): number {
+    return this.#line.length
+  }
+
+  /** Whether a drain waits for any of them. */
+  get awaited(): boolean {
+    return this.#size > this.#unawaited.size
+  }
+
+  enter(caller: C): void {
+    this.#line.push(caller)
+    this.#size++
+    if (!caller.awaited) this.#unawaited.add(caller)
+  }
+
+  /** It will not be admitted: its place is skipped later. */
+  leave(caller: C): void {
+    this.#left.add(caller)
+    this.#forget(caller)
+  }
+
+  /** Puts the caller in this place first, where chance decides who goes. */
+  promote(place: number): void {
+    this.#line.promote(place)
+  }
+
+  /** Takes the first place away. @returns who stood there, if it has not left */
+  shift(): C | undefined {
+    const caller = this.#line.shift()
+    if (caller === undefined || this.#left.delete(caller)) return undefined
+    this.#forget(caller)
+    return caller
+  }
+
+  #forget(caller: C): void {
+    this.#size--
+    if (this.#unawaited.size > 0) this.#unawaited.delete(caller)
+  }
+
+  all(): readonly C[] {
+    return this.#line.all().filter((caller) => caller !== undefined && !this.#left.has(caller)) as C[]
+  }
+
+  /** Gives another, empty list the same places. @param of `undefined` leaves a place empty */
+  copyTo<D extends Caller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
+    for (const caller of this.#line.all()) {
+      const other = caller === undefined || this.#left.has(caller) ? undefined : of(caller)
+      if (other === undefined) list.#line.push(undefined)
+      else list.enter(other)
+    }
+  }
+}
+
+/** The limits and counters of one flow-control key, and who waits for it. [queue.md 6.2] */
+export class FlowKey<C extends Caller = Message> {
   parallelismMax: number | undefined
   rateMax: number | undefined
   /** Seconds. */
@@ -21,16 +94,12 @@ export class FlowKey {
   pinnedParallelism = false
   pinnedRate = false
   paused = false
-  timer: Timer | undefined
   /** `seq` of the message that came last. */
   latestSeq = 0
   /** What was due before the present period was begun by hand, and has yet to start: it counts in the one before. */
-  overdue: { readonly upTo: number; readonly at: number; room: number } | undefined
-  readonly running: Set<Message> = new Set()
-  readonly #line = new Line<WaitTicket>()
-  #size = 0
-  /** Waiting messages that a drain waits for. */
-  #awaited = 0
+  overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
+  readonly running: Set<C> = new Set()
+  readonly held: WaitList<C> = new WaitList()
 
   constructor(readonly key: string) {}
 
@@ -38,12 +107,8 @@ export class FlowKey {
     return this.running.size
   }
 
-  get awaited(): boolean {
-    return this.#awaited > 0
-  }
-
   get waitListSize(): number {
-    return this.#size
+    return this.held.size
   }
 
   periodEnd(): number {
@@ -64,17 +129,64 @@ export class FlowKey {
 
   hasRoom(now: number): boolean {
     this.refresh(now)
-    return this.#hasSlot() && (this.rateMax === undefined || this.rateCount < this.rateMax)
+    return this.hasSlot() && this.hasRate(now)
+  }
+
+  /** Whether the parallelism allows another call. */
+  hasSlot(): boolean {
+    return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
+  }
+
+  /** Whether the rate allows another call. */
+  hasRate(now: number): boolean {
+    return this.rateMax === undefined || now >= this.periodEnd() || this.rateCount < this.rateMax
+  }
+
+  /** Whether a held message may be admitted. */
+  mayAdmit(now: number): boolean {
+    return this.held.size > 0 && this.hasRoom(now)
+  }
+
+  /** Admits the first in line, which has its slot then; `undefined` where that one has left. */
+  admit(now: number): C | undefined {
+    const caller = this.held.shift()
+    if (caller !== undefined) this.take(caller, now)
+    return caller
+  }
+
+  /** Whether a due message may start: it has its slot then. Otherwise the caller puts it into `held`. */
+  ask(caller: C, now: number): boolean {
+    if (this.takeOverdue(caller)) return true
+    if (this.held.size > 0 || !this.hasRoom(now)) return false
+    this.take(caller, now)
+    return true
   }
 
   /** Whether a message takes up what the period before the present one had left. */
-  hasRoomOverdue({ seq, due }: Message): boolean {
+  takeOverdue(caller: C): boolean {
     const { overdue } = this
-    return overdue !== undefined && overdue.room > 0 && seq <= overdue.upTo && due <= overdue.at && this.#hasSlot()
+    if (overdue === undefined || this.held.size > 0 || overdue.room <= 0) return false
+    if (caller.seq > overdue.upTo || caller.due > overdue.at || !this.hasSlot()) return false
+    this.overdue = { ...overdue, room: overdue.room - 1 }
+    this.running.add(caller)
+    return true
   }
 
-  #hasSlot(): boolean {
-    return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
+  /** Takes a slot and one of the calls of the period. */
+  take(caller: C, now: number): void {
+    if (now >= this.periodEnd()) {
+      this.ratePeriodStart = now
+      this.rateCount = 0
+    }
+    this.rateCount++
+    this.running.add(caller)
+  }
+
+  /** When those who are held have to be looked at again, if only time can admit one. */
+  wakeAt(now: number): number | undefined {
+    const rateLimits =
+      !this.paused && this.held.size > 0 && this.rateMax !== undefined && this.rateCount >= this.rateMax
+    return rateLimits ? Math.max(now, this.periodEnd()) : undefined
   }
 
   /** Calls that the rate still allows. */
@@ -93,7 +205,7 @@ export class FlowKey {
       return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
       // Others may use up the next period, too: its end says something only about those whom it admits.
-      const left = isInOrder && this.#size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
+      const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
       const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
       return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
     }
@@ -107,112 +219,93 @@ export class FlowKey {
   }
 
   #before(): string {
-    return this.#size === 0 ? '' : `, ${this.#size} before it`
+    return this.held.size === 0 ? '' : `, ${this.held.size} before it`
   }
 
-  wait(ticket: WaitTicket): void {
-    this.#line.push(ticket)
-    this.#size++
-    if (ticket.awaited) this.#awaited++
+  /** Whether limits that a message brings are others than those in force. */
+  differs({ parallelism, rate, period }: FlowControlLimits): boolean {
+    if (!this.pinnedParallelism && this.parallelismMax !== parallelism) return true
+    return !this.pinnedRate && (this.rateMax !== rate || this.ratePeriod !== period)
   }
 
-  /** The next in line, or anybody in it where chance decides; cancelled ones are skipped. */
-  next(draws: Random | undefined): Message | undefined {
-    let ticket = this.#shift(draws)
-    while (ticket?.live === false) ticket = this.#shift(draws)
-    if (ticket === undefined) return undefined
-    ticket.live = false
-    this.leave(ticket)
-    return ticket.message
+  /** Takes the limits that a message brings, unless they are pinned. */
+  limit(limits: FlowControlLimits, now: number): void {
+    if (!this.pinnedParallelism) this.parallelismMax = limits.parallelism
+    if (this.pinnedRate) return
+    // A period that is over is not revived by a longer one.
+    if (now >= this.periodEnd()) this.ratePeriodStart = undefined
+    this.rateMax = limits.rate
+    this.ratePeriod = limits.period
   }
 
-  #shift(draws: Random | undefined): WaitTicket | undefined {
-    if (draws !== undefined && this.#line.length > 1) this.#line.promote(draws.int(this.#line.length))
-    return this.#line.shift()
+  /** Fixes limits against those that messages bring. */
+  pin({ parallelism, rate, period }: PinnedLimits): void {
+    if (parallelism !== undefined) {
+      this.parallelismMax = parallelism
+      this.pinnedParallelism = true
+    }
+    if (rate === undefined && period === undefined) return
+    if (rate !== undefined) this.rateMax = rate
+    if (period !== undefined) this.ratePeriod = period
+    this.pinnedRate = true
   }
 
-  /** A message left the wait list without being started; its place is skipped later. */
-  leave(ticket: WaitTicket): void {
-    this.#size--
-    if (ticket.awaited) this.#awaited--
+  /**
+   * Begins a period. On the service, what was published just before has mostly started by then; here its timer may not
+   * have fired yet. [queue.md 6.2]
+   * @param left calls that the period before would have allowed
+   */
+  restartPeriod(now: number, left: number): void {
+    this.overdue = { upTo: this.latestSeq, at: now, room: left }
+    this.rateCount = 0
+    this.ratePeriodStart = now
   }
 
-  /** Everybody in line, with the places of those who have left. */
-  tickets(): readonly WaitTicket[] {
-    return this.#line.all()
+  waiting(): readonly C[] {
+    return this.held.all()
   }
 
-  waiting(): readonly Message[] {
-    return this.#line
-      .all()
-      .filter((ticket) => ticket.live)
-      .map((ticket) => ticket.message)
+  /** The same with other callers, for forecasts. @param of `undefined` leaves a caller out */
+  copy<D extends Caller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
+    const { key: _key, running, held, ...plain } = this
+    Object.assign(copy, plain)
+    for (const caller of running) {
+      const other = of(caller)
+      if (other !== undefined) copy.running.add(other)
+    }
+    held.copyTo(copy.held, of)
+    return copy
   }
 }
 
-/** Called when messages are held back and let go. */
-export type NoteDecision = (
-  message: Message,
-  decision: FlowControlEntry['decision'],
-  reason: string,
-  key?: string,
-) => void
+/** Limits that are fixed by hand. `period`: seconds. */
+export interface PinnedLimits {
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  readonly period?: number | undefined
+}
+
+/** What holds a message, as part of a sentence. */
+export interface Holding {
+  readonly by: 'key' | 'plan'
+  readonly reason: string
+}
 
 /** Who may call now: parallelism and rate by key, and all calls in flight together. */
-export class FlowControl {
-  readonly keys: Map<string, FlowKey> = new Map()
+export class FlowControl<C extends Caller = Message> {
+  readonly keys: Map<string, FlowKey<C>> = new Map()
   /** Calls in flight over all keys and none. */
   inFlight = 0
-  readonly #clock: Clock
   /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
-  readonly #start: (message: Message) => void
-  readonly #note: NoteSetting
-  readonly #decide: NoteDecision
-  readonly #draws: Random | undefined
-  readonly #globalLine = new Line<WaitTicket>()
+  /** Who waits for one of them. */
+  readonly heldByPlan: WaitList<C> = new WaitList()
 
-  /**
-   * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
-   * @param start begins the attempt of a message that was admitted from a wait list
-   * @param draws picks who leaves a wait list; without it, who came first
-   */
-  constructor(
-    clock: Clock,
-    globalMax: number | undefined,
-    start: (message: Message) => void,
-    note: NoteSetting,
-    decide: NoteDecision,
-    draws?: Random | undefined,
-  ) {
-    this.#draws = draws
-    this.#clock = clock
+  constructor(globalMax: number | undefined) {
     this.globalMax = globalMax
-    this.#start = start
-    this.#note = note
-    this.#decide = decide
   }
 
-  /** What will be drawn for the wait lists, without drawing it; `undefined` where nothing is left to chance. */
-  get comingDraws(): Random | undefined {
-    return this.#draws?.copy()
-  }
-
-  /** Who waits for the limit of the plan, first in line first. */
-  waitingForPlan(): readonly Message[] {
-    return this.#globalLine.all().flatMap(({ live, message }) => (live ? [message] : []))
-  }
-
-  /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
-  arrive(message: Message): void {
-    const flow = message.settings.flowControl
-    if (flow === undefined) return
-    const key = this.keyOf(flow.key)
-    key.latestSeq = message.seq
-    if (flow.limits !== undefined) this.#configure(key, flow.limits)
-  }
-
-  keyOf(name: string): FlowKey {
+  keyOf(name: string): FlowKey<C> {
     let key = this.keys.get(name)
     if (key === undefined) {
       key = new FlowKey(name)
@@ -221,217 +314,84 @@ export class FlowControl {
     return key
   }
 
-  #configure(key: FlowKey, limits: FlowControlLimits): void {
-    const { parallelismMax, rateMax, ratePeriod } = key
-    if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
-    if (!key.pinnedRate) {
-      // A period that is over is not revived by a longer one.
-      if (this.#clock.now() >= key.periodEnd()) key.ratePeriodStart = undefined
-      key.rateMax = limits.rate
-      key.ratePeriod = limits.period
-    }
-    const changed = parallelismMax !== key.parallelismMax || rateMax !== key.rateMax || ratePeriod !== key.ratePeriod
-    if (changed) this.#noteLimits(key, 'limited')
-    this.admitWaiting(key)
-  }
-
-  #noteLimits(key: FlowKey, change: string): void {
-    const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    // A period is one second by default.
-    const told = rate === undefined && period === 1 ? undefined : period
-    this.#note('flow-control', key.key, change, { parallelism, rate, period: told })
-  }
-
-  /** Whether a due message may start now; if not, it stands in the wait list and is started later. */
-  ask(message: Message): boolean {
-    const now = this.#clock.now()
-    const flow = message.settings.flowControl
-    if (flow !== undefined) {
-      const key = this.keyOf(flow.key)
-      if (key.waitListSize === 0 && key.hasRoomOverdue(message)) {
-        key.overdue!.room--
-        key.running.add(message)
-        return this.#askGlobal(message, now)
-      }
-      if (key.waitListSize > 0 || !key.hasRoom(now)) {
-        this.#decide(message, 'held', key.blockedBy(now, this.#draws === undefined), key.key)
-        message.ticket = { message, since: now, live: true, awaited: message.awaited }
-        key.wait(message.ticket)
-        this.admitWaiting(key)
-        return false
-      }
-      this.#take(key, message, now)
-    }
-    return this.#askGlobal(message, now)
-  }
-
-  #askGlobal(message: Message, now: number): boolean {
-    if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
-      this.#decide(message, 'held', `${this.inFlight} of ${this.globalMax} calls in flight`)
-      message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: message.awaited }
-      this.#globalLine.push(message.ticket)
-      return false
-    }
-    this.inFlight++
-    return true
-  }
-
-  /** A call ended: its slots are free. */
-  release(message: Message): void {
-    this.inFlight--
-    const flow = message.settings.flowControl
-    if (flow !== undefined) {
-      const key = this.keyOf(flow.key)
-      key.running.delete(message)
-      this.admitWaiting(key)
-    }
-    this.#admitGlobal()
-  }
-
-  /** A waiting message was cancelled. */
-  leave(message: Message): void {
-    const { ticket } = message
-    if (ticket?.live !== true) return
-    ticket.live = false
-    message.ticket = undefined
-    const flow = message.settings.flowControl
-    if (flow === undefined) return
-    const key = this.keyOf(flow.key)
-    // One that waits for the global limit already holds its slot of the key.
-    if (key.running.delete(message)) this.admitWaiting(key)
-    else key.leave(ticket)
-  }
-
-  /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
-  admitWaiting(key: FlowKey): void {
-    const now = this.#clock.now()
-    while (key.waitListSize > 0 && key.hasRoom(now)) {
-      const message = key.next(this.#draws)
-      if (message === undefined) break
-      this.#take(key, message, now)
-      if (!this.#askGlobal(message, now)) continue
-      this.#admitted(message, now, key.key)
-      this.#start(message)
-    }
-    this.#watchPeriod(key, now)
-  }
-
-  #watchPeriod(key: FlowKey, now: number): void {
-    const rateLimits = !key.paused && key.waitListSize > 0 && key.rateMax !== undefined && key.rateCount >= key.rateMax
-    if (!rateLimits) {
-      key.timer?.cancel()
-      key.timer = undefined
-      return
-    }
-    const end = Math.max(now, key.periodEnd())
-    if (key.timer?.at === end && key.timer.background === !key.awaited) return
-    key.timer?.cancel()
-    const admit = (): void => {
-      key.timer = undefined
-      this.admitWaiting(key)
-    }
-    const options = key.awaited ? undefined : ({ awaited: false } as const)
-    key.timer = this.#clock.schedule(end, `end of the rate period of flow-control key ${key.key}`, admit, options)
-  }
-
-  #take(key: FlowKey, message: Message, now: number): void {
-    if (now >= key.periodEnd()) {
-      key.ratePeriodStart = now
-      key.rateCount = 0
-    }
-    key.rateCount++
-    key.running.add(message)
-  }
-
-  #admitGlobal(): void {
-    const max = this.globalMax
-    if (max === undefined) return
-    while (this.inFlight < max) {
-      const ticket = this.#globalLine.shift()
-      if (ticket === undefined) return
-      if (!ticket.live) continue
-      ticket.live = false
-      this.inFlight++
-      this.#admitted(ticket.message, this.#clock.now())
-      this.#start(ticket.message)
-    }
-  }
-
-  #admitted(message: Message, now: number, key?: string): void {
-    const since = message.ticket?.since ?? now
-    this.#decide(message, 'admitted', `held for ${formatDuration(now - since)}`, key)
-  }
-
-  pause(name: string): void {
-    const key = this.keyOf(name)
-    key.paused = true
-    this.#note('flow-control', name, 'paused')
-    this.#watchPeriod(key, this.#clock.now())
-  }
-
-  resume(name: string): void {
-    const key = this.keyOf(name)
-    key.paused = false
-    this.#note('flow-control', name, 'resumed')
-    this.admitWaiting(key)
-  }
-
-  /** Fixes limits against those that messages bring; resets the rate count and the period. */
-  pin(
-    name: string,
-    limits: { parallelism?: number | undefined; rate?: number | undefined; period?: number | undefined },
-  ): void {
-    const key = this.keyOf(name)
-    const left = key.rateLeft(this.#clock.now())
-    if (limits.parallelism !== undefined) {
-      key.parallelismMax = limits.parallelism
-      key.pinnedParallelism = true
-    }
-    if (limits.rate !== undefined || limits.period !== undefined) {
-      if (limits.rate !== undefined) key.rateMax = limits.rate
-      if (limits.period !== undefined) key.ratePeriod = limits.period
-      key.pinnedRate = true
-    }
-    this.#noteLimits(key, 'pinned')
-    this.#restartPeriod(key, left)
-  }
-
-  /** The values stay in force until a message brings others. */
-  unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
-    const key = this.keyOf(name)
-    if (which.parallelism) key.pinnedParallelism = false
-    if (which.rate) key.pinnedRate = false
-    this.#note('flow-control', name, 'unpinned', which)
-  }
-
-  resetRate(name: string): void {
-    this.#note('flow-control', name, 'rate-reset')
-    const key = this.keyOf(name)
-    this.#restartPeriod(key, key.rateLeft(this.#clock.now()))
-  }
-
-  /** The older reset: parallelism and rate counters. */
-  reset(name: string): void {
-    const key = this.keyOf(name)
-    key.running.clear()
-    this.#note('flow-control', name, 'reset')
-    this.#restartPeriod(key, key.rateLeft(this.#clock.now()))
-  }
-
-  stop(): void {
-    for (const key of this.keys.values()) key.timer?.cancel()
+  keyOfCaller({ settings: { flowControl } }: C): FlowKey<C> | undefined {
+    return flowControl && this.keyOf(flowControl.key)
   }
 
   /**
-   * On the service, what was published just before has mostly started by then; here its timer may not have fired yet.
-   * [queue.md 6.2]
-   * @param left calls that the period before would have allowed
+   * Asks for a due message whether it may start now; if so it has its slots. Otherwise it is in a wait list.
+   * @param isInOrder whether those who wait are admitted in the order in which they came
    */
-  #restartPeriod(key: FlowKey, left: number): void {
-    const now = this.#clock.now()
-    key.overdue = { upTo: key.latestSeq, at: now, room: left }
-    key.rateCount = 0
-    key.ratePeriodStart = now
-    this.admitWaiting(key)
+  ask(caller: C, now: number, isInOrder: boolean): Holding | undefined {
+    const key = this.keyOfCaller(caller)
+    if (key === undefined || key.ask(caller, now)) return this.#askPlan(caller)
+    const reason = key.blockedBy(now, isInOrder)
+    key.held.enter(caller)
+    return { by: 'key', reason }
+  }
+
+  /** Admits the first who waits for a key; `held` where the plan has no call left for it. */
+  admit(key: FlowKey<C>, now: number): { readonly caller: C; readonly held: Holding | undefined } | undefined {
+    const caller = key.admit(now)
+    return caller && { caller, held: this.#askPlan(caller) }
+  }
+
+  #askPlan(caller: C): Holding | undefined {
+    if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
+      this.heldByPlan.enter(caller)
+      return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} calls in flight` }
+    }
+    this.inFlight++
+    return undefined
+  }
+
+  /** Admits the first who waits for a call of the plan, if there is one. */
+  admitByPlan(): C | undefined {
+    const { heldByPlan, globalMax } = this
+    while (globalMax !== undefined && this.inFlight < globalMax && heldByPlan.places > 0) {
+      const caller = heldByPlan.shift()
+      if (caller === undefined) continue
+      this.inFlight++
+      return caller
+    }
+    return undefined
+  }
+
+  /** All who wait for a key or the plan. */
+  *held(): Iterable<C> {
+    for (const { held } of this.keys.values()) yield* held.all()
+    yield* this.heldByPlan.all()
+  }
+
+  /** A call has ended: its slots are free. */
+  release(caller: C): void {
+    this.inFlight--
+    this.keyOfCaller(caller)?.running.delete(caller)
+  }
+
+  /** A held message ends without a call. @returns the key of which it gives back a slot */
+  leave(caller: C, by: Holding['by']): FlowKey<C> | undefined {
+    const key = this.keyOfCaller(caller)
+    if (by === 'plan') this.heldByPlan.leave(caller)
+    else key?.held.leave(caller)
+    // One that waits for the plan already holds its slot of the key.
+    return key?.running.delete(caller) === true ? key : undefined
+  }
+
+  pause(name: string): FlowKey<C> {
+    return Object.assign(this.keyOf(name), { paused: true })
+  }
+
+  resume(name: string): FlowKey<C> {
+    return Object.assign(this.keyOf(name), { paused: false })
+  }
+
+  /** The same with other callers. @param of `undefined` leaves a caller out */
+  copy<D extends Caller>(of: (caller: C) => D | undefined): FlowControl<D> {
+    const copy = new FlowControl<D>(this.globalMax)
+    for (const [name, key] of this.keys) copy.keys.set(name, key.copy(of))
+    this.heldByPlan.copyTo(copy.heldByPlan, of)
+    copy.inFlight = this.inFlight
+    return copy
   }
 }

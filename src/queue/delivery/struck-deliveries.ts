@@ -13,8 +13,8 @@ import type { Message, RetryWait } from '../message/message.js'
 /** The courier, as far as faults move its messages about. */
 export interface MessageMover {
   now(): number
-  /** Makes a message due later, or now. */
-  hold(message: Message, until: number, reason: string): void
+  /** Makes a message due later, or now. @param before what it had waited for until then */
+  move(message: Message, to: number, before: RetryWait | undefined, because: string): void
   vanish(message: Message): void
 }
 
@@ -57,12 +57,6 @@ export class DeliveryFaults {
 
   /** Asks the rules about a message that is due. @returns whether its attempt does not happen now */
   prevent(message: Message): boolean {
-    const now = this.#mover.now()
-    const down = this.source.down?.queue
-    if (down !== undefined && down > now) {
-      this.#mover.hold(message, down, 'until the service was up again')
-      return true
-    }
     if (message.strikes !== undefined) {
       this.#goOn(message)
       return false
@@ -70,7 +64,7 @@ export class DeliveryFaults {
     const strikes = this.#asked(message)
     if (strikes === undefined) return false
     message.strikes = strikes
-    return strikes.length > 0 && this.#hold(message, strikes, now)
+    return strikes.length > 0 && this.#hold(message, strikes, this.#mover.now())
   }
 
   #asked(message: Message): readonly Strike[] | undefined {
@@ -83,6 +77,7 @@ export class DeliveryFaults {
   }
 
   #hold(message: Message, strikes: readonly Strike[], now: number): boolean {
+    const before = message.delivery.wait
     let until = now
     const reasons: string[] = []
     const later = (at: number, reason: string): void => {
@@ -108,7 +103,7 @@ export class DeliveryFaults {
           const record = strike.log(message.trail, message.url)
           const point = strike.point as DeliveryPoint
           // A message's own trail is older than every attempt that begins from now on.
-          this.heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
+          this.heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before })
           later(until + withinMs, 'held for a later delivery')
         },
         vanish() {
@@ -122,7 +117,7 @@ export class DeliveryFaults {
       return true
     }
     if (reasons.length === 0) return false
-    this.#mover.hold(message, until, reasons.join(', then '))
+    this.#mover.move(message, until, before, reasons.join(', then '))
     return true
   }
 
@@ -144,11 +139,10 @@ export class DeliveryFaults {
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     const now = this.#mover.now()
     for (const { message, record, at, before } of released) {
-      // Already gone, or under way: its rule was removed in the meantime. Without a timer it is parked in a paused queue.
-      if (message.ended || message.strikes === undefined || message.timer === undefined) continue
+      // Already gone, or under way: its rule was removed in the meantime. Or it is parked in a paused queue.
+      if (message.delivery.is !== 'planned' || message.strikes === undefined) continue
       record.effect = `held until ${attempt.messageId} had gone`
-      message.wait = before
-      this.#mover.hold(message, now, `held for a later delivery, ${formatDuration(now - at)}`)
+      this.#mover.move(message, now, before, `held for a later delivery, ${formatDuration(now - at)}`)
     }
   }
 

@@ -74,9 +74,11 @@ export class Attempt implements AttemptEntry, EntryStamp {
     this.number = number
     this.key = key
     this.#writer = writer
-    if (message.wait !== undefined || message.releasedByHand || message.ticket !== undefined) {
-      this.#waiting = { rule: message.wait?.reason, byHand: message.releasedByHand, heldSince: message.ticket?.since }
-    }
+    const { delivery } = message
+    const { wait, byHand } = delivery
+    const heldSince = delivery.is === 'planned' ? delivery.heldSince : undefined
+    if (wait !== undefined || byHand || heldSince !== undefined)
+      this.#waiting = { rule: wait?.reason, byHand, heldSince }
   }
 
   /** @internal @param error the text of its failure */

@@ -7,7 +7,7 @@ import type { FlowKey } from '../delivery/flow-control.js'
 import type { Lane } from '../message/lane.js'
 
 import type { LogEntry } from '../message/log.js'
-import type { Message, MessageState } from '../message/message.js'
+import type { LoggedState, Message } from '../message/message.js'
 import type { Remembered } from '../publish/deduplication.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Queue } from '../queue.js'
@@ -89,7 +89,7 @@ export interface DumpedMessage extends Sent {
   readonly id: string
   readonly kind: MessageKind
   readonly url: string
-  readonly state: MessageState
+  readonly state: LoggedState
   readonly createdAt: number
   readonly notBefore: number
   /** When the next attempt is due, or the last one was. */
@@ -127,7 +127,7 @@ export interface DumpedDeadLetter {
 export interface DumpedLogEntry {
   /** Id of the message. */
   readonly message: string
-  readonly state: MessageState
+  readonly state: LoggedState
   readonly time: number
   readonly nextDeliveryTime?: number | undefined
   readonly error?: string | undefined
@@ -173,7 +173,7 @@ export function dumpOf(queue: Queue): QueueDump {
   const { courier, flow } = queue
   queue.log.prune(queue.now())
   const letters = courier.deadLetters.select({}).items
-  const known = new Set([...courier.byId.values()].filter(({ vanished }) => vanished !== true))
+  const known = new Set([...courier.byId.values()].filter((message) => !hasVanished(message)))
   // A dead letter may outlive what the log knows of its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
@@ -286,7 +286,8 @@ function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
 }
 
 function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
-  const { id, kind, url, settings, origin, time, notBefore, due, retried, wait, source } = message
+  const { id, kind, url, settings, origin, time, notBefore, source, delivery } = message
+  const { due, retried, wait } = delivery
   return present({
     id,
     kind,
@@ -308,8 +309,12 @@ function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: Runs
     scheduleId: origin.scheduleId,
     source: source?.id,
     run: runs?.partOf(message),
-    kept: known.has(message) ? undefined : message.vanished === true ? ('vanished' as const) : ('forgotten' as const),
+    kept: known.has(message) ? undefined : hasVanished(message) ? ('vanished' as const) : ('forgotten' as const),
   })
+}
+
+function hasVanished({ delivery }: Message): boolean {
+  return delivery.is === 'ended' && delivery.as === 'vanished'
 }
 
 function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {

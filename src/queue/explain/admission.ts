@@ -1,6 +1,6 @@
 import type { FlowControlLimits } from '../settings/settings.js'
 import type { Agenda } from './agenda.js'
-import { decidedBy, differs } from './causes.js'
+import { decidedBy } from './causes.js'
 import type { Cause, CopiedWorld, Item, KeyCopy } from './copies.js'
 
 /** What becomes of an item that asks a key. */
@@ -31,27 +31,22 @@ export class Admission {
   ask(item: Item, at: number): void {
     const { key } = item
     if (key === undefined) this.#moves.start(item, at)
-    else if (key.isPaused) this.#moves.block(item, { kind: 'pause', of: 'flowControlKey', name: key.name }, at)
+    else if (key.paused) this.#moves.block(item, { kind: 'pause', of: 'flowControlKey', name: key.key }, at)
     else if (item.cause !== undefined) this.#mayAsk(item, key, at)
-    else if (key.fits(at)) this.#take(item, key, at)
-    else if (key.loose !== undefined) {
+    else if (key.fits(at)) {
+      key.take(item, at)
+      this.#moves.start(item, at)
+    } else if (key.loose !== undefined) {
       const ahead = this.#world.draws === undefined ? key.loose.ahead++ : 0
       key.disturb(at, key.loose.cause, 1)
       item.cause = key.loose.cause
       this.#nowOrLater(item, at, key.earliest(ahead))
-    } else if (key.waiting === 0 && key.hasRoomOverdue(item)) {
-      key.overdue!.room--
-      key.running.add(item)
-      this.#moves.start(item, at)
-    } else if (key.waiting > 0 || key.mayBeFull || !key.hasRate(at)) {
-      key.enter(item)
+    } else if (key.ask(item, at)) this.#moves.start(item, at)
+    else {
+      key.held.enter(item)
+      item.happens({ is: 'held', now: at, by: 'key' })
       this.admit(key, at)
-    } else this.#take(item, key, at)
-  }
-
-  #take(item: Item, key: KeyCopy, at: number): void {
-    key.take(item, at)
-    this.#moves.start(item, at)
+    }
   }
 
   /** Comes at an unknown time, behind those who are known to come before. */
@@ -78,46 +73,44 @@ export class Admission {
   }
 
   admit(key: KeyCopy, at: number): void {
-    if (key.isPaused) {
-      const cause: Cause = { kind: 'pause', of: 'flowControlKey', name: key.name }
-      for (let item = key.next(); item !== undefined; item = key.next()) this.#moves.block(item, cause, at)
+    if (key.paused) {
+      const cause: Cause = { kind: 'pause', of: 'flowControlKey', name: key.key }
+      for (const item of key.leaving()) this.#moves.block(item, cause, at)
       return
     }
-    while (key.waiting > 0 && key.hasRate(at)) {
-      if (key.mayBeFull) {
+    while (key.held.size > 0 && key.hasRate(at)) {
+      if (!key.hasSlot()) {
         this.#harden(key, at, { kind: 'answer', of: [...key.running], first: !key.mayChange })
         return
       }
       const { draws } = this.#world
-      if (draws !== undefined && this.#unknownDraws !== undefined && (key.line.length > 1 || key.loose !== undefined)) {
+      if (draws !== undefined && this.#unknownDraws !== undefined && (key.held.places > 1 || key.loose !== undefined)) {
         this.#harden(key, at, this.#unknownDraws)
         return
       }
-      if (draws !== undefined && key.line.length > 1) key.line.promote(draws.int(key.line.length))
-      const item = key.next()!
-      key.take(item, at)
+      if (draws !== undefined && key.held.places > 1) key.held.promote(draws.int(key.held.places))
+      const item = key.admit(at)
+      if (item === undefined) continue
       this.#moves.call(item)
-      item.isAdmitted = true
+      item.happens({ is: 'admitted', now: at })
       this.#agenda.at(at, (then) => this.#moves.due(item, then))
     }
     this.#watchPeriod(key, at)
   }
 
   #watchPeriod(key: KeyCopy, at: number): void {
-    if (key.waiting === 0) {
-      key.wake = undefined
-      return
-    }
-    if (key.wake?.at === key.periodEnd) return
-    const wake = { at: key.periodEnd }
+    const end = key.wakeAt(at)
+    if (end !== undefined && key.wake?.at === end) return
+    const wake = end === undefined ? undefined : { at: end }
     key.wake = wake
+    if (wake === undefined) return
     const place = key.timer?.at === wake.at ? key.timer.sequence : undefined
     const admit = (then: number): void => {
       if (key.wake !== wake) return
       key.wake = undefined
       this.admit(key, then)
     }
-    this.#agenda.at(Math.max(at, wake.at), admit, place)
+    this.#agenda.at(wake.at, admit, place)
     key.timer = undefined
   }
 
@@ -129,7 +122,7 @@ export class Admission {
       for (const item of key.unknown) this.#later(item, at)
     }
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
-    for (let item = key.next(); item !== undefined; item = key.next()) {
+    for (const item of key.leaving()) {
       const ahead = this.#world.draws === undefined ? key.loose!.ahead++ : 0
       this.loosen(item, cause, Math.max(at, key.earliest(ahead)))
     }
@@ -148,20 +141,14 @@ export class Admission {
 
   /** A slot of a key is free again, for certain. */
   release(item: Item, at: number): void {
-    item.isAdmitted = false
     if (item.key?.running.delete(item) === true) this.admit(item.key, at)
   }
 
   /** A message brings limits to its key. */
   configure(key: KeyCopy, limits: FlowControlLimits, at: number): void {
-    const changes = differs(key, limits)
-    if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
-    if (!key.pinnedRate) {
-      if (at >= key.periodEnd) key.periodStart = undefined
-      key.rateMax = limits.rate
-      key.period = limits.period * 1000
-    }
-    const strange = key.strangeLimits.find((other) => differs(key, other.limits))
+    const changes = key.differs(limits)
+    key.limit(limits, at)
+    const strange = key.strangeLimits.find((other) => key.differs(other.limits))
     if (strange !== undefined) this.#harden(key, at, strange.cause, true)
     else if (changes && key.loose !== undefined) this.#harden(key, at, key.loose.cause, true)
     else this.admit(key, at)
@@ -170,6 +157,6 @@ export class Admission {
   /** Limits may come that are others than those in force. */
   mayLimit(key: KeyCopy, limits: FlowControlLimits, cause: Cause, at: number): void {
     key.strangeLimits.push({ limits, cause })
-    if (differs(key, limits)) this.#harden(key, at, cause, true)
+    if (key.differs(limits)) this.#harden(key, at, cause, true)
   }
 }

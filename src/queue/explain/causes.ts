@@ -1,5 +1,5 @@
-import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
-import type { Cause, Item, KeyCopy, LaneCopy } from './copies.js'
+import type { PublishSettings } from '../settings/settings.js'
+import type { Cause, Item, LaneCopy } from './copies.js'
 
 // What follows from messages that are not known to have answered.
 
@@ -10,15 +10,15 @@ export function decidedBy(item: Item): Cause {
 
 /** Whose answers free a slot; one that was cancelled does so without an answer. */
 export function answersOf({ holding }: LaneCopy): Cause {
-  const all = [...holding].flatMap((item) => (item.hasEnded ? item.reports : [item]))
-  const of = all.filter((item) => !item.isCancelled || item.message?.running === true)
+  const all = [...holding].flatMap((item) => (item.ended ? item.reports : [item]))
+  const of = all.filter((item) => !item.state.cancelled || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }
 }
 
 /** Why a message that stands in a queue never gets its turn. */
 export function blockade({ lane }: Item): Cause | undefined {
   if (lane === undefined) return undefined
-  if (lane.isPaused) return { kind: 'pause', of: 'queue', name: lane.name }
+  if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
   for (const holder of lane.holding) if (holder.cause?.kind === 'pause') return holder.cause
   return undefined
 }
@@ -36,10 +36,4 @@ export function* reportsOf(
     yield [report.settings, times]
     for (const [further, more] of reportsOf(report.settings, report.settings.retries + 1)) yield [further, more * times]
   }
-}
-
-/** Whether limits are others than those in force. */
-export function differs(key: KeyCopy, { parallelism, rate, period }: FlowControlLimits): boolean {
-  if (!key.pinnedParallelism && key.parallelismMax !== parallelism) return true
-  return !key.pinnedRate && (key.rateMax !== rate || key.period !== period * 1000)
 }

@@ -21,6 +21,8 @@ export class CopyOf implements CopiedWorld {
   readonly #byMessage = new Map<Message, Item>()
   readonly #keys = new Map<string, KeyCopy>()
   readonly #lanes = new Map<string, LaneCopy>()
+  /** All messages are copied: what is copied from now on finds them. */
+  #isFilled = false
 
   constructor(queue: Queue, asked: readonly Message[]) {
     const { flow } = queue
@@ -28,18 +30,19 @@ export class CopyOf implements CopiedWorld {
     this.now = queue.now()
     this.downUntil = queue.faults?.down?.queue ?? Number.NEGATIVE_INFINITY
     this.draws = flow.comingDraws
-    const sharesAll = flow.globalMax !== undefined || this.draws !== undefined
+    const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
     for (const message of messages) this.#copy(message)
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
     for (const copy of this.#lanes.values()) this.#fillLane(copy)
     for (const copy of this.#keys.values()) this.#fillKey(copy)
+    this.#isFilled = true
     for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
-    if (flow.globalMax === undefined) return
+    if (flow.control.globalMax === undefined) return
     const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
-    this.plan = { inFlight, most: flow.globalMax }
+    this.plan = { inFlight, most: flow.control.globalMax }
     const cause: Cause = { kind: 'answer', of: inFlight, first: true }
-    for (const message of flow.waitingForPlan()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
+    for (const message of flow.control.heldByPlan.all()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
   }
 
   get keys(): Iterable<KeyCopy> {
@@ -63,17 +66,14 @@ export class CopyOf implements CopiedWorld {
   }
 
   #copy(message: Message): void {
-    const { settings, notBefore, maxRetries, retried } = message
-    const item = new Item(message, settings, notBefore, Math.max(0, maxRetries - retried))
+    const { settings, notBefore, delivery } = message
+    const item = new Item(message, settings, notBefore, delivery)
     this.items.push(item)
     this.#byMessage.set(message, item)
     item.key = this.keyOf(settings)
     // Whoever has left the engine's queue is in none here.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
-    item.isAdmitted = message.admitted
-    item.isCancelled = message.cancelRequested
-    item.hasEnded = message.ended
-    item.openReports = message.openCallbacks
+    item.openCallbacks = message.openCallbacks
     item.unmadeReports = message.openCallbacks
   }
 
@@ -82,7 +82,7 @@ export class CopyOf implements CopiedWorld {
     if (message.ended) return
     item.source?.reports.push(item)
     if (message.running) this.running.push(item)
-    else if (message.held === true) this.loose.push({ item, cause: this.#submitters(message) })
+    else if (isSubmission(message)) this.loose.push({ item, cause: this.#submitters(message) })
     else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & Ranked)
   }
 
@@ -95,38 +95,32 @@ export class CopyOf implements CopiedWorld {
   #lane(name: string): LaneCopy {
     let copy = this.#lanes.get(name)
     if (copy !== undefined) return copy
-    const lane = this.#queue.lanes.get(name)
-    copy = new LaneCopy(name, lane?.parallelism ?? 1, lane?.paused ?? false)
+    copy = new LaneCopy(name, this.now)
     this.#lanes.set(name, copy)
+    if (this.#isFilled) this.#fillLane(copy)
     return copy
   }
 
   #fillLane(copy: LaneCopy): void {
-    const lane = this.#queue.lanes.get(copy.name)
-    if (lane === undefined) return
-    for (const message of lane.holding) copy.holding.add(this.#byMessage.get(message)!)
-    for (const message of lane.waiting()) copy.line.push(this.#byMessage.get(message)!)
+    this.#queue.lanes.get(copy.name)?.copy((message) => this.#byMessage.get(message), copy)
   }
 
   #key(name: string): KeyCopy {
     let copy = this.#keys.get(name)
     if (copy !== undefined) return copy
-    const key = this.#queue.flow.keys.get(name)
-    copy = new KeyCopy(name, key && { rateCount: key.rateCount, until: key.periodEnd() })
+    copy = new KeyCopy(name)
     this.#keys.set(name, copy)
-    if (key === undefined) return copy
-    const { parallelismMax, rateMax, ratePeriod, ratePeriodStart, pinnedParallelism, pinnedRate, overdue } = key
-    Object.assign(copy, { parallelismMax, rateMax, pinnedParallelism, pinnedRate, isPaused: key.paused })
-    Object.assign(copy, { period: ratePeriod * 1000, periodStart: ratePeriodStart, overdue: overdue && { ...overdue } })
+    if (this.#isFilled) this.#fillKey(copy)
     return copy
   }
 
   #fillKey(copy: KeyCopy): void {
-    const key = this.#queue.flow.keys.get(copy.name)
+    const { flow } = this.#queue
+    const key = flow.keys.get(copy.key)
     if (key === undefined) return
-    copy.timer = key.timer as (typeof key.timer & Ranked) | undefined
-    for (const message of key.running) copy.running.add(this.#byMessage.get(message)!)
-    for (const { live, message } of key.tickets()) copy.enter(live ? this.#byMessage.get(message) : undefined)
+    key.copy((message) => this.#byMessage.get(message), copy)
+    const timer = flow.wakeOf(key)
+    copy.begin(timer as (typeof timer & Ranked) | undefined)
   }
 }
 
@@ -164,8 +158,12 @@ function everything({ courier, flow, lanes, schedules }: Queue): Meeting {
 }
 
 /** Whether nothing but its own timer or attempt is between a message and its next attempt. */
-function isAlone({ lane, settings, held, running, timer }: Message): boolean {
-  return (running || timer !== undefined) && lane === undefined && !settings.flowControl && held !== true
+function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
+  return (is === 'running' || is === 'planned') && lane === undefined && !settings.flowControl
+}
+
+function isSubmission({ delivery }: Message): boolean {
+  return delivery.is === 'waiting' && delivery.for === 'answer'
 }
 
 /** What has a key or a queue in common with them, or with what has, and so on. */

@@ -1,7 +1,9 @@
 import type { Ranked } from '../../kernel/heap.js'
 import type { Random } from '../../kernel/random.js'
-import { Line } from '../message/line.js'
+import { type Caller, FlowKey } from '../delivery/flow-control.js'
+import { Lane } from '../message/lane.js'
 import type { Message } from '../message/message.js'
+import { type MessageEvent, type MessageState, next } from '../message/state.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
 
 // What a forecast plays with: copies of messages, keys and queues, which nobody else sees.
@@ -18,7 +20,8 @@ export type Cause =
   | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
 
 /** A message, or one that a schedule will publish. */
-export class Item {
+export class Item implements Caller {
+  state: MessageState
   /** When its next attempt starts; where there is a cause, the earliest that this can be. */
   start: number | undefined
   cause: Cause | undefined
@@ -28,21 +31,51 @@ export class Item {
   source: Item | undefined
   /** Reports on it that have not ended. */
   readonly reports: Item[] = []
-  isAdmitted = false
-  isCancelled = false
-  hasEnded = false
   /** Reports on it that have not ended, and those of them that cannot have ended yet. */
-  openReports = 0
+  openCallbacks = 0
   unmadeReports = 0
+  /** A forecast has no drains. */
+  readonly awaited = true
+  readonly seq: number
 
   constructor(
     readonly message: Message | undefined,
     readonly settings: PublishSettings,
     readonly notBefore: number,
-    /** Attempts that may follow the next one, or the one that runs. */
-    readonly retriesLeft: number,
+    state: MessageState,
     readonly scheduleId?: string,
-  ) {}
+  ) {
+    this.state = state
+    this.seq = message?.seq ?? Number.POSITIVE_INFINITY
+  }
+
+  /** @returns whether that changed anything */
+  happens(event: MessageEvent): boolean {
+    const before = this.state
+    this.state = next(before, event)
+    return this.state !== before
+  }
+
+  get due(): number {
+    return this.state.due
+  }
+
+  get ended(): boolean {
+    return this.state.is === 'ended'
+  }
+
+  get visible(): boolean {
+    return !this.ended && !this.state.cancelled
+  }
+
+  get isAdmitted(): boolean {
+    return this.state.is === 'planned' && this.state.heldSince !== undefined
+  }
+
+  /** Attempts that may follow the next one, or the one that runs. */
+  get retriesLeft(): number {
+    return Math.max(0, this.settings.retries - this.state.retried)
+  }
 }
 
 /** From when on a key's calls are not known any more, and what was known then. */
@@ -61,22 +94,7 @@ interface Loose {
 }
 
 /** A flow-control key, whose calls are known until something depends on an answer. */
-export class KeyCopy {
-  parallelismMax: number | undefined
-  rateMax: number | undefined
-  /** Milliseconds. */
-  period = 1000
-  rateCount = 0
-  periodStart: number | undefined
-  isPaused = false
-  pinnedParallelism = false
-  pinnedRate = false
-  overdue: { readonly upTo: number; readonly at: number; room: number } | undefined
-  /** Who holds a slot, or did until it answered. */
-  readonly running: Set<Item> = new Set()
-  /** With the places of those who have left. */
-  readonly line: Line<Item | undefined> = new Line()
-  waiting = 0
+export class KeyCopy extends FlowKey<Item> {
   /** When it looks at its line again. */
   wake: { readonly at: number } | undefined
   /** The timer that does so in the engine: what is due at the same instant comes before it or after it. */
@@ -91,63 +109,36 @@ export class KeyCopy {
   /** Calls that may come at unknown times. */
   #possible = 0
   /** Calls of the present period at first, and of later ones that are known. */
-  readonly #initial: { readonly calls: number; readonly until: number }
+  #initial = { calls: 0, until: Number.NEGATIVE_INFINITY }
   #recent: number[] = []
 
-  constructor(
-    readonly name: string,
-    given?: { readonly rateCount: number; readonly until: number },
-  ) {
-    this.rateCount = given?.rateCount ?? 0
-    this.#initial = { calls: this.rateCount, until: given?.until ?? Number.NEGATIVE_INFINITY }
+  /** It is as in the engine now. */
+  begin(timer: Ranked | undefined): void {
+    this.timer = timer
+    this.#initial = { calls: this.rateCount, until: this.periodEnd() }
   }
 
-  get periodEnd(): number {
-    return (this.periodStart ?? Number.NEGATIVE_INFINITY) + this.period
-  }
-
-  hasRate(at: number): boolean {
-    return this.rateMax === undefined || at >= this.periodEnd || this.rateCount < this.rateMax
-  }
-
-  /** Whether all slots may be taken: who took one has it until an answer that nobody knows. */
-  get mayBeFull(): boolean {
-    return this.parallelismMax !== undefined && this.running.size >= this.parallelismMax
-  }
-
-  hasRoomOverdue({ message }: Item): boolean {
-    const { overdue } = this
-    if (overdue === undefined || message === undefined || this.isPaused || this.mayBeFull) return false
-    return overdue.room > 0 && message.seq <= overdue.upTo && message.due <= overdue.at
-  }
-
-  take(item: Item, at: number): void {
-    if (at >= this.periodEnd) {
-      this.periodStart = at
-      this.rateCount = 0
-    }
-    this.rateCount++
+  override take(item: Item, at: number): void {
+    super.take(item, at)
     this.#recent.push(at)
-    this.running.add(item)
   }
 
-  enter(item: Item | undefined): void {
-    this.line.push(item)
-    if (item !== undefined) this.waiting++
+  /** Those who are held, who are not any more. */
+  *leaving(): Iterable<Item> {
+    while (this.held.size > 0) {
+      const item = this.held.shift()
+      if (item !== undefined) yield item
+    }
   }
 
-  next(): Item | undefined {
-    if (this.waiting === 0) return undefined
-    let item = this.line.shift()
-    while (item === undefined) item = this.line.shift()
-    this.waiting--
-    return item
+  get #period(): number {
+    return this.ratePeriod * 1000
   }
 
   /** Calls may come from now on that nobody knows of. */
   disturb(at: number, cause: Cause, calls: number): void {
     this.#possible += calls
-    this.loose ??= this.#looseness(at, cause, false, this.waiting)
+    this.loose ??= this.#looseness(at, cause, false, this.held.size)
   }
 
   /** Nothing is known any more of those in line either. */
@@ -157,9 +148,9 @@ export class KeyCopy {
 
   #looseness(since: number, cause: Cause, isHard: boolean, ahead: number): Loose {
     const most = Math.max(1, this.rateMax ?? 1)
-    const isRunning = since < this.periodEnd
+    const isRunning = since < this.periodEnd()
     const left = (isRunning ? Math.max(0, most - this.rateCount) : most) + (this.overdue?.room ?? 0)
-    const end = isRunning ? this.periodEnd : since + this.period
+    const end = isRunning ? this.periodEnd() : since + this.#period
     return { since, left, end, cause, isHard, hasUnknownLimits: false, ahead }
   }
 
@@ -167,36 +158,28 @@ export class KeyCopy {
   earliest(ahead: number): number {
     const { since, left, end, hasUnknownLimits } = this.loose!
     if (this.rateMax === undefined || hasUnknownLimits || ahead < left) return since
-    return end + Math.floor((ahead - left) / Math.max(1, this.rateMax)) * this.period
+    return end + Math.floor((ahead - left) / Math.max(1, this.rateMax)) * this.#period
   }
 
   /** Whether a message starts at once, whatever comes at unknown times. */
   fits(at: number): boolean {
     const { loose } = this
-    if (loose === undefined || loose.isHard || this.waiting > 0) return false
+    if (loose === undefined || loose.isHard || this.held.size > 0) return false
     if (this.parallelismMax !== undefined && this.running.size + this.#possible >= this.parallelismMax) return false
     if (this.rateMax === undefined) return true
-    if (this.#recent[0] !== undefined && this.#recent[0] <= at - this.period)
-      this.#recent = this.#recent.filter((call) => call > at - this.period)
+    if (this.#recent[0] !== undefined && this.#recent[0] <= at - this.#period)
+      this.#recent = this.#recent.filter((call) => call > at - this.#period)
     const known = this.#recent.length + (at < this.#initial.until ? this.#initial.calls : 0)
     return known + this.#possible < this.rateMax
   }
 }
 
-/** A FIFO queue, whose slots are known until somebody who holds one may have answered. */
-export class LaneCopy {
-  readonly holding: Set<Item> = new Set()
-  readonly line: Line<Item> = new Line()
+/** A FIFO queue, whose slots are known until a message that holds one may have answered. */
+export class LaneCopy extends Lane<Item> {
   /** Who may have left, so that it is not known who comes next. */
   cause: Cause | undefined
   /** Calls of keys by those who left before: each of them made one, but for those beside whom one may stand. */
   readonly passed: Map<KeyCopy, number> = new Map()
-
-  constructor(
-    readonly name: string,
-    readonly parallelism: number,
-    readonly isPaused: boolean,
-  ) {}
 }
 
 /** A schedule, as far as messages that wait meet what it publishes. */

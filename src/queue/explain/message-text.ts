@@ -2,6 +2,7 @@ import { counted } from '../../kernel/counted.js'
 import { nearestName } from '../../kernel/nearest-name.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
+import type { Held } from '../message/state.js'
 import type { Queue } from '../queue.js'
 import { type Forecast, forecastsOf } from './forecast.js'
 import { ordinal, quoted, timeText } from './time-text.js'
@@ -37,8 +38,10 @@ function unknown({ courier: { byId }, limits }: Queue, id: string): string {
 
 /** Whether the place has said it all: the time of its own timer, or of the attempt that runs. */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
-  if (forecast === undefined || message.running || message.held === true) return true
-  return 'at' in forecast && forecast.unless === undefined && message.timer !== undefined && forecast.at === message.due
+  const { is } = message.delivery
+  const isSubmission = message.delivery.is === 'waiting' && message.delivery.for === 'answer'
+  if (forecast === undefined || is === 'running' || isSubmission) return true
+  return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.due
 }
 
 /** `, which carries step "charge" of workflow run wfr_1,` */
@@ -54,7 +57,9 @@ function ofRun(message: Message): string {
 function state(queue: Queue, message: Message): string {
   const attempts = message.retried + (message.ended || message.running ? 1 : 0)
   const times = counted(attempts, 'attempt')
-  if (message.vanished) return 'was made to vanish by a fault: nothing more will happen to it'
+  const { delivery } = message
+  if (delivery.is === 'ended' && delivery.as === 'vanished')
+    return 'was made to vanish by a fault: nothing more will happen to it'
   if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.time)} after ${times}`
   if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.time)}`
   if (message.state === 'FAILED')
@@ -62,12 +67,12 @@ function state(queue: Queue, message: Message): string {
   if (message.running) return running(queue, message)
   if (message.cancelRequested)
     return `was cancelled; the entry CANCELLED follows at ${timeText(message.due)}, when its next delivery would have been due`
-  if (message.ticket?.live === true) return `waits since ${timeText(message.ticket.since)}: ${blocked(queue, message)}`
-  if (message.held)
+  if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
+  if (delivery.is === 'waiting' && delivery.for === 'answer')
     return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
-  if (message.timer === undefined) return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
+  if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
-    message.wait?.reason ??
+    delivery.wait?.reason ??
     (message.due > message.time ? `${(message.due - message.time) / 1000} s after it was published` : 'due at once')
   return `waits for ${turn(message)} at ${timeText(message.due)}, ${reason}`
 }
@@ -97,16 +102,16 @@ function inLine(ahead: number): string {
     : `; ${ordinal(ahead + 1)} in line: ${counted(ahead, 'message is', 'messages are')} before it`
 }
 
-function blocked(queue: Queue, message: Message): string {
+function blocked(queue: Queue, message: Message, { by, since }: Held): string {
   const name = message.settings.flowControl?.key
   const key = name === undefined ? undefined : queue.flow.keys.get(name)
-  if (key === undefined || key.running.has(message)) {
+  if (key === undefined || by === 'plan') {
     return `all ${queue.limits.globalParallelism} parallel calls of the plan are taken`
   }
   const ahead = key.waiting().indexOf(message)
   const reasons = limitsText(queue, key)
   const line = inLine(ahead).slice(reasons === '' ? 2 : 0)
-  return `flow-control key ${key.key}: ${reasons}${line}${pauseCost(queue, 'flow-control', key.key, message.ticket!.since)}`
+  return `flow-control key ${key.key}: ${reasons}${line}${pauseCost(queue, 'flow-control', key.key, since)}`
 }
 
 function lastError(queue: Queue, message: Message): string {

@@ -1,7 +1,9 @@
+import { firstDue } from '../delivery/verdict.js'
+import { concludedWith, isConcluded } from '../message/lane.js'
 import type { PublishSettings } from '../settings/settings.js'
 import { Admission } from './admission.js'
 import { Agenda } from './agenda.js'
-import { answersOf, blockade, decidedBy, differs, reportsOf } from './causes.js'
+import { answersOf, blockade, decidedBy, reportsOf } from './causes.js'
 import type { Cause, CopiedWorld, Item, LaneCopy } from './copies.js'
 import { PlanCopy } from './plan-copy.js'
 import { Slots } from './slots.js'
@@ -57,7 +59,7 @@ export class Play {
       this.#unleash(item, this.#agenda.now)
     }
     for (const lane of lanes) {
-      for (const holder of lane.holding) if (holder.hasEnded && holder.openReports === 0) lane.holding.delete(holder)
+      for (const holder of lane.holding) if (isConcluded(holder)) lane.release(holder)
       this.#admitToLane(lane, this.#agenda.now)
     }
   }
@@ -68,7 +70,7 @@ export class Play {
     const look = (settings: PublishSettings): void => {
       const limits = settings.flowControl?.limits
       const key = limits && this.#world.keyOf(settings)
-      if (key !== undefined && differs(key, limits!)) key.mayChange = true
+      if (key?.differs(limits!)) key.mayChange = true
     }
     for (const { settings } of items) for (const [report] of reportsOf(settings, 1)) look(report)
     for (const { publishes } of schedules)
@@ -80,17 +82,22 @@ export class Play {
 
   /** Its time has come, or may have come. */
   #due(item: Item, at: number): void {
-    const { lane } = item
-    if (item.isCancelled) {
-      if (item.isAdmitted) this.#keys.release(item, at)
+    const { lane, isAdmitted } = item
+    const isPaused = lane?.paused === true
+    if (!item.happens({ is: 'due', now: at, isPaused, downUntil: this.#world.downUntil })) {
+      if (isAdmitted) this.#start(item, at)
+      else this.#keys.ask(item, at)
+      return
+    }
+    if (item.state.is === 'planned') {
+      this.#agenda.at(item.due, (later) => this.#due(item, later))
+      return
+    }
+    if (isAdmitted) this.#keys.release(item, at)
+    if (item.ended) {
       this.#awaited.delete(item)
       this.#conclude(item, at)
-    } else if (lane?.isPaused === true) {
-      if (item.isAdmitted) this.#keys.release(item, at)
-      this.#block(item, { kind: 'pause', of: 'queue', name: lane.name }, at)
-    } else if (at < this.#world.downUntil) this.#agenda.at(this.#world.downUntil, (later) => this.#due(item, later))
-    else if (item.isAdmitted) this.#start(item, at)
-    else this.#keys.ask(item, at)
+    } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
   }
 
   /** A pause without an end holds it. */
@@ -117,7 +124,7 @@ export class Play {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
     this.#plan?.mayCall(item, cause)
-    if (!item.isCancelled) {
+    if (!item.state.cancelled) {
       if (key !== undefined && item.retriesLeft > 0)
         this.#agenda.at(at, (then) => this.#keys.disturb(key, then, cause, item.retriesLeft))
       for (const [report, times] of reportsOf(settings, item.retriesLeft + 1)) this.#mayReport(report, times, at, cause)
@@ -125,8 +132,7 @@ export class Play {
     if (lane !== undefined) this.#mayLeave(item, lane, at)
     if (source === undefined) return
     source.unmadeReports--
-    if (source.hasEnded && source.unmadeReports === 0 && source.lane !== undefined)
-      this.#mayLeave(source, source.lane, at)
+    this.#mayHaveConcluded(source, at)
   }
 
   /** A callback may be published from now on. */
@@ -135,40 +141,44 @@ export class Play {
     if (key === undefined) return
     const { limits } = settings.flowControl!
     if (limits !== undefined) this.#keys.mayLimit(key, limits, cause, at)
-    const from = Math.max(at, settings.notBefore ?? at + settings.delay)
-    this.#agenda.at(from, (then) => this.#keys.disturb(key, then, cause, times * (settings.retries + 1)))
+    this.#agenda.at(firstDue(settings, at), (then) =>
+      this.#keys.disturb(key, then, cause, times * (settings.retries + 1)),
+    )
   }
 
   /** Whoever holds a slot may have ended: the next in line may be there. */
   #mayLeave(item: Item, lane: LaneCopy, at: number): void {
     if (!lane.holding.has(item)) return
     lane.cause ??= answersOf(lane)
-    lane.holding.delete(item)
+    lane.release(item)
     this.#admitToLane(lane, at)
   }
 
   #admitToLane(lane: LaneCopy, at: number): void {
-    while (!lane.isPaused && lane.holding.size < lane.parallelism) {
-      const item = lane.line.shift()
-      if (item === undefined) return
-      lane.holding.add(item)
-      if (item.cause === undefined) item.cause = lane.cause
-      this.#agenda.at(Math.max(at, item.notBefore), (then) => this.#due(item, then))
+    for (let item = lane.admit(); item !== undefined; item = lane.admit()) {
+      const one = item
+      if (one.cause === undefined) one.cause = lane.cause
+      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, because: '' })
+      this.#agenda.at(one.due, (then) => this.#due(one, then))
     }
   }
 
   /** It has ended, for certain. */
   #conclude(item: Item, at: number): void {
-    item.hasEnded = true
-    if (item.openReports > 0) return
-    const { lane, source } = item
-    if (lane?.holding.delete(item) === true) this.#admitToLane(lane, at)
-    if (source === undefined) return
-    source.openReports--
-    source.unmadeReports--
-    if (source.hasEnded && source.openReports === 0) this.#conclude(source, at)
-    else if (source.hasEnded && source.unmadeReports === 0 && source.lane !== undefined)
-      this.#mayLeave(source, source.lane, at)
+    let one: Item | undefined = isConcluded(item) ? item : undefined
+    while (one !== undefined) {
+      const { lane, source }: Item = one
+      if (lane?.release(one)) this.#admitToLane(lane, at)
+      one = concludedWith(one)
+      if (source === undefined) return
+      source.unmadeReports--
+      if (one === undefined) this.#mayHaveConcluded(source, at)
+    }
+  }
+
+  /** Its reports may all have ended. */
+  #mayHaveConcluded(item: Item, at: number): void {
+    if (item.ended && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
   /** A schedule publishes it. */
@@ -176,9 +186,9 @@ export class Play {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
     if (key !== undefined && limits !== undefined) this.#keys.configure(key, limits, at)
-    if (lane === undefined) this.#agenda.at(item.notBefore, (then) => this.#due(item, then))
+    if (lane === undefined) this.#agenda.at(item.due, (then) => this.#due(item, then))
     else {
-      lane.line.push(item)
+      lane.enter(item)
       this.#admitToLane(lane, at)
     }
   }

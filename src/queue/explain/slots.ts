@@ -1,4 +1,6 @@
 import type { Ranked } from '../../kernel/heap.js'
+import { firstDue } from '../delivery/verdict.js'
+import { accepted } from '../message/state.js'
 import type { PublishSettings } from '../settings/settings.js'
 import type { Agenda } from './agenda.js'
 import { type CopiedWorld, Item, type ScheduleCopy } from './copies.js'
@@ -54,8 +56,9 @@ export class Slots {
 
   #items({ id, publishes }: ScheduleCopy, at: number): Item[] {
     return publishes.map((settings: PublishSettings) => {
-      const notBefore = Math.max(at, settings.notBefore ?? at + settings.delay)
-      const item = new Item(undefined, settings, notBefore, settings.retries, id)
+      const notBefore = firstDue(settings, at)
+      const state = accepted(notBefore, settings.queue === undefined ? undefined : 'turn')
+      const item = new Item(undefined, settings, notBefore, state, id)
       item.key = this.world.keyOf(settings)
       item.lane = this.world.laneOf(settings)
       return item

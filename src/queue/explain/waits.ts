@@ -18,15 +18,15 @@ export function slotsText(queue: Queue, lane: Lane): string {
 }
 
 function holderText(queue: Queue, lane: Lane, holder: Message): string {
-  const { settings, ticket } = holder
+  const { settings, delivery } = holder
   if (holder.ended) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
   if (holder.cancelRequested) return `cancelled, which ends it at ${timeText(holder.due)}`
-  if (ticket?.live === true) {
+  if (delivery.is === 'held') {
     const key = settings.flowControl?.key
     return key === undefined ? 'waiting for a call of the plan' : `waiting for flow-control key ${key}`
   }
-  if (lane.paused && holder.timer === undefined) return 'due, and held by the pause'
+  if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
   return `waiting until ${timeText(holder.due)} for ${turn(holder)}${worst(queue, holder)}`
 }
 

@@ -4,7 +4,7 @@ import type { HeaderList } from '../../kernel/http.js'
 import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
 import { weightOfHeaders } from '../../kernel/weight.js'
 import { hostsOf, pathOf } from '../settings/url.js'
-import type { Message, MessageState } from './message.js'
+import type { LoggedState, Message } from './message.js'
 
 /** What an entry says beyond its state. */
 export interface LogDetail {
@@ -23,7 +23,7 @@ export class LogEntry implements Filed {
     readonly seq: number,
     readonly time: number,
     readonly message: Message,
-    readonly state: MessageState,
+    readonly state: LoggedState,
     readonly detail: LogDetail | undefined,
   ) {
     this.previous = message.lastLog
@@ -77,7 +77,7 @@ export class MessageLog {
     this.#kept = kept
   }
 
-  write(message: Message, state: MessageState, now: number, detail?: LogDetail): LogEntry {
+  write(message: Message, state: LoggedState, now: number, detail?: LogDetail): LogEntry {
     if (now !== this.#prunedAt) this.prune(now)
     const entry = new LogEntry(++this.#sequence, now, message, state, detail)
     message.lastLog = entry

@@ -9,9 +9,10 @@ import type { PublishSettings } from '../settings/settings.js'
 import type { Lane } from './lane.js'
 import type { LogEntry } from './log.js'
 import type { RunPart } from './run-part.js'
+import type { MessageState } from './state.js'
 
 /** States of the log. [queue.md 4.1] */
-export type MessageState =
+export type LoggedState =
   | 'CREATED'
   | 'ACTIVE'
   | 'ERROR'
@@ -45,7 +46,7 @@ export interface Draft {
   readonly awaited?: boolean
   /** For messages of a workflow run. */
   readonly part?: RunPart | undefined
-  /** Not delivered before `Courier.letGo()`. */
+  /** It waits for the answer of the call that submits it: `Courier.letGo()`. [workflow.md 0, 11] */
   readonly held?: boolean
 }
 
@@ -54,15 +55,6 @@ export interface RetryWait {
   /** Milliseconds. */
   readonly delay: number
   readonly reason: string
-}
-
-/** A place in a wait list. A message that leaves early is skipped when its turn comes. */
-export interface WaitTicket {
-  readonly message: Message
-  readonly since: number
-  /** A drain waits for it. */
-  readonly awaited: boolean
-  live: boolean
 }
 
 /** Who delivers a message when it is due. */
@@ -93,22 +85,14 @@ export class Message implements Filed, TimerTarget {
     loggedAsJson(Message)
   }
 
-  state: MessageState = 'CREATED'
+  /** The last line of the log about it; the service's own words for it. */
+  state: LoggedState = 'CREATED'
+  /** @internal What moves it on. */
+  delivery: MessageState
   gone = false
-  /** Retries made so far: the number of the running or the next attempt, counted from 0. */
-  retried = 0
   /** Attempts made so far, those of duplicates and of runs by hand too. */
   attempts = 0
-  /** When the next delivery is due, or was. */
-  due: number
-  /** Why the next attempt has to wait. */
-  wait: RetryWait | undefined
-  /** Its place in a wait list of flow control; kept until its attempt starts. */
-  ticket: WaitTicket | undefined
-  /** An attempt runs. */
-  running = false
-  /** Flow control has a slot for it and its attempt is about to start. */
-  admitted = false
+  /** Fires when it is due: the courier's, while it is planned. */
   timer: Timer | undefined
   /** The queue it stands in. */
   lane: Lane | undefined
@@ -116,17 +100,10 @@ export class Message implements Filed, TimerTarget {
   awaited: boolean
   /** Callbacks that have not ended: a queue waits for them. */
   openCallbacks = 0
-  cancelRequested = false
   /** Faults that the next attempt meets; empty when rules were asked and none struck. */
   declare strikes?: readonly Strike[] | undefined
-  /** A fault made it vanish: nothing will be heard of it again. */
-  declare vanished?: true
   /** What it has to do with a workflow run; most messages belong to none. */
   declare part?: RunPart
-  /** It waits for the answer of the call that submitted it. [workflow.md 0, 11] */
-  declare held?: boolean
-  /** Released by hand: the next attempt happens now although it was not due. */
-  releasedByHand = false
   lastLog: LogEntry | undefined
   /** `seq` of the traffic entry about it that the next one follows from. */
   trail = 0
@@ -144,6 +121,7 @@ export class Message implements Filed, TimerTarget {
     readonly time: number,
     readonly notBefore: number,
     draft: Draft,
+    delivery: MessageState,
     private readonly carrier: Carrier,
   ) {
     this.kind = draft.kind
@@ -153,9 +131,8 @@ export class Message implements Filed, TimerTarget {
     this.origin = draft.origin
     this.source = draft.source
     this.awaited = draft.awaited ?? draft.source?.awaited ?? true
-    this.due = notBefore
+    this.delivery = delivery
     if (draft.part !== undefined) this.part = draft.part
-    if (draft.held === true) this.held = true
   }
 
   /** @internal It is due: what its timer calls. */
@@ -176,14 +153,34 @@ export class Message implements Filed, TimerTarget {
     return this.settings.headers
   }
 
+  /** When the next delivery is due, or was. */
+  get due(): number {
+    return this.delivery.due
+  }
+
+  /** Retries made so far: the number of the running or the next attempt, counted from 0. */
+  get retried(): number {
+    return this.delivery.retried
+  }
+
+  /** An attempt runs. */
+  get running(): boolean {
+    return this.delivery.is === 'running'
+  }
+
   get ended(): boolean {
-    const { state } = this
-    return state === 'DELIVERED' || state === 'FAILED' || state === 'CANCELLED' || this.vanished === true
+    return this.delivery.is === 'ended'
+  }
+
+  /** A cancel was requested, whether or not it has ended. */
+  get cancelRequested(): boolean {
+    return this.delivery.cancelled
   }
 
   /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */
   get visible(): boolean {
-    return !this.ended && !this.cancelRequested
+    const { is, cancelled } = this.delivery
+    return is !== 'ended' && !cancelled
   }
 
   toJSON(): MessageView {
