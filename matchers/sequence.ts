@@ -1,7 +1,7 @@
 import { counted } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { failureText } from './failure/failure-text.js'
+import { failureText } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'

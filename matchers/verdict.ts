@@ -1,5 +1,5 @@
 import type { Entry } from '../src/kernel/traffic.js'
-import { type Failure, failureText } from './failure/failure-text.js'
+import { type Failure, failureText } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import type { Place } from './failure/place.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
