@@ -1,5 +1,6 @@
+import { carriedFailure } from '../src/report/failure.js'
 import { literal } from './literal.js'
-import type { Verdict } from './verdict.js'
+import { type Verdict, verdict } from './verdict.js'
 
 /** What `explore()` and `interleavings()` return, as far as the matcher looks at it. */
 interface Tried {
@@ -20,12 +21,13 @@ export function holdsEverywhere(received: unknown): Verdict {
     )
   }
   const { holds, table, report } = tried as Tried
-  return {
-    pass: holds,
-    found: [],
-    explain: (not) =>
-      not
-        ? `expect(tried).not.toHold()\n\nExpected something that does not hold, but:\n${table()}`
-        : `expect(tried).toHold()\n\n${report()}`,
-  }
+  return verdict(holds, (not) =>
+    not
+      ? {
+          call: ['expect(tried).not.toHold()'],
+          expected: 'Expected something that does not hold, but:',
+          received: table().split('\n'),
+        }
+      : { call: ['expect(tried).toHold()'], ...(carriedFailure(tried) ?? { received: report().split('\n') }) },
+  )
 }

@@ -2,14 +2,14 @@ import { formatDuration } from '../src/kernel/duration.js'
 import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { failureText } from './failure/failure-text.js'
+import { composeFailure } from './failure/compose-failure.js'
 import { waitHint } from './failure/forecasts.js'
 import { fromHere } from './failure/place.js'
 import { listOf } from './failure/world-facts.js'
 import { literal } from './literal.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { MessageStory } from './stories.js'
-import type { Verdict } from './verdict.js'
+import { type Verdict, verdict } from './verdict.js'
 
 /** What a sandbox has to say about work that is left. */
 interface Idle {
@@ -43,23 +43,20 @@ export function isIdle(received: unknown): Verdict {
   if (evidence.role !== 'sandbox')
     throw new TypeError(`${matcher}() needs the sandbox: write expect(sandbox).${matcher}().`)
   const left = leftovers(received as Idle, evidence)
-  return {
-    pass: left.length === 0,
-    found: [],
-    explain: (not, place) =>
-      failureText({
-        evidence,
-        place,
-        call: `expect(sandbox)${not ? '.not' : ''}.${matcher}()`,
-        expected: not
-          ? 'Expected something left to happen, but no timer waits and no fault is unused.'
-          : 'Expected nothing left to happen, but:',
-        parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
-        hints: !not && left.some((one) => one.startsWith('waits')) ? ['await sandbox.clock.drain() first.'] : [],
-        tellsUnused: true,
-        focus: [],
-      }),
-  }
+  return verdict(left.length === 0, (not, place) =>
+    composeFailure({
+      evidence,
+      place,
+      call: `expect(sandbox)${not ? '.not' : ''}.${matcher}()`,
+      expected: not
+        ? 'Expected something left to happen, but no timer waits and no fault is unused.'
+        : 'Expected nothing left to happen, but:',
+      parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
+      hints: !not && left.some((one) => one.startsWith('waits')) ? ['await sandbox.clock.drain() first.'] : [],
+      tellsUnused: true,
+      focus: [],
+    }),
+  )
 }
 
 const mostLeft = 10

@@ -1,3 +1,5 @@
+import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
+import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { type CallPattern, called } from './calls.js'
 import { executed, type Word } from './commands.js'
@@ -70,6 +72,8 @@ export { commandOf, entryOf, messageTo }
 export interface MatcherResult {
   readonly pass: boolean
   message(): string
+  /** Of a failure: what is known about it, as data. Runners keep it in the error that they make of the message. */
+  readonly meta?: object
 }
 
 /** What a runner tells a matcher; all of it may be missing. */
@@ -252,13 +256,25 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
       throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
     }
     const verdict = judges[name](received, ...(given as never[]))
-    const { isNot, utils } = (this ?? {}) as RunnerState
+    const { isNot = false, utils } = (this ?? {}) as RunnerState
+    let failure: FailureData | undefined
+    const failed = (): FailureData => {
+      failure ??= verdict.failure(isNot, placeOf(this))
+      return failure
+    }
+    const message = (): string => {
+      const text = failureText(failed())
+      rememberFailure(text, failed())
+      // Its report has a form of its own.
+      return name === 'toHold' ? text : painted(failed(), utils)
+    }
+    if (verdict.pass !== isNot) return { pass: verdict.pass, message }
     return {
       pass: verdict.pass,
-      message: () => {
-        const text = verdict.explain(isNot === true, placeOf(this))
-        // Its report has a form of its own.
-        return name === 'toHold' ? text : painted(text, utils)
+      message,
+      // A getter: as part of another value nothing but the verdict is asked for.
+      get meta(): FailureMeta {
+        return { stuntdouble: failed() }
       },
     }
   }

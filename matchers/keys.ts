@@ -5,7 +5,7 @@ import type { Entry } from '../src/kernel/traffic.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
-import { type Failure, failureText } from './failure/failure-text.js'
+import { composeFailure, type Finding } from './failure/compose-failure.js'
 import { withoutTtl } from './failure/without-ttl.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
@@ -13,7 +13,7 @@ import { type AsymmetricMatcher, literal } from './literal.js'
 import { type Compared, missLines } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
-import { callLine, type Verdict } from './verdict.js'
+import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What a key must hold; all that is given must fit. */
 export interface KeyPattern {
@@ -49,32 +49,28 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   const reader = keyReaderOf(matcher, received)
   const stored = reader.read(utf8(key))
   const compared = stored === undefined ? [] : compareStored(stored, pattern)
-  return {
-    pass: stored !== undefined && compared.every((one) => one.differences.length === 0),
-    found: [],
-    explain: (not, place) => {
-      const entries = evidence.entries.filter((entry) => concerns(entry, utf8(key)))
-      return failureText({
-        evidence,
-        place,
-        call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
-        ...(stored === undefined
-          ? missingKey(key, reader, evidence.redaction)
-          : presentKey(key, stored, compared, not, pattern, evidence)),
-        // A value that is too small may be one that was never added.
-        isMissing: !not,
-        // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
-        mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
-        isUnwanted: not,
-        focus: entries.map(({ seq }) => seq).reverse(),
-        shown: () => entries.length === 0,
-        ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
-      })
-    },
-  }
+  return verdict(stored !== undefined && compared.every((one) => one.differences.length === 0), (not, place) => {
+    const entries = evidence.entries.filter((entry) => concerns(entry, utf8(key)))
+    return composeFailure({
+      evidence,
+      place,
+      call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
+      ...(stored === undefined
+        ? missingKey(key, reader, evidence.redaction)
+        : presentKey(key, stored, compared, not, pattern, evidence)),
+      // A value that is too small may be one that was never added.
+      isMissing: !not,
+      // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
+      mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
+      isUnwanted: not,
+      focus: entries.map(({ seq }) => seq).reverse(),
+      shown: () => entries.length === 0,
+      ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
+    })
+  })
 }
 
-type Told = Pick<Failure, 'expected' | 'parts' | 'hints'>
+type Told = Pick<Finding, 'expected' | 'parts' | 'hints'>
 
 function compareStored(stored: StoredValue, pattern: KeyPattern): Compared[] {
   const compared: Compared[] = []

@@ -1,14 +1,14 @@
 import { counted } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { failureText } from './failure/failure-text.js'
+import { composeFailure } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { headOf } from './requests.js'
 import { type SequenceStep, type StepTest, stepTest } from './steps.js'
-import { startOf, type Verdict } from './verdict.js'
+import { startOf, type Verdict, verdict } from './verdict.js'
 
 /** Entries that fit the steps in this order, with anything between them. */
 export function followsSequence(received: unknown, steps: readonly SequenceStep[]): Verdict {
@@ -28,13 +28,12 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
     found.push(entry.seq)
     after = entry.seq
   }
-  return {
-    pass: found.length === steps.length,
-    found,
-    explain: (not, place) => {
+  return verdict(
+    found.length === steps.length,
+    (not, place) => {
       const told = steps.map((step, index) => stepLine(withoutSecrets(step, evidence.redaction), index, found))
       const broken = found.length
-      return failureText({
+      return composeFailure({
         evidence,
         place,
         call: `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${counted(steps.length, 'step')}])`,
@@ -49,7 +48,8 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
         shown: () => true,
       })
     },
-  }
+    () => found,
+  )
 }
 
 const mostSteps = 6

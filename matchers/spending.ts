@@ -6,11 +6,11 @@ import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import type { StoreCosts } from '../src/report/traffic-context.js'
 import { type Mark, TrafficView } from '../src/report/traffic-view.js'
-import { failureText } from './failure/failure-text.js'
+import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import { type Evidence, evidenceOf, evidenceSince } from './received.js'
-import { callLine, type Verdict } from './verdict.js'
+import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
 export interface SpentPattern {
@@ -87,16 +87,15 @@ export function spent(received: unknown, pattern: SpentPattern, options?: SpentO
     if (counted === undefined) throw new TypeError(cannotCount(matcher, name, evidence))
     return { name, bounds, counted, fits: within(counted.amount, bounds) }
   })
-  return {
-    pass: lines.every(({ fits }) => fits),
-    found: [],
-    explain: (not, place) => {
+  return verdict(
+    lines.every(({ fits }) => fits),
+    (not, place) => {
       const told = lines.map(({ name, bounds, counted, fits }) => {
         const parts = counted.parts === undefined || counted.parts.length === 0 ? '' : `: ${counted.parts.join(', ')}`
         return `      ${fits ? '✓' : '✗'} ${name}: expected ${boundsText(bounds)}, received ${counted.amount}${parts}`
       })
       const period = since === undefined ? '' : ` since the mark (after entry ${since})`
-      return failureText({
+      return composeFailure({
         evidence,
         place,
         call: callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
@@ -106,7 +105,7 @@ export function spent(received: unknown, pattern: SpentPattern, options?: SpentO
         focus: [],
       })
     },
-  }
+  )
 }
 
 function checkedMark(matcher: string, { entries }: Evidence, options: unknown): Mark | undefined {

@@ -1,5 +1,7 @@
 import type { Entry } from '../src/kernel/traffic.js'
-import { type Failure, failureText } from './failure/failure-text.js'
+import type { FailureData } from '../src/report/failure.js'
+import { failureText } from '../src/report/failure-text.js'
+import { composeFailure, type Finding } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import type { Place } from './failure/place.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
@@ -13,10 +15,28 @@ export interface Verdict {
   /** `seq` of the entries that fit. */
   readonly found: readonly number[]
   /**
-   * The text of the failure: of the assertion, or of its `.not`.
+   * The failure as data: of the assertion, or of its `.not`.
    * @param place the test that asks, for the command that runs it again
    */
+  failure(not: boolean, place?: Place): FailureData
+  /** The same as a text. */
   explain(not: boolean, place?: Place): string
+}
+
+/** A verdict; what only a failure needs is composed once it is asked for. */
+export function verdict(
+  pass: boolean,
+  failure: Verdict['failure'],
+  found: () => readonly number[] = () => [],
+): Verdict {
+  return {
+    pass,
+    failure,
+    get found() {
+      return found()
+    },
+    explain: (not, place) => failureText(failure(not, place)),
+  }
 }
 
 export interface MatchOptions {
@@ -62,24 +82,23 @@ export function search<T>(given: Search<T>): Verdict {
     ranking ??= rank(given.things(), given.test)
     return ranking
   }
-  return {
-    pass: times === undefined ? count > 0 : within(count, times),
-    get found() {
-      return ranked()
+  return verdict(
+    times === undefined ? count > 0 : within(count, times),
+    (not, place) => explanation(given, ranked(), not, place),
+    () =>
+      ranked()
         .found.map((thing) => given.candidate(thing).seq)
-        .filter((seq) => seq > 0)
-    },
-    explain: (not, place) => explanation(given, ranked(), not, place),
-  }
+        .filter((seq) => seq > 0),
+  )
 }
 
-function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, place: Place | undefined): string {
+function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, place: Place | undefined): FailureData {
   const { evidence } = given
   const [near] = ranking.nearest
   const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
   const told = not ? ranking.found.slice(0, foundShown) : [near?.thing, ...ranking.found.slice(0, foundShown)]
   const isShort = !not && ranking.found.length < (given.times?.min ?? 1)
-  return failureText({
+  return composeFailure({
     evidence,
     place,
     call: callLine(evidence, not, given.matcher, given.call),
@@ -124,7 +143,7 @@ export function callLine(evidence: Evidence, not: boolean, matcher: string, give
   return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
 }
 
-function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): Pick<Failure, 'expected' | 'parts'> {
+function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): Pick<Finding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times, evidence } = given
   const expected =
@@ -149,7 +168,7 @@ function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): P
   }
 }
 
-function unwanted<T>(given: Search<T>, { found }: Ranking<T>): Pick<Failure, 'expected' | 'parts'> {
+function unwanted<T>(given: Search<T>, { found }: Ranking<T>): Pick<Finding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times } = given
   const expected =

@@ -26,6 +26,8 @@ export interface Failed {
   readonly tellsUnused?: boolean | undefined
   /** The text of a failure that no matcher wrote. */
   readonly message?: string | undefined
+  /** Sentences of a failure that this package has composed: they are not said again. */
+  readonly said?: ReadonlySet<string> | undefined
   /** Who waits in virtual time while nothing moves it. */
   readonly waits?: string | undefined
   /** What the app waited for while time stood still. */
@@ -80,7 +82,7 @@ const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
  * Requests of the app that were refused or that nobody answered, and deliveries of what the failure is about: those say it
  * once for each url, unless its last one was answered.
  */
-const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '' }) => {
+const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', said }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
@@ -95,7 +97,7 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '' })
   })
   const all = [...new Set([...world.refused, ...own])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
-    .filter((sentence) => !message.includes(sentence))
+    .filter((sentence) => said?.has(sentence) !== true && !message.includes(sentence))
   const more = all.length - mostUnanswered
   return [...all.slice(0, mostUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
 }
@@ -109,8 +111,10 @@ const aborts: Cause = ({ evidence }) =>
     .map((sentence) => evidence.redaction.text(sentence))
 
 /** Faults, scripts and stubs that nothing met. */
-const unused: Cause = ({ world, evidence, tellsUnused, message = '' }) => {
-  const sentences = world.unused.map((sentence) => fromHere(sentence)).filter((sentence) => !message.includes(sentence))
+const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => {
+  const sentences = world.unused
+    .map((sentence) => fromHere(sentence))
+    .filter((sentence) => said?.has(sentence) !== true && !message.includes(sentence))
   const [first, ...others] = tellsUnused === true ? [] : sentences
   if (first === undefined) return []
   const told = evidence.redaction.text(first)

@@ -1,3 +1,6 @@
+import type { FailureData } from '../../src/report/failure.js'
+import { failureParts, failureText } from '../../src/report/failure-text.js'
+
 /** The colours of a runner, which knows whether its terminal has any. */
 interface Colours {
   readonly EXPECTED_COLOR: (text: string) => string
@@ -6,17 +9,15 @@ interface Colours {
 }
 
 /** A failure in the colours of the runner that prints it; without them the same text. */
-export function painted(text: string, utils: unknown): string {
-  if (isPlain() || !hasColours(utils)) return text
-  let isStory = false
-  return text
-    .split('\n')
-    .map((line, index) => {
-      if (index === 0) return callLine(line, utils)
-      isStory ||= /^\d{4}-\d\d-\d\d$/.test(line)
-      return isStory ? storyLine(line, utils) : verdictLine(line, utils)
-    })
-    .join('\n')
+export function painted(failure: FailureData, utils: unknown): string {
+  if (isPlain() || !hasColours(utils)) return failureText(failure)
+  const { call, verdict, story } = failureParts(failure)
+  const date = story.findIndex((line) => /^\d{4}-\d\d-\d\d$/.test(line))
+  return [
+    ...call.map((line, index) => (index === 0 ? callLine(line, utils) : line)),
+    ...verdict.map((line) => verdictLine(line, utils)),
+    ...story.map((line, index) => (date !== -1 && index >= date ? storyLine(line, utils) : line)),
+  ].join('\n')
 }
 
 /** Workers of Vitest have colours without a terminal, too; their environment tells whether there is one. */

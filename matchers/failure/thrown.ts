@@ -4,7 +4,9 @@ import { counted } from '../../src/kernel/counted.js'
 import { errorText } from '../../src/kernel/error-text.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { urlText } from '../../src/report/describe.js'
-import { excerpt, plainText } from '../../src/report/safe-text.js'
+import { failureOf } from '../../src/report/failure.js'
+import { withoutStory } from '../../src/report/failure-text.js'
+import { excerpt, plainText, withoutColours } from '../../src/report/safe-text.js'
 import { threw } from '../../src/report/telling.js'
 import type { Evidence } from '../received.js'
 import type { Chain } from './chain.js'
@@ -15,6 +17,8 @@ import { worldOf } from './world-facts.js'
 /** What handlers threw, told once, with the place in the user's code. */
 export interface Thrown {
   readonly lines: readonly string[]
+  /** Those of them that say it is this with which the test has failed. */
+  readonly same: readonly string[]
   /** The same as the details of a timeline tell it. */
   readonly details: readonly string[]
 }
@@ -25,6 +29,13 @@ interface Throw {
   readonly unit: 'attempt' | 'call'
   /** As `errorText()` makes it. */
   readonly text: string
+}
+
+/** The lines that tell of an error. */
+interface ToldThrow {
+  readonly lines: readonly string[]
+  /** The test has failed with it. */
+  readonly isFailure: boolean
 }
 
 interface Known {
@@ -46,13 +57,15 @@ export function thrownIn(evidence: Evidence, chain: Chain, told = ''): Thrown {
   const attempts = attemptsThatThrew(evidence, chain)
   // Runners may write the name of the error in front.
   const failure = verdictIn(told).replace(/^\w*Error: /, '')
-  const last = (throws: readonly Throw[]): string[] =>
+  const last = (throws: readonly Throw[]): ToldThrow[] =>
     [...grouped(throws, (one) => sameError(one, errors)).values()]
       .slice(-mostErrors)
-      .flatMap((group) => linesOf(evidence, group, errors, failure))
+      .map((group) => toldThrow(evidence, group, errors, failure))
   const notes = new Set(attempts.map(({ text }) => excerpt(evidence.redaction.text(threw + text), longestDetail)))
+  const all = [...last(attempts), ...last(errors.length === 0 ? [] : callsThatThrew(evidence, chain, errors))]
   return {
-    lines: [...last(attempts), ...last(errors.length === 0 ? [] : callsThatThrew(evidence, chain, errors))],
+    lines: all.flatMap(({ lines }) => lines),
+    same: all.flatMap(({ lines, isFailure }) => (isFailure ? lines : [])),
     details: [...notes],
   }
 }
@@ -82,40 +95,41 @@ function sameError({ handler, text }: Throw, errors: readonly Known[]): string {
   return `${handler}\n${firstLine(text)}\n${placeIn(errors, text)}`
 }
 
-function linesOf(evidence: Evidence, group: readonly Throw[], errors: readonly Known[], failure: string): string[] {
+function toldThrow(evidence: Evidence, group: readonly Throw[], errors: readonly Known[], failure: string): ToldThrow {
   const { handler, unit, text } = group.at(-1)!
   const texts = new Set(group.map((one) => one.text))
   // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
   const known = errors.filter((one) => texts.has(one.text))
   const count = evidence.role === 'traffic' || unit === 'call' ? group.length : Math.max(group.length, known.length)
   const often = count === 1 ? '' : ` in ${counted(count, unit)}`
-  if (known.some(({ error }) => failure === verdictIn(messageOf(error)))) return [`${handler} threw this${often}.`]
+  if (known.some(({ error }) => failure === verdictIn(messageOf(error))))
+    return { lines: [`${handler} threw this${often}.`], isFailure: true }
   const full = known.findLast((one) => one.text === text)
   const [first = '', ...marks] = marksIn(full === undefined ? text : `${nameOf(full.error)}${messageOf(full.error)}`)
   const where = placeIn(errors, text)
   const safe = (line: string): string => excerpt(evidence.redaction.text(line), longestLine)
-  return [
+  const lines = [
     `${handler} threw${often}: ${safe(first)}`,
     ...marks.map((line) => `  ${safe(line)}`),
     // Not `at`: Jest takes all that follows such a line for a stack.
     ...(where === '' ? [] : [`  in ${where}`]),
   ]
+  return { lines, isFailure: false }
 }
 
 /** The first line of an error, and those that say what was expected and what there was. */
 function marksIn(text: string): string[] {
-  const [first = '', ...others] = verdictIn(text).replace(thrownBefore, '').split('\n')
-  const marks = others.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
+  const [first = '', ...others] = withoutColours(text).split('\n')
+  // Of a matcher not what had been thrown before, nor its story.
+  const { received = others } = failureOf({ message: text }) ?? {}
+  const marks = received.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
   return [first, ...marks.slice(0, mostMarks)]
 }
 
 /** A failure of a matcher without the command that replays it and the story. */
 function verdictIn(text: string): string {
-  return withoutColours(text).split(/\n+Replay: /)[0]!
+  return withoutStory(text, failureOf({ message: text })?.replay)
 }
-
-/** What handlers had thrown before a matcher failed in one. */
-const thrownBefore = /^The handler .* threw.*\n(?: {2}.*\n)*/gm
 
 function firstLine(text: string): string {
   return withoutColours(text).split('\n')[0]!
@@ -137,9 +151,4 @@ function placeIn(errors: readonly Known[], text: string): string {
 /** In the story that is told, or at the address that it is about. */
 function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'call'>): boolean {
   return chain.has(entry) || chain.isAt(entry.url)
-}
-
-/** An assertion that failed inside of a handler has the colours of its runner. */
-function withoutColours(text: string): string {
-  return text.replace(/\x1b\[[\d;]*m/g, '')
 }

@@ -1,4 +1,5 @@
 import { parsedJson } from '../kernel/parsed-json.js'
+import { carryFailure } from '../report/failure.js'
 import { ReplyError } from '../store/command/reply.js'
 
 export interface ConnectOptions {
@@ -80,11 +81,17 @@ export class ControlWire {
 
   #refusal({ status }: Response, text: string): Error {
     try {
-      const { error, reply, breaches } = JSON.parse(text) as { error: unknown; reply?: boolean; breaches?: unknown }
+      const { error, reply, breaches, replay } = JSON.parse(text) as {
+        error: unknown
+        reply?: boolean
+        breaches?: unknown
+        replay?: string
+      }
       if (typeof error !== 'string') return this.foreign(`${status}`)
       if (reply === true) return new ReplyError(error)
       if (breaches === undefined) return new Error(error)
-      return Object.assign(new Error(error), { name: 'BrokenPromise' })
+      const broken = Object.assign(new Error(error), { name: 'BrokenPromise' })
+      return carryFailure(broken, replay === undefined ? {} : { replay })
     } catch {
       return this.foreign(`${status}`)
     }

@@ -28,7 +28,11 @@ const listedAtMost = 10
 /** Checks the promises of a world. @throws TypeError for an unknown name */
 export function checkWorld(world: World, options: CheckOptions = {}): Check {
   checkOptionNames('sandbox.check()', options, ['only', 'except'])
-  const chosen = chosenOf(options)
+  return examineWorld(world, chosenOf(options))
+}
+
+/** Checks these promises of a world. */
+export function examineWorld(world: World, chosen: readonly Invariant[]): Check {
   const history = new History(world)
   const breaches: Breach[] = []
   const unknown: { invariant: string; reason: string }[] = []

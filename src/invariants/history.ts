@@ -83,11 +83,6 @@ export class History {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** Index of an entry among those that remain. */
-  indexOf(entry: Entry): number {
-    return entry.seq - this.#first
-  }
-
   /** Whether a fault of one of these kinds struck an entry, or any entry about the message. */
   struck(target: Entry | string, kinds: Readonly<Record<string, unknown>> = {}): boolean {
     const faults = typeof target === 'string' ? this.#faultsOfMessage.get(target) : this.#faults.get(target.seq)

@@ -12,7 +12,6 @@ import { parallelismBound } from './parallelism-bound.js'
 import { rateBound } from './rate-bound.js'
 import { scheduleOnTime } from './schedule-on-time.js'
 import { signaturesVerify } from './signatures-verify.js'
-import { storeLinearizable } from './store-linearizable.js'
 
 /** Every promise of the engine that `sandbox.check()` checks. */
 export const invariants: readonly Invariant[] = [
@@ -28,6 +27,5 @@ export const invariants: readonly Invariant[] = [
   rateBound,
   deduplicatedWithinWindow,
   scheduleOnTime,
-  storeLinearizable,
   signaturesVerify,
 ]

@@ -41,6 +41,11 @@ export function plainJson(value: unknown): string {
   )
 }
 
+/** A text without the colours of a terminal, as runners and assertions write them. */
+export function withoutColours(given: string): string {
+  return given.replace(/\x1b\[[\d;]*m/g, '')
+}
+
 function spelled(char: string): string {
   const code = char.codePointAt(0)!
   if (named[char] !== undefined) return named[char]

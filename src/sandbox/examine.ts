@@ -1,4 +1,5 @@
 import { type Check, type CheckOptions, checkWorld } from '../invariants/check.js'
+import type { World } from '../invariants/history.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic.js'
 import { Attempt } from '../queue/destinations/attempt.js'
@@ -7,12 +8,17 @@ import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { Sandbox } from './sandbox.js'
 
-/** Checks the promises of a sandbox's engine, of each region by itself. */
+/** Checks the promises of a sandbox's engine. */
 export function examined(sandbox: Sandbox, options: CheckOptions): Check {
+  return examinedBy(sandbox, (world) => checkWorld(world, options))
+}
+
+/** Checks each region by itself. */
+export function examinedBy(sandbox: Sandbox, check: (world: World) => Check): Check {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
   const checks = queues.map((queue, index) =>
-    checkWorld(worldOf(sandbox, queue, isOne ? traffic.entries : seenIn(queue, index === 0)), options),
+    check(worldOf(sandbox, queue, isOne ? traffic.entries : seenIn(queue, index === 0))),
   )
   const [first] = checks
   if (isOne) return first!
@@ -29,7 +35,7 @@ function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
 }
 
-function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[]): Parameters<typeof checkWorld>[0] {
+function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[]): World {
   const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue

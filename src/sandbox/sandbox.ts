@@ -17,6 +17,8 @@ import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, inherit, settleIn } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
 import type { DirectQueue } from '../queue/direct.js'
+import { carryFailure } from '../report/failure.js'
+import { replayLines } from '../report/failure-text.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
@@ -280,8 +282,17 @@ export class Sandbox {
   check(options: CheckOptions = {}): Check {
     const check = this.examine(options)
     if (check.breaches.length === 0) return check
-    const replay = `Replay: seed ${this.traffic.context.seed}`
-    throw new BrokenPromise(check.breaches, (entries) => storyOf(this, entries), replay)
+    const replay = `seed ${this.traffic.context.seed}`
+    const broken = new BrokenPromise(
+      check.breaches,
+      (entries) => storyOf(this, entries),
+      replayLines(replay).join('\n'),
+    )
+    throw carryFailure(broken, {
+      causes: check.breaches.map(({ sentence }) => sentence),
+      replay,
+      timeline: check.breaches.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
+    })
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */

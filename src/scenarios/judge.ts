@@ -3,6 +3,7 @@ import { wildcard } from '../kernel/address-pattern.js'
 import { counted } from '../kernel/counted.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
+import { verdictText } from '../report/failure-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import {
   type Expectation,
@@ -86,9 +87,8 @@ function patternJudge(expected: string, judgeOf: Judge) {
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): Judgement {
   if (verdict.pass !== not) return { holds: true, expected }
-  // The first line is meant for tests, and a play tells its story once, above all verdicts.
-  const [told] = verdict.explain(not).split(/\n(?:Replay: |No entries\.)/)
-  return { holds: false, expected, explanation: told!.replace(/^expect\(.*\n\n?/, '').trimEnd() }
+  // The call is meant for tests, and a play tells its story once, above all verdicts.
+  return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
 }
 
 /** The messages with a name, by their ids, which exist only during the play. */

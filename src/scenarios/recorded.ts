@@ -2,6 +2,7 @@ import { judges } from '../../matchers/index.js'
 import { isUtf8, text } from '../kernel/bytes.js'
 import { counted } from '../kernel/counted.js'
 import type { AttemptEntry } from '../kernel/traffic.js'
+import { failureText, withoutStory } from '../report/failure-text.js'
 import { excerptBytes, plainText } from '../report/safe-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { ExpectationValues, Judgement } from './expectations.js'
@@ -71,7 +72,8 @@ function playedBack(
   const messageId = { asymmetricMatch: (id: unknown) => ids.includes(id as string), toString: () => 'the message' }
   const verdict = judges.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
   if (verdict.pass) return { holds: true, expected }
-  return { holds: false, expected, explanation: verdict.explain(false).split(/\n(?:Replay: |No entries\.)/)[0]! }
+  const failure = verdict.failure(false)
+  return { holds: false, expected, explanation: withoutStory(failureText(failure), failure.replay) }
 }
 
 /** What the code under test did instead of delivering, with the attempt that shows it. */

@@ -55,7 +55,8 @@ test('colours change nothing but colours', async () => {
 })
 
 test('a runner without colours, or with other ones, gets the plain text', () => {
-  for (const none of [undefined, {}, { EXPECTED_COLOR: 'green' }, null]) expect(painted('a\n✗ b', none)).toBe('a\n✗ b')
+  for (const none of [undefined, {}, { EXPECTED_COLOR: 'green' }, null])
+    expect(painted({ received: ['a', '✗ b'] }, none)).toBe('a\n✗ b')
 })
 
 test('the real colours of the runner', async () => {

@@ -120,7 +120,7 @@ const ofAll: readonly Mutant[] = [
       (Object.keys(judges) as Matcher[]).map((name) =>
         swap(judges, name, (_, judge, ...given) => {
           const told = judge(...given)
-          return { ...told, explain: () => told.explain(false) }
+          return { ...told, failure: () => told.failure(false) }
         }),
       ),
     ),
@@ -219,7 +219,7 @@ const ofAll: readonly Mutant[] = [
     ['toHavePublished'],
     swap(judges, 'toHavePublished', (_, judge, ...given) => {
       const told = judge(...given)
-      return { ...told, explain: (not) => told.explain(not).replace(/^Replay:.*$/m, '') }
+      return { ...told, failure: (not) => ({ ...told.failure(not), replay: '' }) }
     }),
   ),
 ]

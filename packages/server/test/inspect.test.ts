@@ -2,6 +2,7 @@ import { connect as dial } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../../src/index.js'
+import { rememberFailure } from '../../../src/report/failure.js'
 import { tokenOf } from '../../../test/support/inspector-token.js'
 import { type InspectOptions, inspect, startServer } from '../src/server.js'
 
@@ -91,10 +92,9 @@ describe('inspect()', () => {
   })
 
   test('tells the page the assertion that failed, without colours and secrets', async () => {
-    const failure = {
-      message: `\x1b[31mexpected\x1b[39m 1\x07 of ${sandbox.tokens.queue}\n\nReplay: npx vitest`,
-      nearest: 4,
-    }
+    const text = `expected 1\x07 of ${sandbox.tokens.queue}\n\nReplay: npx vitest`
+    rememberFailure(text, { replay: 'npx vitest' })
+    const failure = { message: text.replace('expected', '\x1b[31mexpected\x1b[39m'), nearest: 4 }
     const { ended, ask } = await waiting({ failure })
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({
       failure: { message: 'expected 1\\x07 of ***', nearest: 4 },

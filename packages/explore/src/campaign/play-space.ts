@@ -1,4 +1,5 @@
 import type { FaultKind } from '../../../../src/faults/fault.js'
+import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Play } from '../../../../src/scenarios/play.js'
 import { Coverage } from '../delivery/coverage.js'
 import { lineOf } from './failure-line.js'
@@ -48,7 +49,7 @@ export function playSpace({ seed, runs }: Given, play: (seed: number) => unknown
         '',
         told.verdict(),
         '',
-        `Replay: playScenario(scenario, { …, seed: ${told.seed} })`,
+        ...replayLines(`playScenario(scenario, { …, seed: ${told.seed} })`),
       ].join('\n')
     },
   }

@@ -1,4 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
+import { carryFailure } from '../../../../src/report/failure.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import type { Tried } from '../campaign/index-space.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
@@ -149,7 +150,8 @@ class Check {
       ...(await this.#historyOf(smallest)),
       scenario: await this.#scenarioOf(bySize(findings).slice(0, mostScenarios), effects),
     }
-    throw new CrashPointBroken(crashReport(done, findings, strays, history), { ...done, findings, strays })
+    const { message, failure } = crashReport(done, findings, strays, history)
+    throw carryFailure(new CrashPointBroken(message, { ...done, findings, strays }), failure)
   }
 
   /** Of one schedule, played again: not every story is kept until it is known which one is told. */

@@ -1,5 +1,7 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { counted } from '../../../../src/kernel/counted.js'
+import type { FailureData } from '../../../../src/report/failure.js'
+import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
 import type { CoverageFigure } from '../delivery/coverage.js'
 import { rulesLiteral } from '../delivery/rule-literal.js'
@@ -123,18 +125,25 @@ function more(count: number): string[] {
   return count > 0 ? [`  and ${count} more`] : []
 }
 
+/** A failure, and its message. */
+export interface CrashStory {
+  readonly failure: FailureData
+  readonly message: string
+}
+
 /** What differs and what else fails come first, then the history as far as there is room. */
 export function crashReport(
   { schedules, untried }: CrashPointCheck,
   findings: readonly CrashFinding[],
   strays: readonly StepDifference[],
   history: CrashHistory | undefined,
-): string {
+): CrashStory {
   const head: string[] = []
   const tail: string[] = []
   if (strays.length > 0) head.push(...strayLines(strays), '')
   const smallest = smallestOf(findings)
   let timeline: CrashHistory['timeline'] | undefined
+  let replay: string | undefined
   if (smallest !== undefined && history !== undefined) {
     const { id, disturbances, differences } = smallest
     head.push(
@@ -146,18 +155,21 @@ export function crashReport(
       '',
       ...otherLines(findings.filter((finding) => finding !== smallest)),
     )
-    tail.push(
-      '',
-      ...scenarioLines(id, history.scenario),
-      '',
-      `Replay: everyCrashPoint(workflow, { only: ['${id}'] })`,
-      '',
-    )
+    replay = `everyCrashPoint(workflow, { only: ['${id}'] })`
+    tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
   if (untried > 0) tail.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
   const left = mostLines - linesOf(head) - linesOf(tail)
-  return [...head, ...(timeline?.(Math.max(leastOfTimeline, left)) ?? []), ...tail].join('\n').trimEnd()
+  const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
+  return {
+    failure: {
+      causes: (smallest?.differences ?? []).map((line) => standardRedaction.text(line)),
+      timeline: shown,
+      ...(replay !== undefined && { replay }),
+    },
+    message: [...head, ...shown, ...tail].join('\n').trimEnd(),
+  }
 }
 
 /** A part may be several lines. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Policy } from '../../../../src/policy/policy.js'
+import { carryFailure } from '../../../../src/report/failure.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import { blockCount, blockLength } from '../campaign/blocks.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
@@ -138,8 +139,8 @@ async function tryOneByOne(
 
 async function brokenBy(options: CheckDeliveryOptions, found: Found, verified?: Verified): Promise<DeliveryBroken> {
   const { faults, combination, seed, path } = found
-  const message = await report(options, found, (run) => verdict(run, options, verified))
-  return new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path })
+  const { message, failure } = await report(options, found, (run) => verdict(run, options, verified))
+  return carryFailure(new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path }), failure)
 }
 
 function checkOptions(options: CheckDeliveryOptions): void {

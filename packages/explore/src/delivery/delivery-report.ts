@@ -1,5 +1,7 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { counted } from '../../../../src/kernel/counted.js'
+import type { FailureData } from '../../../../src/report/failure.js'
+import { replayLines } from '../../../../src/report/failure-text.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { differences, effectsOf } from './delivery-effects.js'
 import { attemptTable, type DeliveryRun, runDelivery } from './delivery-run.js'
@@ -29,30 +31,39 @@ export function withPolicy(options: CheckDeliveryOptions, combination: Combinati
   return { ...options, sandbox: { ...sandbox, policy: { ...sandbox.policy, ...policyOf(combination) } } }
 }
 
-/** What was found, told as a table of attempts, a timeline and a scenario. @param verdict why the claim does not hold */
+/** A failure, and its message: a table of attempts, a timeline and a scenario. */
+export interface DeliveryReport {
+  readonly failure: FailureData
+  readonly message: string
+}
+
+/** What was found. @param verdict why the claim does not hold */
 export async function report(
   options: CheckDeliveryOptions,
   found: Found,
   verdict: (run: DeliveryRun) => Promise<Error | undefined>,
-): Promise<string> {
+): Promise<DeliveryReport> {
   const { faults, combination, seed, path } = found
   const run = await runDelivery(withPolicy(options, combination), faults)
   try {
     const broken = await verdict(run)
     const isPlain = broken === undefined || broken.message === 'holds() answered false.'
     const why = isPlain ? swallowed(run.sandbox) : [firstLines(broken.message)]
-    const told = [...policyLines(found.counts), ...why, ...(await changes(options, found, run))]
-    const replay = options.policies === undefined ? '' : `policies: ${literal(options.policies)}, `
-    return [
+    const causes = [...policyLines(found.counts), ...why, ...(await changes(options, found, run))]
+    const timeline = run.sandbox.traffic.timeline({ limit: 80 })
+    const policies = options.policies === undefined ? '' : `policies: ${literal(options.policies)}, `
+    const replay = `checkDelivery({ …, ${policies}seed: ${seed}, path: '${path}' })`
+    const message = [
       headline(found),
       attemptTable(run.sandbox),
-      ...told.map((line) => `  → ${line}`),
+      ...causes.map((line) => `  → ${line}`),
       '',
-      run.sandbox.traffic.timeline({ limit: 80 }),
+      timeline,
       '',
       ...scenario(found),
-      `Replay: checkDelivery({ …, ${replay}seed: ${seed}, path: '${path}' })`,
+      ...replayLines(replay),
     ].join('\n')
+    return { failure: { causes, replay, timeline: timeline.split('\n') }, message }
   } finally {
     run.end()
   }

@@ -1,4 +1,6 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
+import { carryFailure } from '../../../../src/report/failure.js'
+import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type EffectOptions, effectsOf } from './delivery-effects.js'
 import {
@@ -158,20 +160,22 @@ async function compare(
     const broken = differences(now.effects, wanted.effects)
     if (now.more !== wanted.more) broken.push(`effect() gave ${now.more}, without faults ${wanted.more}`)
     if (broken.length === 0) return
+    const replay = `expectIdempotent(handler, { …, only: ['${placeName(place)}'] })`
+    const timeline = run.sandbox.traffic.timeline({ limit: 80 })
     const error = new Error(
       [
         `The handler is not idempotent under ${repetition}: ${what}.`,
         attemptTable(run.sandbox),
         ...broken.map((line) => `  → ${line}`),
         '',
-        run.sandbox.traffic.timeline({ limit: 80 }),
+        timeline,
         '',
-        `Replay: expectIdempotent(handler, { …, only: ['${placeName(place)}'] })`,
+        ...replayLines(replay),
       ].join('\n'),
     )
     error.name = 'NotIdempotent'
     error.stack = `${error.name}: ${error.message}`
-    throw error
+    throw carryFailure(error, { causes: broken, replay, timeline: timeline.split('\n') })
   } finally {
     run.end()
   }

@@ -1,3 +1,4 @@
+import type { FailureData } from '../../../../src/report/failure.js'
 import { literal } from '../delivery/rule-literal.js'
 import { differenceText, flawText, stepRows } from './order-text.js'
 import type { Outcome } from './outcome.js'
@@ -13,7 +14,7 @@ export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
 const mostRows = 8
 
 /** @param table all outcomes, and a line that counts them */
-export function explorationReport(outcomes: readonly Outcome[], table: string): string {
+export function explorationFailure(outcomes: readonly Outcome[], table: string): FailureData {
   const lines = table.split('\n')
   const failing = lines.filter((line) => line.startsWith('✗'))
   const first = outcomes.find(({ holds }) => !holds)!
@@ -23,13 +24,14 @@ export function explorationReport(outcomes: readonly Outcome[], table: string): 
       ? failing.slice(0, mostRows)
       : [...stepRows(steps, flaw), flaw.sentence, ...differences.slice(0, 2).map((one) => `  ${differenceText(one)}`)]
   const told = flaw === undefined ? mostRows : 1
-  return [
-    ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),
-    ...story,
-    ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
-    lines.at(-1),
-    ...(rule === undefined ? [] : [`Replay: sandbox.faults.add(${literal(rule)})`]),
-    '',
-    sandbox.traffic.timeline({ limit: 60 }),
-  ].join('\n')
+  return {
+    received: [
+      ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),
+      ...story,
+      ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
+      lines.at(-1)!,
+    ],
+    ...(rule !== undefined && { replay: `sandbox.faults.add(${literal(rule)})` }),
+    timeline: sandbox.traffic.timeline({ limit: 60 }).split('\n'),
+  }
 }

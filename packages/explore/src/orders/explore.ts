@@ -1,5 +1,7 @@
 import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
 import type { FaultPoint } from '../../../../src/faults/points.js'
+import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
+import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play.js'
 import { checkedScenario, type Scenario } from '../../../../src/scenarios/scenario.js'
@@ -7,7 +9,7 @@ import { Coverage, type CoverageFigure, withCoverage } from '../delivery/coverag
 import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
 import type { OrderStep } from './client-run.js'
-import { explorationReport, reasonOf } from './exploration-text.js'
+import { explorationFailure, reasonOf } from './exploration-text.js'
 import { flawIn } from './flaws.js'
 import { placesOf } from './moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
@@ -204,6 +206,7 @@ function exploration(
     const nowhere = quiet.length === 0 ? '' : ` Nothing reached ${quiet.join(', ')}: no fault was placed there.`
     return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
   }
-  const report = (): string => (broken === 0 ? '' : explorationReport(outcomes, table()))
-  return { outcomes, complete, runs, holds: broken === 0, table, report }
+  const failure = (): FailureData => explorationFailure(outcomes, table())
+  const report = (): string => (broken === 0 ? '' : failureText(failure()))
+  return carryFailureOf({ outcomes, complete, runs, holds: broken === 0, table, report }, failure)
 }

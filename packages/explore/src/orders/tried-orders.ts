@@ -1,4 +1,6 @@
 import { counted } from '../../../../src/kernel/counted.js'
+import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
+import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { OrderRun, OrderStep } from './client-run.js'
 import type { Exploration } from './explore.js'
@@ -113,8 +115,10 @@ export class Orders {
     const holds = failures.length === 0
     const summary = (): string => this.#summary({ failures, complete, about, all, untried }, progress)
     const table = (): string => `${outcomes.map(row).join('\n')}\n${summary()}`
-    const report = (): string => (holds ? '' : reportOf(failures, summary()))
-    return { outcomes, failures, complete, runs: this.size, about, untried, holds, table, report }
+    const failure = (): FailureData => ordersFailure(failures, summary())
+    const report = (): string => (holds ? '' : failureText(failure()))
+    const tried = { outcomes, failures, complete, runs: this.size, about, untried, holds, table, report }
+    return carryFailureOf(tried, failure)
   }
 
   #outcome({ run, complaint, times }: Kept): OrderOutcome {
@@ -228,7 +232,7 @@ function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): st
 const mostDifferences = 2
 
 /** At most thirteen lines, then the timeline. */
-function reportOf(failures: readonly OrderOutcome[], summary: string): string {
+function ordersFailure(failures: readonly OrderOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
   const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
   const shown = differences.slice(0, mostDifferences).map((one) => {
@@ -239,17 +243,18 @@ function reportOf(failures: readonly OrderOutcome[], summary: string): string {
   const names = new Map<string, number>()
   for (const { flaw, times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
   const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${name} ${times} ×`)
-  return [
-    `${flawText(flaw)}: ${summary}`,
-    ...stepRows(steps, flaw),
-    flaw.sentence,
-    ...shown,
-    ...(left > 0 ? [`  and ${counted(left, 'more difference')}`] : []),
-    ...(shown.length === 0 || why.startsWith('ends as no order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
-    ...(shown.length === 0 ? [`  ${why}`] : []),
-    ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
-    `Replay: interleavings({ …, replay: '${replay}' })`,
-    '',
-    (sandbox as Sandbox).traffic.timeline({ limit: 60 }),
-  ].join('\n')
+  return {
+    received: [
+      `${flawText(flaw)}: ${summary}`,
+      ...stepRows(steps, flaw),
+      flaw.sentence,
+      ...shown,
+      ...(left > 0 ? [`  and ${counted(left, 'more difference')}`] : []),
+      ...(shown.length === 0 || why.startsWith('ends as no order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
+      ...(shown.length === 0 ? [`  ${why}`] : []),
+      ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
+    ],
+    replay: `interleavings({ …, replay: '${replay}' })`,
+    timeline: (sandbox as Sandbox).traffic.timeline({ limit: 60 }).split('\n'),
+  }
 }

@@ -1,6 +1,8 @@
 import { text } from '../../../../src/kernel/bytes.js'
 import { counted } from '../../../../src/kernel/counted.js'
 import { vocabulariesOf } from '../../../../src/protocol/vocabulary.js'
+import { carryFailure } from '../../../../src/report/failure.js'
+import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import type { Effects } from '../delivery/delivery-effects.js'
@@ -38,19 +40,21 @@ export function notVerified(answers: readonly Answer[], right: Reaction, { to, w
   const total = new Set(answers.map(({ question }) => question.name)).size
   const [first = right] = groups[0]?.answers ?? []
   const rest = total - failed.size
+  const replay = `expectVerified(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`
+  const timeline = first.sandbox.traffic.timeline({ limit: 20 })
   const error = new Error(
     [
       ...(takesAny ? wrongAnswers(to, answers, groups, rest) : refusesAll(to, right, words)),
       '',
-      first.sandbox.traffic.timeline({ limit: 20 }),
+      timeline,
       '',
-      `Replay: expectVerified(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`,
+      ...replayLines(replay),
     ].join('\n'),
   )
   error.name = 'NotVerified'
   // The stack is of no use: the story has the place.
   error.stack = `${error.name}: ${error.message}`
-  return error
+  return carryFailure(error, { replay, timeline: timeline.split('\n') })
 }
 
 function grouped(answers: readonly Answer[], right: Reaction): readonly Group[] {

@@ -16,7 +16,8 @@ function changesIn(html: string): readonly Change[] {
 }
 
 test('a page has what its store went through, from a sandbox and from what a failed test left', async () => {
-  const { traffic, store } = await story()
+  const sandbox = await story()
+  const { traffic, store } = sandbox
   store.run('HSET', 'user:1', 'name', 'ada')
   store.run('DEL', 'stock')
   const made = changesIn(toHtml(traffic))
@@ -25,7 +26,7 @@ test('a page has what its store went through, from a sandbox and from what a fai
     ['user:1', true],
     ['stock', false],
   ])
-  expect(changesIn(toHtml(leftTrace(traffic, undefined)))).toEqual(made)
+  expect(changesIn(toHtml(leftTrace(sandbox, undefined, undefined)))).toEqual(made)
   expect(changesIn(toHtml(JSON.stringify(traffic)))).toEqual([])
 })
 

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { BrokenPromise, type Check, type CheckOptions } from '../../../../src/invariants/check.js'
 import type { Breach } from '../../../../src/invariants/invariant.js'
 import { json } from '../../../../src/protocol/call.js'
+import { failureOf } from '../../../../src/report/failure.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Order, order } from './order.js'
 import { writerOf } from './wire-entry.js'
@@ -23,7 +24,8 @@ export const checkOrders: readonly Order[] = [
         return wireCheck(sandbox, sandbox.check(options as CheckOptions))
       } catch (error) {
         if (!(error instanceof BrokenPromise)) throw error
-        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches) }, 409)
+        const { replay } = failureOf(error) ?? {}
+        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches), replay }, 409)
       }
     },
   }),

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
+import { failureOf } from '../../../../src/report/failure.js'
+import { withoutStory } from '../../../../src/report/failure-text.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { startServer } from '../server.js'
@@ -81,8 +83,8 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
 
 /** A message as it may be shown: without colours, the secrets of the world, and the story, which the page tells. */
 function shown(message: string, { traffic }: Sandbox): string {
-  const [told = ''] = stripVTControlCharacters(message).split(/^Replay: /m)
-  return multiLine(traffic.redaction().text(told.trimEnd()))
+  const told = stripVTControlCharacters(withoutStory(message, failureOf({ message })?.replay))
+  return multiLine(traffic.redaction().text(told))
 }
 
 /** As the tools of the field read it: anything but an empty text, `0` and `false`. */

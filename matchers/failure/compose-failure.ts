@@ -1,8 +1,9 @@
 import type { Entry } from '../../src/kernel/traffic.js'
+import type { FailureData } from '../../src/report/failure.js'
+import { failureParts } from '../../src/report/failure-text.js'
 import { type Evidence, evidenceOf } from '../received.js'
 import { causesOf, type Failed } from './causes.js'
 import { Chain, type Subject } from './chain.js'
-import { rememberNearest } from './nearest.js'
 import { type Place, replayCommand } from './place.js'
 import { worldOf } from './world-facts.js'
 
@@ -13,8 +14,8 @@ const mostHints = 4
 const mostOfCall = 6
 const mostNotes = 8
 
-/** The parts of a failure, each safe to print. */
-export interface Failure extends Subject {
+/** What a matcher found, from which its failure is composed. All texts are safe to print. */
+export interface Finding extends Subject {
   readonly evidence: Evidence
   readonly place: Place | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
@@ -40,69 +41,68 @@ export interface Failure extends Subject {
 }
 
 /**
- * A failure as it is printed: at most 40 lines, of which 15 stand above the story. First the causes that the log proves,
- * then what was expected and what came instead, hints, the command that runs the test again, and the chain of what
- * happened.
+ * A failure of at most 40 lines, of which 15 stand above the story: the causes that the log proves, what was expected and
+ * what came instead, hints, the way back, and the chain of what happened.
  */
-export function failureText(failure: Failure): string {
-  const text = textOf(failure)
-  rememberNearest(text, failure.focus[0])
-  return text
+export function composeFailure(finding: Finding): FailureData {
+  const { evidence, call, expected, parts, place, focus } = finding
+  const chain = new Chain(evidence, finding)
+  const { proven, hints, details } = causesOf(evidence, { ...finding, chain })
+  const way = wayBack(evidence, focus[0], place)
+  const head: FailureData = {
+    call: squeezed(call),
+    causes: proven,
+    expected,
+    hints: hints.filter((hint) => !proven.includes(hint)).slice(0, mostHints),
+    ...(focus[0] !== undefined && { nearest: focus[0] }),
+    ...way,
+  }
+  const received = fitting(parts, mostAbove - linesOf(head).length - 1)
+  const above: FailureData = { ...head, received }
+  if (way === undefined) return above
+  const lead = finding.lead === undefined ? [] : [finding.lead]
+  const lines = linesOf(above)
+  const left = mostLines - lines.length - 1 - lead.length
+  const story =
+    finding.story === undefined
+      ? chain.lines(left, namedIn(lines), details)
+      : storyWith(finding.story, left, evidence, namedIn([...proven, ...(head.hints ?? [])]), namedIn(lines))
+  return { ...above, timeline: [...lead, ...story] }
 }
 
-function textOf(failure: Failure): string {
-  const { evidence, call, expected, parts, place } = failure
-  const chain = new Chain(evidence, failure)
-  const { proven, hints, details } = causesOf(evidence, { ...failure, chain })
-  const told = hintLines(hints.filter((hint) => !proven.includes(hint)).slice(0, mostHints))
-  const replay = replayLine(evidence, failure.focus[0], place)
-  const first = [...squeezed(call), '', ...proven, ...(proven.length > 0 ? [''] : []), expected]
-  const last = [...(told.length > 0 ? ['', ...told] : []), ...(replay === undefined ? [] : [replay])]
-  const above = [...first, ...fitting(parts, mostAbove - first.length - last.length - 1), ...last]
-  if (replay === undefined) return above.join('\n')
-  const lead = failure.lead === undefined ? [] : [failure.lead]
-  const left = mostLines - above.length - 1 - lead.length
-  const story =
-    failure.story === undefined
-      ? chain.lines(left, namedIn(above), details)
-      : storyWith(failure.story, left, evidence, namedIn([...proven, ...told]), namedIn(above))
-  const end = [...lead, ...story]
-  return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
+/** A test that fails for a reason of its own, or for what it has left behind. */
+export interface Ending extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
+  /** Whether hints are given, too. */
+  readonly withHints?: boolean
+  /** It has been said already that nothing asked the sandbox. */
+  readonly saysUnasked?: boolean
 }
 
 /**
- * What a world has to say about a test that fails for any other reason: its causes, that nothing asked it; then how to
- * run the test again, and the story.
- * @param told the text of the failure so far: what it says is not said again
- * @param options.waits who waits in virtual time: something has come that may not be in the log yet
+ * What a world has to say about a test that no matcher failed: its causes, that nothing asked it; then how to run the
+ * test again, and the story.
  */
-export function worldText(
-  received: object,
-  place: Place | undefined,
-  told: string,
-  { withHints = false, ...waiting }: { readonly withHints?: boolean } & Pick<Failed, 'waits' | 'standstill'> = {},
-): string {
+export function composeEnding(received: object, place: Place | undefined, ending: Ending): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
-  const { proven, hints, details } = causesOf(evidence, {
-    chain,
-    isMissing: true,
-    mayRepeat: () => true,
-    message: told,
-    ...waiting,
-  })
-  const { waits, standstill } = waiting
+  const { withHints, saysUnasked, ...failed } = ending
+  const { message = '', said, waits, standstill } = failed
+  const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, mayRepeat: () => true, ...failed })
   // Who waits, and an app whose requests were refused, need something else.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
-  const isTold = isAtWork || told.includes('asked this sandbox') || worldOf(evidence).refused.length > 0
-  const asked = isTold ? [] : unasked(evidence)
-  const notes = [...proven, ...asked].filter((note) => !told.includes(note)).slice(0, mostNotes)
-  const above = [notes, withHints ? hintLines(hints) : []].flatMap((lines) => (lines.length > 0 ? [...lines, ''] : []))
-  const replay = replayLine(evidence, undefined, place)
-  if (chain.isEmpty) return [...above, replay].join('\n')
-  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, namedIn([told, ...above]), details)].join(
-    '\n',
-  )
+  const isSaid = isAtWork || saysUnasked === true || worldOf(evidence).refused.length > 0
+  const asked = isSaid ? [] : unasked(evidence)
+  const head: FailureData = {
+    causes: [...proven, ...asked]
+      .filter((note) => said?.has(note) !== true && !message.includes(note))
+      .slice(0, mostNotes),
+    hints: withHints === true ? hints : [],
+    ...wayBack(evidence, undefined, place),
+  }
+  if (chain.isEmpty) return head
+  const above = [head.causes, head.hints].flatMap((lines = []) => (lines.length > 0 ? [...lines, ''] : []))
+  const named = namedIn([message, ...(said ?? []), ...above])
+  return { ...head, timeline: chain.lines(mostLines - above.length - 2, named, details) }
 }
 
 /** Whether the code under test did anything here, told when it did not. */
@@ -190,15 +190,21 @@ function shortened(story: string, most: number): string[] {
   ]
 }
 
-function hintLines(hints: readonly string[]): string[] {
-  return hints.map((hint) => `Hint: ${hint}`)
+/** What stands above the story, with the line that says how to come back. */
+function linesOf(failure: FailureData): string[] {
+  const { call, verdict, story } = failureParts(failure)
+  return [...call, ...verdict, ...story]
 }
 
 /** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */
-export function replayLine(evidence: Evidence, seq: number | undefined, place: Place | undefined): string | undefined {
+export function wayBack(
+  evidence: Evidence,
+  seq: number | undefined,
+  place: Place | undefined,
+): Pick<FailureData, 'replay' | 'notes'> | undefined {
   const { seed } = evidence.context
   if (evidence.entries.length === 0 && seed === undefined) return undefined
-  if (place !== undefined) return `Replay: ${replayCommand(place, seed)}`
+  if (place !== undefined) return { replay: replayCommand(place, seed) }
   const parts = [seed !== undefined && `seed ${seed}`, seq !== undefined && `entry ${seq}`].filter(Boolean)
-  return parts.length === 0 ? 'No entries.' : `Replay: ${parts.join(', ')}`
+  return parts.length === 0 ? { notes: ['No entries.'] } : { replay: parts.join(', ') }
 }

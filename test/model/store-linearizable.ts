@@ -1,10 +1,14 @@
-import { type Bytes, text } from '../kernel/bytes.js'
-import type { Entry, EntryOf } from '../kernel/traffic.js'
-import type { History } from './history.js'
-import type { Findings, Invariant } from './invariant.js'
+import { type Check, examineWorld } from '../../src/invariants/check.js'
+import type { History } from '../../src/invariants/history.js'
+import type { Findings, Invariant } from '../../src/invariants/invariant.js'
+import { invariants } from '../../src/invariants/table.js'
+import { type Bytes, text } from '../../src/kernel/bytes.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import { examinedBy } from '../../src/sandbox/examine.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { type Expected, KeyModel } from './key-model.js'
 
-export const storeLinearizable: Invariant = {
+const storeLinearizable: Invariant = {
   name: 'store-linearizable',
   promise:
     'Every reply of the store is what its key held when the command took effect, each command takes effect between its request and the answer, and nothing comes between the commands of a transaction.',
@@ -20,6 +24,15 @@ export const storeLinearizable: Invariant = {
     checkReplies(history, this.suspendedBy!, findings)
     checkOrder(history, findings)
   },
+}
+
+/** What users check of the engine, and what we check of our store as well. */
+export const allInvariants: readonly Invariant[] = [...invariants, storeLinearizable]
+
+/** As `sandbox.examine()`, with the store. @param only the name of one invariant */
+export function examineAll(sandbox: Sandbox, only?: string): Check {
+  const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
+  return examinedBy(sandbox, (world) => examineWorld(world, chosen))
 }
 
 /** Commands that may write keys they do not name. */
@@ -56,7 +69,7 @@ function aboutKey(history: History, entry: EntryOf<'command'>): readonly Entry[]
   const { entries } = history.world
   const key = entry.argv[1]
   const related: Entry[] = [entry]
-  for (let at = history.indexOf(entry) - 1; at >= 0 && related.length < 5; at--) {
+  for (let at = entries.indexOf(entry) - 1; at >= 0 && related.length < 5; at--) {
     const before = entries[at]!
     if (before.type === 'command' && before.error === undefined && before.argv.includes(key!)) related.unshift(before)
   }

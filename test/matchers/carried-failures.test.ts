@@ -1,0 +1,100 @@
+import { expect as playwrightExpect } from '@playwright/test'
+import { expect as jestExpect } from 'expect'
+import { BrokenPromise, createSandbox, type Sandbox } from 'stuntdouble'
+import { expect as vitestExpect } from 'stuntdouble/vitest'
+import { describe, expect, test } from 'vitest'
+import { leftBehind } from '../../fixtures/world.js'
+import { sandboxMatchers } from '../../matchers/index.js'
+import { type FailureData, failureOf, type RunnerError } from '../../src/report/failure.js'
+import type { Loose } from '../workflow/world.js'
+
+// What is known about a failure comes with its error, whichever runner made that, and whatever is left of a copy.
+
+jestExpect.extend(sandboxMatchers as never)
+playwrightExpect.extend(sandboxMatchers)
+
+const shop = 'https://shop.test/orders'
+
+async function failedOrder(): Promise<Sandbox> {
+  const sandbox = createSandbox({ seed: 7 })
+  sandbox.destinations.answer(shop, 500)
+  sandbox.queue.publish({ to: shop, body: { n: 17 }, retries: 0 })
+  await sandbox.clock.drain()
+  return sandbox
+}
+
+async function thrownBy(act: () => unknown): Promise<RunnerError & Error> {
+  try {
+    await act()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('It did not fail.')
+}
+
+/** As Vitest hands an error to its reporters, and Jest to its main process: fields, and no prototype. */
+const copied = (error: Error): RunnerError => JSON.parse(JSON.stringify(error, ['message', ...fields])) as RunnerError
+/** Names at any depth. */
+const fields = [
+  ...['matcherResult', '__vitest_error_context__', 'meta', 'stuntdouble'],
+  ...['call', 'causes', 'expected', 'received', 'hints', 'nearest', 'replay', 'timeline'],
+]
+
+describe.each<readonly [string, (received: unknown) => unknown, boolean]>([
+  ['Vitest', vitestExpect, true],
+  ['Jest', jestExpect, true],
+  ['Playwright', playwrightExpect, false],
+])('an error of %s', (_, expectOf, hasFields) => {
+  const assertion = (received: unknown): Loose => expectOf(received) as Loose
+
+  test('carries what a matcher knows', async () => {
+    using sandbox = await failedOrder()
+    const error = await thrownBy(() => assertion(sandbox.queue).toHaveDelivered({ to: shop, status: 200 }))
+    const [dead] = sandbox.traffic.of('dead-letter')
+    const failure = failureOf(error)
+    expect(failure).toMatchObject({
+      expected: 'Expected a delivered message. Nearest of 1:',
+      nearest: dead!.seq,
+      replay: expect.stringMatching(/^(?:STUNTDOUBLE_SEED=7 npx|seed 7)/),
+    } satisfies Partial<FailureData>)
+    expect(failure?.call?.[0]).toContain('expect(queue).toHaveDelivered({')
+    expect(failure?.received?.join('\n')).toContain('✗ status: expected 200')
+    expect(failure?.timeline?.join('\n')).toContain('attempt 1 of 1')
+    // Nothing but the message is left of some copies.
+    for (const copy of [copied(error), { message: `Error: my words\n\n${error.message}\n\nCall log` }])
+      expect(failureOf(copy)).toEqual(failure)
+    if (hasFields) expect(failureOf({ ...copied(error), message: 'of another process' })).toEqual(failure)
+  })
+
+  test('carries that of .not, and none where the matcher is a part of a value', async () => {
+    using sandbox = await failedOrder()
+    const error = await thrownBy(() => assertion(sandbox.queue).not.toHaveDeadLetter({ to: shop }))
+    expect(failureOf(error)?.call).toEqual([expect.stringContaining('expect(queue).not.toHaveDeadLetter(')])
+    const other = await thrownBy(() => assertion({ a: 1 }).toEqual({ a: 2 }))
+    expect(failureOf(other)).toBeUndefined()
+  })
+})
+
+describe('an error of this package', () => {
+  test('of a promise', async () => {
+    using sandbox = await failedOrder()
+    const entries = sandbox.traffic.entries as unknown[]
+    entries.splice(
+      entries.findIndex((entry) => (entry as Loose).type === 'dead-letter'),
+      1,
+      { ...entries.at(-1)!, type: 'keyspace', event: 'set', key: 'k' },
+    )
+    const error = await thrownBy(() => sandbox.check())
+    expect(error).toBeInstanceOf(BrokenPromise)
+    for (const copy of [error, { message: `BrokenPromise: ${error.message}` }])
+      expect(failureOf(copy)).toMatchObject({ replay: 'seed 7', causes: [expect.stringContaining('failed for good')] })
+  })
+
+  test('of what a test leaves behind', () => {
+    using sandbox = createSandbox({ seed: 7 })
+    sandbox.queue.publish({ to: shop, delay: '1h' })
+    const error = leftBehind(sandbox, {})!
+    expect(failureOf(error)).toMatchObject({ replay: 'seed 7' })
+    expect(failureOf(error)!.causes![0]).toContain('A message is left over.')
+  })
+})
