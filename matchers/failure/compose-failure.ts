@@ -71,7 +71,7 @@ export function composeFailure(finding: Finding): FailureData {
 }
 
 /** A test that fails for a reason of its own, or for what it has left behind. */
-export interface Ending extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
+interface Ending extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
   /** Whether hints are given, too. */
   readonly withHints?: boolean
   /** It has been said already that nothing asked the sandbox. */

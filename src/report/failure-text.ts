@@ -2,7 +2,7 @@ import type { FailureData } from './failure.js'
 import { withoutColours } from './safe-text.js'
 
 /** The lines of a failure in its three parts, which stand below each other. */
-export interface FailureParts {
+interface FailureParts {
   readonly call: readonly string[]
   readonly verdict: readonly string[]
   /** How to come back, and what happened. */

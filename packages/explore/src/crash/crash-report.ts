@@ -126,7 +126,7 @@ function more(count: number): string[] {
 }
 
 /** A failure, and its message. */
-export interface CrashStory {
+interface CrashStory {
   readonly failure: FailureData
   readonly message: string
 }

@@ -32,7 +32,7 @@ export function withPolicy(options: CheckDeliveryOptions, combination: Combinati
 }
 
 /** A failure, and its message: a table of attempts, a timeline and a scenario. */
-export interface DeliveryReport {
+interface DeliveryReport {
   readonly failure: FailureData
   readonly message: string
 }
