@@ -20,6 +20,8 @@ export class Followers {
   count = 0
   /** Whether one of them says when its timers are due. */
   tellTimes = false
+  /** Something ran since their code, which nobody tracks, was last waited for. */
+  mayBeStirred = false
 
   /** @returns what ends the following */
   add(follower: Follower): () => void {

@@ -54,6 +54,12 @@ export class RunningTask implements Task {
     return this.label.startsWith('request ')
   }
 
+  /** What a client sent, whose work this is: a request, or a command over a connection. */
+  get sentFromOutside(): string | undefined {
+    if (this.isTracked) return 'a request'
+    return this.label.startsWith('command ') ? `a command (${this.label.slice('command '.length)})` : undefined
+  }
+
   get root(): RunningTask {
     return this.caller?.root ?? this
   }

@@ -1,0 +1,242 @@
+import { Dozing } from './clock-dozing.js'
+import type { Mode } from './clock-mode.js'
+import { Polling } from './clock-polling.js'
+import { type ScheduledTimer, Timers } from './clock-timers.js'
+import { RunningWork } from './clock-work.js'
+import { Followers } from './followers.js'
+import type { Gate } from './gate.js'
+import { hostTurn } from './host.js'
+import type { InputJournal } from './input-journal.js'
+import { iso } from './instant.js'
+import type { DriveCall, Move } from './move.js'
+import { PatienceWatch } from './patience-watch.js'
+import { RunningTask, type TaskClock } from './running-task.js'
+import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
+
+/** What goes along with a clock. */
+export interface Company {
+  readonly log?: {
+    /** Hears of a call that moves time; what it returns is called when the move has ended. */
+    moves(call: DriveCall): () => void
+  }
+  /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
+  readonly waiting?: Readonly<Record<string, { readonly size: number }>>
+  /** Is told what moves time, so that it can be played again. */
+  readonly journal?: Pick<InputJournal, 'note'>
+}
+
+/** Microtasks that work may take before somebody watches whether it ends at all. */
+const quickTurns = 16
+
+/**
+ * What all modes have in common: the timers in their order, the instant where time stands, the work that runs, and how
+ * to wait for it. What moves time is the mode.
+ */
+export class ClockCore implements TaskClock {
+  mode: Mode
+  /** Where time stands, in modes that do not take it from the host. */
+  time: number
+  readonly timers: Timers = new Timers()
+  readonly work: RunningWork = new RunningWork()
+  readonly followers: Followers = new Followers()
+  readonly dozing: Dozing
+  readonly polling: Polling
+  readonly gate: Gate
+  readonly warn: (text: string) => void
+  company: Company = {}
+  /** The call that moves time now. */
+  move: Move | undefined
+  isStopped = false
+  /** Something outside was answered: it gets a turn of the event loop before time moves on. */
+  outsideMayContinue = false
+  /** Starts what was under way where a fork began, which stands still until somebody waits for it. */
+  resume: (() => void) | undefined
+  /** Failures of work, for the call that moves time. */
+  failures: unknown[] = []
+  readonly #listeners = new Set<(from: number, to: number) => void>()
+  #tasks = 0
+
+  constructor(time: number, gate: Gate, warn: (text: string) => void, mode: (core: ClockCore) => Mode) {
+    this.time = time
+    this.gate = gate
+    this.warn = warn
+    this.dozing = new Dozing(this.work, this.followers)
+    this.polling = new Polling(gate, this.work, warn)
+    this.mode = mode(this)
+  }
+
+  now(): number {
+    return this.mode.now()
+  }
+
+  get isDraining(): boolean {
+    return this.move?.call === 'drain' || this.mode.isDraining === true
+  }
+
+  onMove(listener: (from: number, to: number) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): ScheduledTimer {
+    if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
+    const timer = this.timers.add(this.mode.timerAt(at), label, run, options)
+    this.wake()
+    return timer
+  }
+
+  /** Runs work for which time stands still. @param caller the task that waits for it */
+  async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    const task = new RunningTask(label, this, caller?.awaited ?? true, caller)
+    this.work.tasks.add(task)
+    try {
+      return await work(task)
+    } finally {
+      this.#ended(task)
+    }
+  }
+
+  /** Takes the next timer and starts its work. */
+  fire(timer: ScheduledTimer): void {
+    this.timers.take(timer)
+    this.followers.mayBeStirred = true
+    this.company.journal?.note(this.isDraining ? 'drained' : 'fired', timer.sequence)
+    const task = new RunningTask(timer.label, this, timer.awaited || !timer.background, undefined)
+    this.work.latest = task
+    try {
+      const { run } = timer
+      const outcome = typeof run === 'function' ? run(task) : run.fire(task)
+      if (outcome === undefined) task.end()
+      else {
+        this.work.tasks.add(task)
+        void this.#finish(task, outcome)
+      }
+    } catch (error) {
+      task.end()
+      this.#failed(task, error)
+    }
+  }
+
+  async #finish(task: RunningTask, outcome: Promise<unknown>): Promise<void> {
+    try {
+      await outcome
+    } catch (error) {
+      this.#failed(task, error)
+    } finally {
+      this.#ended(task)
+    }
+  }
+
+  #ended(task: RunningTask): void {
+    task.end()
+    this.work.tasks.delete(task)
+    if (!this.work.isBusy) this.#becameIdle()
+  }
+
+  /** A timer's work reports its own failures; what arrives here is a bug or a misuse and must be seen. */
+  #failed(task: Task, error: unknown): void {
+    if (this.move !== undefined) this.failures.push(error)
+    else
+      this.warn(
+        `stuntdouble: "${task.label}" failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`,
+      )
+  }
+
+  /** Moves time, and the followers with it. @returns a promise only where a follower has to be waited for */
+  moveTo(to: number): Promise<void> | undefined {
+    const from = this.now()
+    this.time = to
+    if (to > from) for (const listener of this.#listeners) listener(from, to)
+    return this.followers.count > 0 ? this.followers.advanceBy(to - from) : undefined
+  }
+
+  wake(): void {
+    if (!this.isStopped) this.mode.wake?.()
+  }
+
+  #becameIdle(): void {
+    this.work.wakeWaiters()
+    this.wake()
+  }
+
+  fellAsleep(task: RunningTask): void {
+    const { sentFromOutside } = task
+    if (sentFromOutside !== undefined) this.mode.waits?.(sentFromOutside, () => !task.awake && !task.ended)
+    if (!this.work.isBusy) this.#becameIdle()
+  }
+
+  woke(task: RunningTask): void {
+    this.work.latest = task.root
+    this.outsideMayContinue = true
+  }
+
+  nextTask(): number {
+    return ++this.#tasks
+  }
+
+  rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void {
+    this.company.journal?.note('rested', { task: task.number, as })
+  }
+
+  /** Waits until nothing runs, code outside that was answered has had its turn, or the move is interrupted. */
+  async settle(move?: Move): Promise<void> {
+    const { resume, gate, work } = this
+    this.resume = undefined
+    resume?.()
+    while (!this.isStopped && move?.interruption === undefined) {
+      if (this.polling.isEndless) {
+        await (gate.pause ?? hostTurn())
+        this.polling.warn(move === undefined ? 'settled' : move.call, this.now())
+        return
+      }
+      if (work.isBusy) await this.#untilIdle()
+      work.latest = undefined
+      if (work.isBusy) continue
+      const { pause } = gate
+      if (pause !== undefined) {
+        await pause
+        this.outsideMayContinue = true
+      } else if (this.outsideMayContinue) {
+        this.outsideMayContinue = false
+        await hostTurn()
+      } else return
+    }
+  }
+
+  async #untilIdle(): Promise<void> {
+    // Most work ends within a few microtasks: no alarm for those.
+    for (let turn = 0; turn < quickTurns; turn++) {
+      await undefined
+      if (!this.work.isBusy) return
+    }
+    const idle = this.work.idle()
+    const watch = new PatienceWatch(this.work.tasks, this.warn, () => this.move?.call)
+    const endDozing = this.followers.tellTimes ? this.dozing.watch() : undefined
+    await idle
+    endDozing?.()
+    watch.end()
+  }
+
+  /** Ends a move before it is done: its call rejects with the reason. */
+  interrupt(move: Move, reason: unknown): void {
+    move.interruption ??= { reason }
+    this.work.wakeWaiters()
+  }
+
+  /** Another mode moves time from here on. */
+  enter(mode: Mode): void {
+    this.mode.end?.()
+    this.mode = mode
+  }
+
+  stop(): void {
+    this.isStopped = true
+    this.timers.stop()
+    const { move } = this
+    if (move !== undefined) {
+      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed of.`
+      this.interrupt(move, new Error(why))
+    } else this.work.wakeWaiters()
+    this.mode.end?.()
+  }
+}

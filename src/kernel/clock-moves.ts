@@ -1,0 +1,119 @@
+import type { ClockCore } from './clock-core.js'
+import { lookAtFollowers } from './clock-following.js'
+import { hostPause } from './host.js'
+import { endOfTime, instant, iso } from './instant.js'
+import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
+
+/** The calls that move time. */
+export class Moves {
+  readonly #core: ClockCore
+
+  constructor(core: ClockCore) {
+    this.#core = core
+  }
+
+  /** @param wait milliseconds */
+  advance(wait: number, options: MoveOptions): Promise<void> {
+    return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.#core.now() + wait)))
+  }
+
+  advanceTo(target: number, options: MoveOptions): Promise<void> {
+    return this.#drive('advanceTo', options, (move) => {
+      const now = this.#core.now()
+      if (target >= now) return this.#runUntil(move, target)
+      throw new RangeError(
+        `The clock cannot go back: it is ${iso(now)}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
+      )
+    })
+  }
+
+  drain(options: MoveOptions): Promise<void> {
+    return this.#drive('drain', options, (move) => {
+      this.#core.timers.promoteAll()
+      return this.#runUntil(move, Number.POSITIVE_INFINITY)
+    })
+  }
+
+  /** @returns which call it was, `undefined` when time was not moving */
+  interrupt(): DriveCall | undefined {
+    const { move } = this.#core
+    if (move === undefined) return undefined
+    const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}. What fell due until then has run; call it again to continue.`
+    this.#core.interrupt(move, new Error(why))
+    return move.call
+  }
+
+  async #drive(call: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
+    this.#refuseStopped(call)
+    return this.#core.mode.drive(call, () => this.#begin(call, options, run))
+  }
+
+  #refuseStopped(call: DriveCall): void {
+    if (!this.#core.isStopped) return
+    throw new Error(
+      `clock.${call}() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.`,
+    )
+  }
+
+  async #begin(call: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
+    this.#refuseStopped(call)
+    checkMove(call, options)
+    const { signal, budget, until } = options
+    signal?.throwIfAborted()
+    const core = this.#core
+    const { log, waiting = {}, journal } = core.company
+    const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)
+    const move = new Move(call, budget, core.timers.size + inLine, until)
+    const abort = (): void => core.interrupt(move, signal?.reason)
+    core.move = move
+    core.polling.restart()
+    signal?.addEventListener('abort', abort, { once: true })
+    journal?.note('moving', call)
+    const ended = log?.moves(call)
+    try {
+      await run(move)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+      journal?.note('moved', undefined)
+      core.move = undefined
+      ended?.()
+      core.wake()
+    }
+  }
+
+  /** Runs what falls due; a target that is an instant is where time stands in the end. */
+  async #runUntil(move: Move, target: number): Promise<void> {
+    const core = this.#core
+    const { timers, followers, work, gate } = core
+    const isDrain = target === Number.POSITIVE_INFINITY
+    followers.mayBeStirred = true
+    for (;;) {
+      if (work.tasks.size > 0 || core.outsideMayContinue || gate.pause !== undefined) await core.settle(move)
+      if (core.failures.length > 0) throw core.failures.shift()
+      if (move.interruption !== undefined) throw move.interruption.reason
+      if (move.until?.() === true) return
+      const timer = timers.next()
+      const isLast = timer === undefined || timer.at > target || (isDrain && !timers.hasForeground)
+      if (followers.tellTimes) {
+        // What renews itself keeps no drain going, and timers of the host may.
+        const until = !isLast ? timer.at : isDrain ? Number.NEGATIVE_INFINITY : target
+        if (await lookAtFollowers(core, until, isLast, move)) continue
+      }
+      if (isLast) break
+      if (timer.at > endOfTime) throw move.endOfTime(timer)
+      if (timer.at > core.now()) {
+        move.newInstant()
+        const following = core.moveTo(timer.at)
+        if (following !== undefined) {
+          await following
+          // A follower may have cancelled or added timers.
+          continue
+        }
+      }
+      if (!move.mayFire(timer)) throw move.gaveUp(timer, timers.size)
+      core.fire(timer)
+      if (move.isPauseDue) await hostPause()
+    }
+    if (!isDrain && target > core.now()) await core.moveTo(target)
+  }
+}
