@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -18,9 +18,20 @@ let copy = ''
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'stuntdouble-guide-'))
   for (const name of [...copied, ...single]) cpSync(join(root, name), join(copy, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   for (const sample of guide.samples) apply(sample, copy)
+  install()
 }, 60_000)
+
+/** What `npm install` does: links the dependencies, and the workspaces of the copy. */
+function install(): void {
+  const dependencies = readdirSync(join(root, 'node_modules')).filter((name) => name !== '@stuntdouble')
+  mkdirSync(join(copy, 'node_modules/@stuntdouble'), { recursive: true })
+  for (const name of dependencies) symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
+  const { workspaces } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8')) as { workspaces: string[] }
+  for (const folder of workspaces.filter((name) => name.startsWith('packages/')))
+    symlinkSync(join(copy, folder), join(copy, 'node_modules/@stuntdouble', folder.slice('packages/'.length)))
+}
+
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 /** Files that several questions read. */
@@ -60,6 +71,30 @@ describe('adding one thing touches', () => {
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
     ['An endpoint', ['src/stats/rest/endpoints.ts', 'test/stats/user.test.ts']],
     ['A fault', ['src/faults/answer-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
+    [
+      'A policy',
+      ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
+    ],
+    ['A control order', ['packages/server/src/control/clock.ts', 'packages/server/test/clock-until.test.ts']],
+    [
+      'An entry type',
+      [
+        ...['matchers/steps.ts', 'src/kernel/traffic.ts', 'src/report/describe.ts', 'src/report/trace-schema.ts'],
+        'test/report/remark.test.ts',
+      ],
+    ],
+    [
+      'A workspace',
+      [
+        ...[
+          'package.json',
+          'packages/dice/package.json',
+          'packages/dice/src/index.ts',
+          'packages/dice/test/dice.test.ts',
+        ],
+        'test/house/imports.test.ts',
+      ],
+    ],
     ['A matcher', ['matchers/index.ts', 'matchers/timers.ts', 'test/matchers/verdicts.ts', 'test/matchers/wrong.ts']],
   ])('%s: its row and its test', (adds, files) => {
     expect(filesOf(adds)).toEqual(files)
@@ -67,7 +102,7 @@ describe('adding one thing touches', () => {
 
   test('nothing else, and its types are right', () => {
     const touched = [...new Set(guide.samples.map(({ file }) => file))]
-    const sources = touched.filter((file) => !file.startsWith('test/'))
+    const sources = touched.filter((file) => file.endsWith('.ts') && !/(?:^|\/)test\//.test(file))
     expect(complaints([...sources, 'src/faults/catalog.ts'])).toEqual([])
   }, 120_000)
 
@@ -83,7 +118,10 @@ describe('adding one thing touches', () => {
     const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
     const ran = all.filter(({ status }) => status === 'passed' || status === 'failed')
     expect(ran.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)).toEqual([])
-    for (const word of ['HSIZE', '/v2/user', 'captive-portal', 'timers of any number', 'as the table says']) {
+    for (const word of [
+      ...['HSIZE', '/v2/user', 'captive-portal', 'timers of any number', 'as the table says', 'policy.maxLabels'],
+      ...['/clock/until', 'a remark is', 'the same dice', 'keeps to the table', 'is a workspace'],
+    ]) {
       expect(
         ran.some(({ fullName }) => fullName.includes(word)),
         word,
@@ -109,10 +147,32 @@ function namedTests(): { readonly files: readonly string[]; readonly names: stri
     const own = words.slice(3, at === -1 ? undefined : at)
     for (const file of own) expect([file, existsSync(join(copy, file))]).toEqual([file, true])
     files.push(...own)
-    names.push(at === -1 ? '/v2/user' : words[at + 1]!.replaceAll('"', ''))
+    if (at === -1) names.push(...own.flatMap(titlesIn))
+    else names.push(words[at + 1]!.replaceAll('"', ''))
   }
   return { files, names: names.join('|') }
 }
+
+/** The titles of a file's tests, as patterns. */
+function titlesIn(file: string): string[] {
+  const text = readFileSync(join(copy, file), 'utf8')
+  return [...text.matchAll(/^test\('(.+?)',/gm)].map(([, title]) => title!.replace(/[^\w\s]/g, '.'))
+}
+
+test.each([
+  ['the default of a policy', 'src/policy/policy.ts', 'maxLabels: undefined,', /maxLabels/],
+  ['the schema of a policy', 'src/policy/schema.ts', 'maxLabels: limit,', /maxLabels/],
+  ['an entry type in the list of types', 'src/kernel/traffic.ts', 'remark: true,', /remark/],
+  ['the fields of an entry type', 'matchers/steps.ts', "remark: ['text'],", /remark/],
+])(
+  '%s: without it nothing compiles',
+  (_, file, code, expected) => {
+    const whole = readFileSync(join(copy, file), 'utf8')
+    expect(whole.split(code)).toHaveLength(2)
+    expect(complaints([file], { [file]: whole.replace(code, '') }).join('\n')).toMatch(expected)
+  },
+  60_000,
+)
 
 describe('a fault that does nothing somewhere does not compile', () => {
   const row = (): Sample =>

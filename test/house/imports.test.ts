@@ -339,7 +339,23 @@ function wrongPackage({ room, packages = [] }: Room, from: string, to: string): 
   return undefined
 }
 
-const workspaces = ['command-line', 'drift', 'explore', 'inspector', 'lua', 'server']
+interface Manifest {
+  readonly name: string
+  readonly private?: boolean
+  readonly workspaces?: readonly string[]
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+const packages = readdirSync(join(root, 'packages')).map((folder) => manifestOf(`packages/${folder}`))
+const workspaces = packages.flatMap(({ name, private: isPrivate }) =>
+  isPrivate ? name.replace('@stuntdouble/', '') : [],
+)
+
+/** Private packages that the root does not name where npm links them. */
+function unlinked(names: readonly string[], { workspaces: linked = [], devDependencies = {} }: Manifest): string[] {
+  return names.filter((name) => !linked.includes(`packages/${name}`) || !(`@stuntdouble/${name}` in devDependencies))
+}
+
 const files = [
   'src',
   'matchers',
@@ -423,6 +439,13 @@ describe('who may import whom', () => {
     const known = (group: readonly string[]): boolean =>
       group.some((file) => unfinished.some((folder) => file.startsWith(folder)))
     expect(circles(imports).filter((group) => !known(group))).toEqual([])
+  })
+
+  test('every private package is a workspace and a development dependency of the root', () => {
+    expect(workspaces.length).toBeGreaterThan(5)
+    expect(unlinked(workspaces, manifestOf('.'))).toEqual([])
+    const manifest = { name: '', workspaces: ['packages/a', 'packages/b'], devDependencies: { '@stuntdouble/a': '1' } }
+    expect(unlinked(['a', 'b', 'c'], manifest)).toEqual(['b', 'c'])
   })
 
   test('a circle would be found', () => {

@@ -18,7 +18,7 @@ export interface Guide {
   readonly commands: readonly { readonly adds: string; readonly line: string }[]
 }
 
-const fence = /^( *)```(ts|sh)\n([\s\S]*?)^ *```$/gm
+const fence = /^( *)```(ts|json|sh)\n([\s\S]*?)^ *```$/gm
 
 /** @throws Error for a sample that does not say where it goes */
 export function readGuide(page: string): Guide {
