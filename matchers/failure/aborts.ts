@@ -4,7 +4,7 @@ import type { EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { literal } from '../literal.js'
 import type { Evidence } from '../received.js'
-import { grouped } from './circumstances.js'
+import { grouped } from './circumstance.js'
 
 // The SDK ends a call of an endpoint by throwing WorkflowAbort as soon as it has submitted a step. A call that goes on
 // after that has caught what was thrown, or did not await the step. The log proves it: the call did something more.

@@ -1,6 +1,6 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
-import type { Log } from './circumstances.js'
+import type { Log } from './circumstance.js'
 
 // What deliveries have changed in the data store for certain, judged by how each key is when the attempt has ended. The
 // log has no values, but many commands carry them. Of what a script wrote, say, nobody knows whether it was there before.

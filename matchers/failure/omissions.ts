@@ -5,7 +5,7 @@ import { answerText, commandLine, urlText } from '../../src/report/describe.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import type { Evidence } from '../received.js'
-import { type Circumstance, grouped, type Log } from './circumstances.js'
+import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { removals } from './key-effects.js'
 
 // What did not happen: runs that were skipped, keys that were taken, messages that failed for good.

@@ -7,7 +7,7 @@ import { standardRedaction } from '../../src/report/redaction.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeOf } from '../../src/report/shown-times.js'
 import type { Evidence } from '../received.js'
-import { type Circumstance, grouped, type Log } from './circumstances.js'
+import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { keyEffects } from './key-effects.js'
 
 // What came more than once, or in another order: by delivery, by request, by publishing.

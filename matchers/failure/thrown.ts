@@ -10,7 +10,7 @@ import { excerpt, plainText, withoutColours } from '../../src/report/safe-text.j
 import { threw } from '../../src/report/telling.js'
 import type { Evidence } from '../received.js'
 import type { Chain } from './chain.js'
-import { grouped } from './circumstances.js'
+import { grouped } from './circumstance.js'
 import { fromHere } from './place.js'
 import { worldOf } from './world-facts.js'
 

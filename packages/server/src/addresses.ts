@@ -1,6 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { type AddressInfo, BlockList, isIPv6, type Server } from 'node:net'
 
+export const defaultHost = 'localhost'
+export const defaultPort = 4010
+
 /** Both addresses of this machine: `localhost` is one or the other, depending on who asks. */
 const loopback = ['127.0.0.1', '::1'] as const
 const attempts = 10

@@ -5,11 +5,9 @@ import { instant } from '../../../src/kernel/instant.js'
 import { vocabularyNames } from '../../../src/protocol/vocabulary.js'
 import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
+import { defaultHost, defaultPort } from './addresses.js'
 import type { ServerLimits } from './limits.js'
-import type { ServerOptions } from './server.js'
-
-export const defaultHost = 'localhost'
-export const defaultPort = 4010
+import type { ServerOptions } from './server-options.js'
 
 /** Other users of a machine see the words of a command, but not its environment. */
 export const secretVariable = 'STUNTDOUBLE_SECRET'

@@ -5,7 +5,7 @@ import { failureOf } from '../../../../src/report/failure.js'
 import { withoutStory } from '../../../../src/report/failure-text.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { startServer } from '../server.js'
+import { startServer } from '../start-server.js'
 import { hasTimeout, liftTimeout } from './time-out.js'
 import { beginVisit, type Failure } from './visit.js'
 

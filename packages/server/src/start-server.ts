@@ -1,0 +1,110 @@
+import type { Sandbox } from '../../../src/sandbox/sandbox.js'
+import type { Scenario } from '../../../src/scenarios/scenario.js'
+import type { Node } from './cluster/tenure.js'
+import { planOf, type ServerOptions } from './server-options.js'
+import { Serving } from './serving.js'
+import type { Tenants } from './tenants.js'
+
+/** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
+export interface RunningServer extends AsyncDisposable {
+  readonly origin: string
+  readonly host: string
+  readonly port: number
+  /** Of the native protocol, where it is served. */
+  readonly redisPort: number | undefined
+  /** The bearer token of the control API, where it asks for one. */
+  readonly controlToken: string | undefined
+  /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
+  readonly secret: string | undefined
+  /**
+   * A link to the inspector. Where the control API asks for a token, it lets in one browser, once, within an hour; reading it
+   * again makes another one.
+   */
+  readonly inspector: string
+  /** The sandbox of a tenant, made on first use with a clock of its own. */
+  tenant(name: string): Sandbox
+  /**
+   * Serves a sandbox that you made yourself, with options of its own, under a name of this server; instead of the one
+   * that had the name. It is disposed with the server, or by `drop`.
+   * @throws TypeError where other machines can call and its tokens are defaults that everybody knows
+   */
+  adopt(name: string, sandbox: Sandbox): void
+  /** Serves a sandbox no more that goes on elsewhere: it is not disposed. `false` when there is none of this name. */
+  release(name: string): boolean
+  /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
+  drop(name: string): boolean
+  /** Addresses and environment of a tenant, who is not made by this. */
+  outline(name: string): Pick<Sandbox, 'addresses' | 'env'>
+  /** Itself, where it is a node of a cluster: the others know it by this. */
+  readonly node: Node | undefined
+  /** The tenants that were used so far. */
+  readonly tenants: readonly string[]
+  /**
+   * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
+   * destinations and faults. Tells how many are there.
+   */
+  change(scenario: Scenario): number
+  /** Resolves when a twin was told everything that has run; at once where there is none. */
+  compared(): Promise<void>
+  /** After `close()`: whether the state file holds everything; `true` where there is none. */
+  readonly isKept: boolean
+  /**
+   * Lets running requests end for at most two seconds, or for `grace` host milliseconds, ends event streams, and disposes
+   * every sandbox.
+   */
+  close(options?: { readonly grace?: number }): Promise<void>
+}
+
+/**
+ * Starts a server and resolves when it listens.
+ * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
+ * @throws TypeError for tokens that everybody knows where other machines can call
+ * @throws Error where it cannot listen: with the `code` of the system, and what to give instead
+ * @example
+ * await using server = await startServer({ port: 0 })
+ * const { env, clock } = server.tenant('main')
+ */
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const plan = await planOf(options)
+  const serving = new Serving(plan, options)
+  await serving.start()
+  const { tenants, origin, port, native, engine } = serving
+  const { host, controlToken, secret, scene } = plan
+  const close = ({ grace }: { readonly grace?: number } = {}): Promise<void> => serving.close(grace)
+  const own = (): Tenants => {
+    if (serving.node === undefined) return tenants
+    throw new TypeError(
+      'The tenants of a cluster are at the nodes that own them: reach them over the network, with connect(url, { tenant }).',
+    )
+  }
+  return {
+    origin,
+    host,
+    port,
+    redisPort: native?.port,
+    controlToken,
+    secret,
+    get inspector() {
+      return serving.links!.next()
+    },
+    tenant: (tenant) => own().get(tenant),
+    adopt: (tenant, sandbox) => own().adopt(tenant, sandbox),
+    release: (tenant) => own().release(tenant),
+    drop: (tenant) => own().drop(tenant),
+    outline: (tenant) => tenants.outline(tenant),
+    node: serving.node?.node,
+    get tenants() {
+      return tenants.names
+    },
+    change: (scenario) => {
+      if (scene !== undefined) return scene.change(scenario)
+      throw new TypeError('This server was started without a scenario: there is none to change.')
+    },
+    compared: async () => engine?.compared(),
+    get isKept() {
+      return serving.isKept
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  }
+}
