@@ -9,6 +9,7 @@ const consumer = inject('consumer')
 const own = join(consumer, 'node_modules/stuntdouble')
 const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
   exports: Record<string, { require?: unknown } | string>
+  peerDependencies: Record<string, string>
   version: string
   bin: Record<string, string>
 }
@@ -168,11 +169,14 @@ describe('a class has one identity', () => {
   test('and is declared once, for modules and CommonJS together', () => {
     const files = readdirSync(join(own, 'dist/types'))
     expect(files.filter((file) => !file.endsWith('.d.cts'))).toEqual([])
-    const declared = files.flatMap((file) => {
-      const code = readFileSync(join(own, 'dist/types', file), 'utf8')
-      return [...code.matchAll(/^(?:declare|export).* class (Sandbox|VirtualClock)\b/gm)].map(([, name]) => name)
-    })
-    expect(declared.sort()).toEqual(['Sandbox', 'VirtualClock'])
+    const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8'))
+    const found = (pattern: RegExp) =>
+      codes.flatMap((code) => [...code.matchAll(pattern)].map(([, name]) => name)).sort()
+    expect(found(/^(?:declare|export).* class (Sandbox|VirtualClock)\b/gm)).toEqual(['Sandbox', 'VirtualClock'])
+    // The types of a peer are other files for modules than for CommonJS.
+    const peers = Object.keys(manifest.peerDependencies)
+    const packages = found(/ from ['"]([^.'"][^'"]*)['"]/g)
+    expect(packages.filter((name) => peers.some((peer) => name!.startsWith(peer)))).toEqual([])
   })
 })
 

@@ -81,8 +81,9 @@ function linksOf(page: string): string[] {
     .map((target) => join(dirname(page), target.split('#')[0]!))
 }
 
-/** What is for those who change the package, and pictures: in the repository only. */
-const notPacked = /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\//
+/** What is for those who change the package, pictures, and apps that a page quotes: in the repository only. */
+const notPacked =
+  /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/stories(?:\/|$)/
 
 test('every link of a packed page leads to something that is packed, or is for contributors', () => {
   const pages = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter(
