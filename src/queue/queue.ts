@@ -327,7 +327,7 @@ function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
     case 'parked':
       return lane?.paused !== true
     case 'waiting':
-      return delivery.for === 'turn' && lane?.holding.has(message) !== false
+      return delivery.waitsFor === 'turn' && lane?.holding.has(message) !== false
     default:
       return false
   }

@@ -41,12 +41,7 @@ function nextIs(part: (after: states.MessageState, ...given: Parameters<Next>) =
 }
 
 /** An attempt is planned. */
-const plannedAt = (state: states.MessageState, due: number): states.MessageState => ({
-  ...state,
-  is: 'planned',
-  due,
-  heldSince: undefined,
-})
+const plannedAt = (due: number, retried: number): states.MessageState => new states.Planned(due, retried)
 
 const isDelayed = (message: Message): boolean => message.notBefore > message.time
 
@@ -71,11 +66,11 @@ export const mutants: readonly Mutant[] = [
   ...of('no-attempt-after-success', {
     'a delivered message is delivered again': nextIs((after, state, event) =>
       event.is === 'answered' && event.verdict.is === 'delivered' && state.retried === 0
-        ? plannedAt({ ...state, retried: 1 }, event.now + 1000)
+        ? plannedAt(event.now + 1000, 1)
         : after,
     ),
     'a message is released that keeps its place in a wait list': nextIs((after, state, event) =>
-      event.is === 'released' && state.is === 'held' ? plannedAt(state, event.now) : after,
+      event.is === 'released' && state.is === 'held' ? plannedAt(event.now, state.retried) : after,
     ),
   }),
   ...of('no-attempt-left-running', {

@@ -169,10 +169,10 @@ export class Courier {
     this.#loaded = true
     if (state.is === 'ended') return message
     if (source !== undefined) source.openCallbacks++
-    if (!state.cancelled) this.live.add(message)
+    if (state.asked !== 'end') this.live.add(message)
     const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
-    const isInLine = state.is === 'waiting' && state.for === 'turn'
-    if (lane !== undefined && !state.cancelled && (isInLine || state.is === 'planned')) {
+    const isInLine = state.is === 'waiting' && state.waitsFor === 'turn'
+    if (lane !== undefined && state.asked !== 'end' && (isInLine || state.is === 'planned')) {
       message.lane = lane
       if (isInLine) lane.enter(message)
       else lane.holding.add(message)
@@ -275,7 +275,7 @@ export class Courier {
   /** The call that submitted a message has answered: its delivery is planned. */
   letGo(message: Message): void {
     const { delivery } = message
-    if (delivery.is !== 'waiting' || delivery.for !== 'answer') return
+    if (delivery.is !== 'waiting' || delivery.waitsFor !== 'answer') return
     this.#free(message, this.#options.clock.now(), 'until the call that submitted it had answered')
   }
 

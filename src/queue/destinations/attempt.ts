@@ -75,7 +75,8 @@ export class Attempt implements AttemptEntry, EntryStamp {
     this.key = key
     this.#writer = writer
     const { delivery } = message
-    const { wait, byHand } = delivery
+    const { wait, asked } = delivery
+    const byHand = asked === 'attempt'
     const heldSince = delivery.is === 'planned' ? delivery.heldSince : undefined
     if (wait !== undefined || byHand || heldSince !== undefined)
       this.#waiting = { rule: wait?.reason, byHand, heldSince }

@@ -11,7 +11,7 @@ export function decidedBy(item: Item): Cause {
 /** Whose answers free a slot; one that was cancelled does so without an answer. */
 export function answersOf({ holding }: LaneCopy): Cause {
   const all = [...holding].flatMap((item) => (item.ended ? item.reports : [item]))
-  const of = all.filter((item) => !item.state.cancelled || item.message?.running === true)
+  const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }
 }
 

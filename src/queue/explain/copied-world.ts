@@ -163,7 +163,7 @@ function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
 }
 
 function isSubmission({ delivery }: Message): boolean {
-  return delivery.is === 'waiting' && delivery.for === 'answer'
+  return delivery.is === 'waiting' && delivery.waitsFor === 'answer'
 }
 
 /** What has a key or a queue in common with them, or with what has, and so on. */

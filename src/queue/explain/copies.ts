@@ -65,7 +65,7 @@ export class Item implements Caller {
   }
 
   get visible(): boolean {
-    return !this.ended && !this.state.cancelled
+    return !this.ended && this.state.asked !== 'end'
   }
 
   get isAdmitted(): boolean {

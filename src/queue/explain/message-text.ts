@@ -39,7 +39,7 @@ function unknown({ courier: { byId }, limits }: Queue, id: string): string {
 /** Whether the place has said it all: the time of its own timer, or of the attempt that runs. */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
-  const isSubmission = message.delivery.is === 'waiting' && message.delivery.for === 'answer'
+  const isSubmission = message.delivery.is === 'waiting' && message.delivery.waitsFor === 'answer'
   if (forecast === undefined || is === 'running' || isSubmission) return true
   return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.due
 }
@@ -68,7 +68,7 @@ function state(queue: Queue, message: Message): string {
   if (message.cancelRequested)
     return `was cancelled; the entry CANCELLED follows at ${timeText(message.due)}, when its next delivery would have been due`
   if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
-  if (delivery.is === 'waiting' && delivery.for === 'answer')
+  if (delivery.is === 'waiting' && delivery.waitsFor === 'answer')
     return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =

@@ -124,7 +124,7 @@ export class Play {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
     this.#plan?.mayCall(item, cause)
-    if (!item.state.cancelled) {
+    if (item.state.asked !== 'end') {
       if (key !== undefined && item.retriesLeft > 0)
         this.#agenda.at(at, (then) => this.#keys.disturb(key, then, cause, item.retriesLeft))
       for (const [report, times] of reportsOf(settings, item.retriesLeft + 1)) this.#mayReport(report, times, at, cause)

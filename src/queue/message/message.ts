@@ -174,13 +174,13 @@ export class Message implements Filed, TimerTarget {
 
   /** A cancel was requested, whether or not it has ended. */
   get cancelRequested(): boolean {
-    return this.delivery.cancelled
+    return this.delivery.asked === 'end'
   }
 
   /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */
   get visible(): boolean {
-    const { is, cancelled } = this.delivery
-    return is !== 'ended' && !cancelled
+    const { is, asked } = this.delivery
+    return is !== 'ended' && asked !== 'end'
   }
 
   toJSON(): MessageView {

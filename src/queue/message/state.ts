@@ -3,59 +3,104 @@ import type { LoggedState, RetryWait } from './message.js'
 // What a message waits for, as values: nothing here reads a clock, writes a log, draws or calls back. The courier and
 // forecasts play the same functions.
 
-/** What is known of a message in each state. */
-interface Known {
-  /** When its next attempt is due, or its last one was, in virtual milliseconds. */
-  readonly due: number
-  /** Retries made so far: the number of the running or the next attempt, counted from 0. */
-  readonly retried: number
+/**
+ * What is known of a message in each state. States are classes because a million messages are planned at a time, and
+ * what most of them lack takes no room in them.
+ */
+abstract class Known {
   /** Why its next attempt has to wait. */
-  readonly wait: RetryWait | undefined
-  /** Released by hand: its next attempt happens although it was not due. */
-  readonly byHand: boolean
-  /** A cancel was requested. Of the states before the end, only a planned and a running message can have one pending. */
-  readonly cancelled: boolean
+  declare readonly wait?: RetryWait
+  /**
+   * What was asked for from outside. `attempt`: it was released by hand, and its next attempt happens although it was
+   * not due. `end`: a cancel was requested; only a planned, a running and an ended message can have one.
+   */
+  declare readonly asked?: Asked
+
+  constructor(
+    /** When its next attempt is due, or its last one was, in virtual milliseconds. */
+    readonly due: number,
+    /** Retries made so far: the number of the running or the next attempt, counted from 0. */
+    readonly retried: number,
+    wait?: RetryWait | undefined,
+    asked?: Asked | undefined,
+  ) {
+    if (wait !== undefined) this.wait = wait
+    if (asked !== undefined) this.asked = asked
+  }
 }
 
+type Asked = 'attempt' | 'end'
+
 /**
- * A time moves it on: its attempt is due at `due`. If a cancel was requested, it ends then instead. [queue.md 4.2] A
+ * A time moves it on: its attempt is due at `due`. If its end was asked for, it ends then instead. [queue.md 4.2] A
  * timer of the courier stands for it.
  */
-export interface Planned extends Known {
-  readonly is: 'planned'
+export class Planned extends Known {
+  readonly is = 'planned'
   /** Flow control, which held it since then, has admitted it: it has its slots, and its attempt is about to start. */
-  readonly heldSince: number | undefined
+  declare readonly heldSince?: number
+
+  constructor(
+    due: number,
+    retried: number,
+    wait?: RetryWait | undefined,
+    asked?: Asked | undefined,
+    heldSince?: number | undefined,
+  ) {
+    super(due, retried, wait, asked)
+    if (heldSince !== undefined) this.heldSince = heldSince
+  }
 }
 
 /** Another message moves it on: a slot of its FIFO queue, or the answer of the call that submitted it. */
-export interface Waiting extends Known {
-  readonly is: 'waiting'
-  readonly for: 'turn' | 'answer'
+export class Waiting extends Known {
+  readonly is = 'waiting'
+
+  constructor(
+    due: number,
+    retried: number,
+    wait: RetryWait | undefined,
+    readonly waitsFor: 'turn' | 'answer',
+  ) {
+    super(due, retried, wait)
+  }
 }
 
-/** An attempt runs. If a cancel was requested, no further one follows. */
-export interface Running extends Known {
-  readonly is: 'running'
+/** An attempt runs. If its end was asked for, no further one follows. */
+export class Running extends Known {
+  readonly is = 'running'
 }
 
 /** It is due, and flow control keeps it back: a free slot or the next rate period moves it on. */
-export interface Held extends Known {
-  readonly is: 'held'
-  readonly since: number
-  /** Its flow-control key, or the calls in flight that the plan allows. */
-  readonly by: 'key' | 'plan'
+export class Held extends Known {
+  readonly is = 'held'
+
+  constructor(
+    { due, retried, wait, asked }: Known,
+    readonly since: number,
+    /** Its flow-control key, or the calls in flight that the plan allows. */
+    readonly by: 'key' | 'plan',
+  ) {
+    super(due, retried, wait, asked)
+  }
 }
 
 /** It came due while its FIFO queue was paused, and keeps its slot of that queue: resuming the queue moves it on. */
-export interface Parked extends Known {
-  readonly is: 'parked'
+export class Parked extends Known {
+  readonly is = 'parked'
 }
 
 /** Nothing moves it on. */
-export interface Ended extends Known {
-  readonly is: 'ended'
-  /** `vanished`: by a fault; the log has no line of it. */
-  readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished'
+export class Ended extends Known {
+  readonly is = 'ended'
+
+  constructor(
+    { due, retried, wait, asked }: Known,
+    /** `vanished`: by a fault; the log has no line of it. */
+    readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished',
+  ) {
+    super(due, retried, wait, asked)
+  }
 }
 
 /** What moves a message on, and what it is known by then. */
@@ -101,12 +146,13 @@ export type MessageEvent =
   | { readonly is: 'cancelled'; readonly now: number; readonly notBefore: number; readonly endsAtOnce: boolean }
   | { readonly is: 'vanished' }
 
+function cancelled({ due, retried, wait }: Pick<Known, 'due' | 'retried' | 'wait'>): Ended {
+  return new Ended(new Planned(due, retried, wait, 'end'), 'cancelled')
+}
+
 /** The state of a message that has just been accepted. */
-export function accepted(notBefore: number, waitsFor: Waiting['for'] | undefined): MessageState {
-  const known = { due: notBefore, retried: 0, wait: undefined, byHand: false, cancelled: false }
-  return waitsFor === undefined
-    ? { is: 'planned', ...known, heldSince: undefined }
-    : { is: 'waiting', ...known, for: waitsFor }
+export function accepted(notBefore: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
+  return waitsFor === undefined ? new Planned(notBefore, 0) : new Waiting(notBefore, 0, undefined, waitsFor)
 }
 
 /**
@@ -132,26 +178,27 @@ export function next(state: MessageState, event: MessageEvent): MessageState {
 }
 
 function afterPlanned(state: Planned, event: MessageEvent): MessageState {
-  const { due, retried, wait, byHand, cancelled, heldSince } = state
+  const { due, retried, wait, asked, heldSince } = state
   switch (event.is) {
     case 'due':
       return whenDue(state, event)
     case 'begun':
-      return { is: 'running', due, retried, wait: undefined, byHand: false, cancelled: false }
+      return new Running(due, retried)
     case 'held':
-      return { is: 'held', due, retried, wait, byHand, cancelled, since: event.now, by: event.by }
-    case 'moved':
-      return { ...state, due: event.to, wait: waitedThen(event.before, event.to - event.now, event.because) }
+      return new Held(state, event.now, event.by)
+    case 'moved': {
+      const later = waitedThen(event.before, event.to - event.now, event.because)
+      return new Planned(event.to, retried, later, asked, heldSince)
+    }
     case 'released':
       // One that is admitted starts at this instant anyway.
-      return heldSince === undefined ? { ...state, due: event.now, byHand: true } : state
+      return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
       // One that is admitted gives its slots back when its timer fires.
-      return event.endsAtOnce && heldSince === undefined
-        ? ended(state, 'cancelled', true)
-        : { ...state, cancelled: true }
+      if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
+      return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':
-      return ended(state, 'vanished', state.cancelled)
+      return new Ended(state, 'vanished')
     default:
       return state
   }
@@ -159,56 +206,48 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
 
 /** @returns the same state if an attempt may start, as far as flow control lets it */
 function whenDue(state: Planned, { now, isPaused, downUntil }: MessageEvent & { readonly is: 'due' }): MessageState {
-  const { due, retried, wait, byHand } = state
-  if (state.cancelled) return ended(state, 'cancelled', true)
-  if (isPaused) return { is: 'parked', due, retried, wait, byHand, cancelled: false }
+  const { due, retried, wait, asked, heldSince } = state
+  if (asked === 'end') return cancelled(state)
+  if (isPaused) return new Parked(due, retried, wait, asked)
   if (downUntil === undefined || downUntil <= now) return state
-  return { ...state, due: downUntil, wait: waitedThen(wait, downUntil - now, 'until the service was up again') }
+  const later = waitedThen(wait, downUntil - now, 'until the service was up again')
+  return new Planned(downUntil, retried, later, asked, heldSince)
 }
 
-/** It has a slot of its queue, or may overtake nothing any more. */
-function turned({ retried, wait, byHand }: Waiting, event: MessageEvent & { readonly is: 'freed' }): MessageState {
+/** It has a slot of its queue, or the call that submitted it has been answered. */
+function turned({ retried, wait, asked }: Waiting, event: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { now, notBefore, because } = event
   const late = now - notBefore
-  return {
-    is: 'planned',
-    due: Math.max(now, notBefore),
-    retried,
-    wait: late > 0 ? { delay: late, reason: `${late / 1000} s ${because}` } : wait,
-    byHand,
-    cancelled: false,
-    heldSince: undefined,
-  }
+  const turn = late > 0 ? { delay: late, reason: `${late / 1000} s ${because}` } : wait
+  return new Planned(Math.max(now, notBefore), retried, turn, asked)
 }
 
 function resumed(state: Parked, { now, because }: MessageEvent & { readonly is: 'freed' }): MessageState {
-  const { due, retried, byHand } = state
+  const { due, retried, asked } = state
   const wait = waitedThen(state.wait, now - due, `${(now - due) / 1000} s ${because}`)
-  return { is: 'planned', due: now, retried, wait, byHand, cancelled: false, heldSince: undefined }
+  return new Planned(now, retried, wait, asked)
 }
 
 /** Without a slot a cancelled message has no turn to wait for, only its time. */
 function leftEarly(state: Waiting | Parked, event: MessageEvent): MessageState {
   if (event.is !== 'cancelled') return state
   const { notBefore, now, endsAtOnce } = event
-  if (endsAtOnce || notBefore <= now) return ended(state, 'cancelled', true)
-  const { retried, wait, byHand } = state
-  return { is: 'planned', due: notBefore, retried, wait, byHand, cancelled: true, heldSince: undefined }
+  if (endsAtOnce || notBefore <= now) return cancelled(state)
+  return new Planned(notBefore, state.retried, state.wait, 'end')
 }
 
 function afterRunning(state: Running, event: MessageEvent): MessageState {
-  const { retried, cancelled } = state
+  const { due, retried, asked } = state
   switch (event.is) {
     case 'answered':
       return whenAnswered(state, event)
     case 'cut off': {
       const delay = event.until - event.now
       const wait = { delay, reason: `${delay / 1000} s until the service was up again` }
-      if (cancelled) return ended({ ...state, wait }, 'cancelled', true)
-      return { is: 'planned', due: event.until, retried, wait, byHand: false, cancelled, heldSince: undefined }
+      return asked === 'end' ? cancelled({ due, retried, wait }) : new Planned(event.until, retried, wait)
     }
     case 'cancelled':
-      return { ...state, cancelled: true }
+      return new Running(due, retried, undefined, 'end')
     default:
       return state
   }
@@ -216,31 +255,27 @@ function afterRunning(state: Running, event: MessageEvent): MessageState {
 
 function whenAnswered(state: Running, event: MessageEvent & { readonly is: 'answered' }): MessageState {
   const { verdict, now, endsAtOnce } = event
-  const { cancelled } = state
-  if (verdict.is === 'dropped') return ended(state, 'cancelled', true)
-  if (verdict.is !== 'retried') return ended(state, verdict.is, cancelled)
+  const { asked } = state
+  if (verdict.is === 'dropped') return cancelled(state)
+  if (verdict.is !== 'retried') return new Ended(state, verdict.is)
   const { wait } = verdict
-  const again = { due: now + wait.delay, retried: state.retried + 1, wait, byHand: false, cancelled }
-  if (cancelled && endsAtOnce) return ended({ ...again, due: state.due }, 'cancelled', true)
-  return { is: 'planned', ...again, heldSince: undefined }
+  const retried = state.retried + 1
+  if (asked === 'end' && endsAtOnce) return cancelled({ due: state.due, retried, wait })
+  return new Planned(now + wait.delay, retried, wait, asked)
 }
 
 function afterHeld(state: Held, event: MessageEvent): MessageState {
-  const { retried, wait, byHand, since } = state
+  const { retried, wait, asked, since } = state
   switch (event.is) {
     case 'held':
-      return { ...state, by: event.by }
+      return new Held(state, since, event.by)
     case 'admitted':
-      return { is: 'planned', due: event.now, retried, wait, byHand, cancelled: false, heldSince: since }
+      return new Planned(event.now, retried, wait, asked, since)
     case 'cancelled':
-      return ended(state, 'cancelled', true)
+      return cancelled(state)
     default:
       return state
   }
-}
-
-function ended({ due, retried, wait, byHand }: Omit<Known, 'cancelled'>, as: Ended['as'], cancelled: boolean): Ended {
-  return { is: 'ended', due, retried, wait, byHand, cancelled, as }
 }
 
 function waitedThen(before: RetryWait | undefined, delay: number, reason: string): RetryWait {
@@ -267,14 +302,14 @@ const endings: Partial<Record<LoggedState, Ended['as']>> = {
  * The state of a message of a dump. A delivery that was under way is due at once, as after a restart.
  * @param waitsFor what it waits for if it has not begun
  */
-export function restored(past: Past, now: number, waitsFor: Waiting['for'] | undefined): MessageState {
+export function restored(past: Past, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   const { state, retried, wait, kept } = past
   const as = endings[state] ?? (kept === undefined ? undefined : 'vanished')
-  const cancelled = state === 'CANCEL_REQUESTED'
-  const known = { due: isUnderWay(state) ? now : past.due, retried, wait, byHand: false }
-  if (as !== undefined) return ended(known, as, cancelled)
-  if (cancelled || waitsFor === undefined) return { is: 'planned', ...known, cancelled, heldSince: undefined }
-  return { is: 'waiting', ...known, cancelled, for: waitsFor }
+  const asked = state === 'CANCEL_REQUESTED' ? 'end' : undefined
+  const due = isUnderWay(state) ? now : past.due
+  const planned = new Planned(due, retried, wait, asked)
+  if (as !== undefined) return new Ended(planned, as)
+  return asked !== undefined || waitsFor === undefined ? planned : new Waiting(due, retried, wait, waitsFor)
 }
 
 /** Whether an attempt was being made, by what the log said last. */
