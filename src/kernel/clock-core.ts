@@ -60,7 +60,7 @@ export class ClockCore implements TaskClock {
     this.time = time
     this.gate = gate
     this.warn = warn
-    this.dozing = new Dozing(this.work, this.followers)
+    this.dozing = new Dozing(this.work, this.followers, gate)
     this.polling = new Polling(gate, this.work, warn)
     this.mode = mode(this)
   }

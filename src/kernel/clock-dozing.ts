@@ -1,12 +1,16 @@
 import type { RunningWork } from './clock-work.js'
 import type { Followers } from './followers.js'
+import type { Gate } from './gate.js'
 import { hostClearTimeout, hostPause, hostSetTimeout } from './host.js'
 import type { RunningTask } from './running-task.js'
 
-/** Real milliseconds of work after which it may be that it waits for a timer of the host: what is in memory takes less. */
-const untilDozing = 20
-/** Pauses of the host before a look at its timers: a process that was busy for long has more to do first. */
-const pausesBeforeLook = 10
+/**
+ * Pauses of the host in a row in which nothing happens but work of a handler, before it counts as asleep: what is in
+ * memory takes fewer. Counted, not timed, so that a slow host changes nothing.
+ */
+const quietPauses = 1_000
+/** Real milliseconds between two looks while the handler cannot be waiting for a timer of a follower. */
+const betweenLooks = 20
 /** Work of more patience than this is that of another process, where our timers are unknown. */
 const ownPatience = 60_000
 
@@ -17,27 +21,39 @@ const ownPatience = 60_000
 export class Dozing {
   readonly #work: RunningWork
   readonly #followers: Followers
+  readonly #gate: Gate
   #dozing: { readonly task: RunningTask; readonly hasFired: () => boolean }[] = []
 
-  constructor(work: RunningWork, followers: Followers) {
+  constructor(work: RunningWork, followers: Followers, gate: Gate) {
     this.#work = work
     this.#followers = followers
+    this.#gate = gate
   }
 
   /** The clock begins to wait for its work. @returns what ends the watch */
   watch(): () => void {
     let isOver = false
+    let timer: ReturnType<typeof hostSetTimeout> | undefined
     const look = async (): Promise<void> => {
-      for (let pause = 0; pause < pausesBeforeLook && !isOver; pause++) await hostPause()
-      if (isOver) return
+      let { responses } = this.#gate
+      for (let quiet = 0; quiet < quietPauses; quiet++) {
+        await hostPause()
+        if (isOver) return
+        if (this.#followers.setJustNow() === undefined) {
+          timer = hostSetTimeout(look, betweenLooks)
+          return
+        }
+        if (this.#gate.responses === responses) continue
+        responses = this.#gate.responses
+        quiet = -1
+      }
       const hasFired = this.#followers.setJustNow()
-      if (hasFired === undefined) timer = hostSetTimeout(look, untilDozing)
-      else this.#begin(hasFired)
+      if (hasFired !== undefined) this.#begin(hasFired)
     }
-    let timer = hostSetTimeout(look, untilDozing)
+    void look()
     return () => {
       isOver = true
-      hostClearTimeout(timer)
+      if (timer !== undefined) hostClearTimeout(timer)
     }
   }
 
