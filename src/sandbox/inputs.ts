@@ -3,7 +3,7 @@ import { makeDetachable } from '../kernel/detachable.js'
 import type { Journal } from '../kernel/journal.js'
 import { type FaultHandle, Faults } from '../rules/rules.js'
 import type { Statistics } from '../stats/statistics.js'
-import { SearchNotLoaded } from '../store/search/loading.js'
+import { SearchNotLoaded } from '../store/search/stems.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 
 // What a test, or whoever has the sandbox, does to a world by calling its faces. Requests and moves of time tell of
