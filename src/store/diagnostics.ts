@@ -1,4 +1,4 @@
-import type { Command } from './command/command.js'
+import type { CommandDescription } from './command/command-description.js'
 
 // What the store accepts although the service may refuse it: a fact about the command, whoever sent it.
 
@@ -35,7 +35,7 @@ export class Diagnostics {
   }
 
   /** A command ran for which the service has no page. */
-  noticeUndocumented({ name }: Pick<Command, 'name'>): void {
+  noticeUndocumented({ name }: Pick<CommandDescription, 'name'>): void {
     this.notice(
       name,
       `${name} has no page in the service's documentation and may be refused there; policy.commands: 'documented' refuses it`,

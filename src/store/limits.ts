@@ -89,7 +89,7 @@ export function refusedCount(commands: number, { options, meter, docs }: Store):
 export function refusedStorage(
   argv: readonly Bytes[],
   store: Store,
-  tables: readonly CommandTable[],
+  tables: readonly CommandTable<Command>[],
 ): ReplyError | undefined {
   const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
   const longWord = argv.some((word) => word.length > maxKeySize)

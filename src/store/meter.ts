@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import { bytesPerUnit } from '../kernel/work.js'
-import type { Command } from './command/command.js'
+import type { CommandDescription } from './command/command-description.js'
 import { itemsOf, type Reply, Status } from './command/reply.js'
 
 /** What the service would bill, since the start or the last reset. */
@@ -44,7 +44,7 @@ export class Meter {
 
   constructor(private readonly now: () => number) {}
 
-  count(command: Pick<Command, 'writes'>): void {
+  count(command: Pick<CommandDescription, 'writes'>): void {
     if (this.#paused) return
     if (this.now() >= this.#dayEnds) this.#turnPage()
     if (command.writes) this.#writes++

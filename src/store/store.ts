@@ -1,13 +1,13 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
-import type { Timer, TimerOptions } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
-import type { Policy } from '../policy/policy.js'
-import type { Access, User } from './access/access.js'
+import type { Access } from './access/access.js'
 import { clientSubcommands, connectionBound } from './access/categories.js'
+import type { User } from './access/user.js'
 import { Blocked, type Client } from './blocking/blocked.js'
 import { Waiting } from './blocking/waiting.js'
-import { type Command, type CommandContext, checkArity, hasArity } from './command/command.js'
+import { type Command, type CommandContext, type CommandStore, checkArity } from './command/command.js'
+import { hasArity } from './command/command-description.js'
 import {
   denied,
   notAvailable,
@@ -21,7 +21,7 @@ import {
 import type { Reply } from './command/reply.js'
 import { blockingTable, commandsUnder, mayWait } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
-import { Diagnostics, type WarnOnce } from './diagnostics.js'
+import { Diagnostics } from './diagnostics.js'
 import { Database, type EventClass } from './keyspace/database.js'
 import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
 import { Notifications } from './keyspace/notifications.js'
@@ -29,34 +29,9 @@ import { PubSub } from './keyspace/pubsub.js'
 import { ScanCursors } from './keyspace/scan-cursors.js'
 import { Watches } from './keyspace/watches.js'
 import { Meter } from './meter.js'
+import { Persistence } from './persistence.js'
 import { Scripts } from './scripting/scripts.js'
-
-export interface StoreOptions {
-  readonly clock: StoreClock
-  readonly random: Random
-  /** Those of a world that may be loaded. Default: drawn from `random`. */
-  readonly cursors?: ScanCursors
-  readonly access: Access
-  readonly policy: Policy
-  /** The vendor's documentation address, part of error texts. */
-  readonly docs: string
-  /** The same for clients that have no words of their own: those of connections. Default: `docs`. */
-  readonly nativeDocs?: string
-  /** Hears that code outside got the reply that it waited for … */
-  readonly answered?: () => void
-  /** … and that code of this process waits for one, until a time. */
-  readonly awaited?: (command: string, isWaiting: () => boolean) => void
-  /** Hears of commands that the service may refuse, each once. */
-  readonly warnOnce?: WarnOnce | undefined
-}
-
-export interface StoreClock {
-  now(): number
-  /** Sets alarms: without it nobody hears of expiry, and no wait ends by itself. */
-  schedule?(at: number, label: string, run: () => void, options: TimerOptions): Timer
-  readonly draining?: boolean
-  readonly mode?: string
-}
+import type { StoreOptions } from './store-options.js'
 
 /** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
 export interface StoreListener {
@@ -66,7 +41,7 @@ export interface StoreListener {
 }
 
 /** The data store: a table of commands over one database. Everything it does is synchronous. */
-export class Store {
+export class Store implements CommandStore {
   readonly db: Database
   /** What SCAN shows of where it is. */
   readonly cursors: ScanCursors
@@ -88,9 +63,9 @@ export class Store {
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
   /** Those that the policy lets it have. */
-  readonly commands: CommandTable
+  readonly commands: CommandTable<Command>
   /** What only connections can send, for it may wait. */
-  readonly blockingCommands: CommandTable = blockingTable
+  readonly blockingCommands: CommandTable<Command> = blockingTable
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
@@ -315,7 +290,7 @@ export class Store {
    * Whether users may have, or lack, the permission for a command of this name.
    * @param commands instead of those of the policy: a dump may come from where there were others
    */
-  knows(name: string, commands: CommandTable = this.commands): boolean {
+  knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')
     if (subcommand === undefined) {
       return commands.has(name) || blockingTable.has(name) || connectionBound.has(container)
@@ -376,19 +351,6 @@ export class Store {
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context
-  }
-}
-
-class Persistence {
-  saves = 0
-  rewrites = 0
-
-  /** @param savedAt the beginning counts as saved, as the start of a redis-server does */
-  constructor(public savedAt: number) {}
-
-  save(now: number): void {
-    this.saves++
-    this.savedAt = now
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../../../src/kernel/bytes.js'
-import { hasArity } from '../../../src/store/command/command.js'
+import { hasArity } from '../../../src/store/command/command-description.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'

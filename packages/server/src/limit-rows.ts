@@ -67,7 +67,7 @@ import {
 import { longestString as longestJson } from '../../../src/store/rest/answers.js'
 import { mostVersions } from '../../../src/store/rest/stale-reads.js'
 import { deepest as deepestAggregation } from '../../../src/store/search/aggregate.js'
-import { mostBuckets } from '../../../src/store/search/buckets.js'
+import { mostBuckets } from '../../../src/store/search/bucket-count.js'
 import { mostSlop } from '../../../src/store/search/field-operators.js'
 import { deepestFacet } from '../../../src/store/search/field-values.js'
 import { deepest as deepestFilter } from '../../../src/store/search/filter-syntax.js'

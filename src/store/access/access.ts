@@ -2,23 +2,12 @@ import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../../kernel/by
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { createRandom, hexId, type Random } from '../../kernel/random.js'
-import type { Work } from '../../kernel/work.js'
 import { refusedRule, replyError, userNotRemovable } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { Permissible } from './categories.js'
-import { type Denial, type Named, type Permissions, RefusedRule, type RuleContext } from './permissions.js'
-import { joinedRules } from './rules.js'
-import { AclUser } from './user.js'
-
-/** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
-export interface User {
-  readonly name: string
-  /** Whether every command and key is allowed, so that no check is needed. */
-  readonly unrestricted: boolean
-  mayRun(command: Permissible): boolean
-  /** What keeps it from a command with what that names; `undefined` when nothing does. */
-  denial(command: Permissible, named: Named, work?: Work): Denial | undefined
-}
+import { type Permissions, RefusedRule, type RuleContext } from './permissions.js'
+import { applyRules, joinedRules } from './rules.js'
+import { AclUser, type User } from './user.js'
 
 const standard: User = {
   name: 'default',
@@ -138,7 +127,7 @@ export class Access {
     if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
     const user = this.#users.get(name) ?? new AclUser(name)
     const context: RuleContext = { ...rights, isToken: (user, token) => this.#isToken(user, token) }
-    user.apply(rights.dialect === 'redis' ? wholeRules(rules) : rules, context, refusedRule)
+    applyRules(rights.dialect === 'redis' ? wholeRules(rules) : rules, user, context, refusedRule)
     this.#users.set(name, user)
     this.#changed()
   }

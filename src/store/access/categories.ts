@@ -1,9 +1,9 @@
-import type { Command, CommandFlag } from '../command/command.js'
+import type { CommandDescription, CommandFlag } from '../command/command-description.js'
 
 // What access control knows about commands.
 
 /** What permission depends on in a command. */
-export type Permissible = Pick<Command, 'name' | 'group' | 'flags'>
+export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
 /** Every category, in the order in which ACL CAT lists them. `json` is the service's own. [store.md 6.3, redis 7.0] */
 export const categories = [

@@ -2,6 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globOf } from '../../kernel/glob.js'
 import type { Work } from '../../kernel/work.js'
 import type { KeyUse, Names } from '../command/arguments.js'
+import type { Denial } from '../command/errors.js'
 import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 
 /** Why a rule was refused; the texts are redis-server's where it refuses the same. */
@@ -34,12 +35,6 @@ interface CommandRule {
   /** Lower case, a category with its `@`, a subcommand behind a bar. */
   readonly target: string
 }
-
-/** What keeps a user from a command: the command itself, or the first of its keys or channels. */
-export type Denial =
-  | { readonly of: 'command' }
-  | { readonly of: 'key'; readonly name: Bytes }
-  | { readonly of: 'channel'; readonly name: Bytes }
 
 /** What a command names. `kind` is `pattern` for subscriptions to all channels that match. */
 export interface Named extends Partial<Names> {

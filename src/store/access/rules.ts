@@ -5,8 +5,26 @@ import type { AclUser } from './user.js'
 
 // The rules of ACL SETUSER, one word each. [store.md 6.3]
 
+/** Applies all of the rules, or none. Throws at the first that is wrong, handing it to `refused`. */
+export function applyRules(
+  rules: readonly Bytes[],
+  user: AclUser,
+  context: RuleContext,
+  refused: (rule: Bytes, reason: string) => Error,
+): void {
+  const changed = user.copy()
+  for (const rule of rules) {
+    try {
+      applyRule(rule, changed, context)
+    } catch (error) {
+      throw error instanceof RefusedRule ? refused(rule, error.message) : error
+    }
+  }
+  user.take(changed)
+}
+
 /** Throws `RefusedRule` when the rule cannot be applied. */
-export function applyRule(rule: Bytes, user: AclUser, context: RuleContext): void {
+function applyRule(rule: Bytes, user: AclUser, context: RuleContext): void {
   const simple = simpleRules.get(rule.toLowerCase())
   if (simple !== undefined) {
     simple(user, context)

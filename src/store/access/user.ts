@@ -1,10 +1,20 @@
 import { type Bytes, latin1, toHex } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { Work } from '../../kernel/work.js'
-import type { User } from './access.js'
+import type { Denial } from '../command/errors.js'
+
 import type { Permissible } from './categories.js'
-import { type Denial, type Named, Permissions, RefusedRule, type RuleContext } from './permissions.js'
-import { applyRule } from './rules.js'
+import { type Named, Permissions, RefusedRule, type RuleContext } from './permissions.js'
+
+/** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
+export interface User {
+  readonly name: string
+  /** Whether every command and key is allowed, so that no check is needed. */
+  readonly unrestricted: boolean
+  mayRun(command: Permissible): boolean
+  /** What keeps it from a command with what that names; `undefined` when nothing does. */
+  denial(command: Permissible, named: Named, work?: Work): Denial | undefined
+}
 
 /** A user that ACL SETUSER created. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
 export class AclUser implements User {
@@ -85,19 +95,6 @@ export class AclUser implements User {
 
   // ---- changing it ----------------------------------------------------------------------------------------------
 
-  /** Applies all of the rules, or none. Throws `RefusedRule` at the first that is wrong, handing it to `refused`. */
-  apply(rules: readonly Bytes[], context: RuleContext, refused: (rule: Bytes, reason: string) => Error): void {
-    const changed = this.copy()
-    for (const rule of rules) {
-      try {
-        applyRule(rule, changed, context)
-      } catch (error) {
-        throw error instanceof RefusedRule ? refused(rule, error.message) : error
-      }
-    }
-    this.#take(changed)
-  }
-
   reset(): void {
     this.enabled = false
     this.resetPasswords()
@@ -107,11 +104,12 @@ export class AclUser implements User {
 
   copy(): AclUser {
     const copy = new AclUser(this.name)
-    copy.#take(this)
+    copy.take(this)
     return copy
   }
 
-  #take(other: AclUser): void {
+  /** Becomes as another user of this name. */
+  take(other: AclUser): void {
     this.enabled = other.enabled
     this.hasNoPassword = other.hasNoPassword
     this.#passwords = new Map(other.#passwords)

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Unblocking } from '../../kernel/input-journal.js'
 import type { Task } from '../../kernel/time.js'
-import type { User } from '../access/access.js'
+import type { User } from '../access/user.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Want } from '../command/want.js'
 

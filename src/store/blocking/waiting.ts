@@ -1,16 +1,33 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { endOfTime, iso } from '../../kernel/instant.js'
 import type { Timer } from '../../kernel/time.js'
-import type { User } from '../access/access.js'
-import type { Command } from '../command/command.js'
+import type { Work } from '../../kernel/work.js'
+import type { User } from '../access/user.js'
+import type { CommandDescription } from '../command/command-description.js'
 import { groupGone, outOfMemory, streamGone } from '../command/errors.js'
 import { costOfNames, mostKept } from '../command/kept.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Want } from '../command/want.js'
-import type { EventClass } from '../keyspace/database.js'
-import type { Store } from '../store.js'
+import type { Database, EventClass } from '../keyspace/database.js'
+import type { StoreClock } from '../keyspace/store-clock.js'
 import { Stream } from '../values/stream.js'
 import { Blocked, type Client, type End } from './blocked.js'
+
+/** The store as commands that wait see it. What `lookup` gives is what `executePart` is called with. */
+interface WaitingStore {
+  readonly db: Database
+  readonly work: Work
+  readonly meter: { pause<T>(run: () => T): T }
+  readonly options: {
+    readonly clock: StoreClock
+    readonly answered?: () => void
+    readonly awaited?: (command: string, isWaiting: () => boolean) => void
+  }
+  lookup(argv: readonly Bytes[]): CommandDescription
+  executePart(command: CommandDescription, argv: readonly Bytes[], user: User, origin?: string): Reply
+  atOwnCost<T>(run: () => T): T
+  awaitExpiry(isAwaited: boolean): void
+}
 
 /** What goes along with a wait until it ends: its alarm, and the sleep of the work that awaits it. */
 interface Companions {
@@ -25,7 +42,7 @@ interface Companions {
 export class Waiting {
   /** How many commands wait; a field, because every command looks at it. */
   size = 0
-  readonly #store: Store
+  readonly #store: WaitingStore
   /** In the order in which they began to wait. One alone has no set around it: there may be very many keys. */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
@@ -47,7 +64,7 @@ export class Waiting {
   #want: Want | undefined
   #took: readonly Bytes[] | undefined
 
-  constructor(store: Store) {
+  constructor(store: WaitingStore) {
     this.#store = store
   }
 
@@ -72,7 +89,7 @@ export class Waiting {
   }
 
   /** Runs a command that was looked up and permitted and may wait; it does where it found nothing. */
-  begin(command: Command, argv: readonly Bytes[], user: User, client: Client): Reply | Blocked {
+  begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: Client): Reply | Blocked {
     this.#took = undefined
     // What a script calls does not wait.
     this.#mayWait = !this.#isTransaction && !command.flags.includes('scripting')

@@ -1,41 +1,28 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
-import type { User } from '../access/access.js'
+import type { Work } from '../../kernel/work.js'
+import type { Access } from '../access/access.js'
+import type { User } from '../access/user.js'
+import type { Waiting } from '../blocking/waiting.js'
+import type { CommandTable } from '../commands/table.js'
 import type { Database } from '../keyspace/database.js'
-import type { Store } from '../store.js'
+import type { EventFlags } from '../keyspace/keyspace-events.js'
+import type { PubSub } from '../keyspace/pubsub.js'
+import type { ScanCursors } from '../keyspace/scan-cursors.js'
+import type { Meter } from '../meter.js'
+import type { Persistence } from '../persistence.js'
+import type { Scripts } from '../scripting/scripts.js'
+import type { StoreOptions } from '../store-options.js'
 import { type Arg, ArgReader, type Names, type Values } from './arguments.js'
+import { type CommandDescription, type CommandFlag, type CommandStatus, hasArity } from './command-description.js'
 import { replyError, wrongArity } from './errors.js'
 import { frees } from './memory.js'
 import type { Reply } from './reply.js'
 
-/**
- * `write`, `read`: what the command does to data; `dangerous`: refused to the read-only token; `fast`, `slow`, `admin`,
- * `blocking`, `connection`, `scripting`, `pubsub`, `transaction`: categories as redis-server has them;
- * `noscript`: refused inside scripts; `nomulti`: refused inside transactions.
- */
-export type CommandFlag =
-  | 'write'
-  | 'read'
-  | 'dangerous'
-  | 'fast'
-  | 'slow'
-  | 'admin'
-  | 'blocking'
-  | 'connection'
-  | 'scripting'
-  | 'pubsub'
-  | 'transaction'
-  | 'noscript'
-  | 'nomulti'
-  | 'keyspace'
-
-/** Whether the service documents a command, or only redis-server has it. The witness is docs/protocol/commands.json. */
-export type CommandStatus = 'documented' | 'redis'
-
 /** What a command's body works with. */
 export interface CommandContext {
   readonly db: Database
-  readonly store: Store
+  readonly store: CommandStore
   readonly random: Random
   /** Virtual time, milliseconds. */
   readonly now: number
@@ -69,35 +56,37 @@ export interface CommandRow<A extends ArgSpecs> {
 }
 
 /** A command as the engine sees it, its arguments already bound to its body. */
-export interface Command {
-  /** Upper case; a subcommand follows after a space. */
-  readonly name: string
+export interface Command extends CommandDescription {
   /** Category of the documentation, and of access control: `string`, `hash` … Set by the table. */
   group: string
-  readonly flags: readonly CommandFlag[]
-  readonly writes: boolean
-  /** Whether scripts may call it. */
-  readonly inScripts: boolean
-  readonly usage: string
-  readonly since: string
-  readonly status: CommandStatus
-  readonly deviations: string
-  /** Words including the name, at least and at most. */
-  readonly minWords: number
-  readonly maxWords: number
   /** Units of work that are known before it runs; 0 when its words cannot be read. */
   workOf(argv: readonly Bytes[], db: Database): number
   /** Parses and runs. Arity was not checked yet. */
   execute(argv: readonly Bytes[], context: CommandContext): Reply
-  /** What the words name, as far as they can be understood. */
-  namesIn(argv: readonly Bytes[]): Names
-  /** The keys among it. */
-  keysOf(argv: readonly Bytes[]): readonly Bytes[]
 }
 
-/** Whether a command takes as many words. */
-export function hasArity({ minWords, maxWords }: Command, argv: readonly Bytes[]): boolean {
-  return argv.length >= minWords && argv.length <= maxWords
+/** The store as commands see it. `Store` is the one that there is. */
+export interface CommandStore {
+  readonly db: Database
+  readonly options: StoreOptions
+  readonly access: Access
+  readonly cursors: ScanCursors
+  readonly work: Work
+  readonly meter: Meter
+  readonly pubsub: PubSub
+  readonly waiting: Waiting
+  readonly persistence: Persistence
+  readonly scripts: Scripts
+  readonly commands: CommandTable<Command>
+  readonly blockingCommands: CommandTable<Command>
+  /** Connections of the native protocol. */
+  readonly connections: number
+  /** Where error texts point to. */
+  readonly docs: string
+  /** CONFIG SET notify-keyspace-events. */
+  eventFlags: EventFlags
+  /** Whether users may have, or lack, the permission for a command of this name. */
+  knows(name: string): boolean
 }
 
 /** Throws `ReplyError` for a wrong number of words. */
@@ -113,13 +102,13 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
   return new DeclaredCommand(name, row as CommandRow<ArgSpecs>)
 }
 
-type Work = (db: Database, ...values: readonly unknown[]) => number
+type Price = (db: Database, ...values: readonly unknown[]) => number
 type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
 const mostValues = 6
 
 /** A body that pays for what it is going to do. Commands without such a price are called as they are. */
-function charged(run: Body, work: Work): Body {
+function charged(run: Body, work: Price): Body {
   return (context, ...values) => {
     context.db.work.charge(work(context.db, ...values))
     return run(context, ...values)
@@ -144,7 +133,7 @@ class DeclaredCommand implements Command {
   /** Words of the name. */
   readonly #start: number
   readonly #run: Body
-  readonly #work: Work | undefined
+  readonly #work: Price | undefined
 
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
@@ -165,8 +154,8 @@ class DeclaredCommand implements Command {
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
     this.#specs = specs
     this.#start = words
-    this.#work = row.work as Work | undefined
-    this.#run = row.work === undefined ? (row.run as Body) : charged(row.run as Body, row.work as Work)
+    this.#work = row.work as Price | undefined
+    this.#run = row.work === undefined ? (row.run as Body) : charged(row.run as Body, row.work as Price)
   }
 
   get usage(): string {

@@ -1,6 +1,12 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
-import type { Denial } from '../access/permissions.js'
+
 import { ReplyError, WorkExceeded } from './reply.js'
+
+/** What keeps a user from a command: the command itself, or the first of its keys or channels. */
+export type Denial =
+  | { readonly of: 'command' }
+  | { readonly of: 'key'; readonly name: Bytes }
+  | { readonly of: 'channel'; readonly name: Bytes }
 
 // Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
 // wording is not public, redis-server 7.0's.

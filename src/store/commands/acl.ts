@@ -1,9 +1,11 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { unitsPerItem } from '../../kernel/work.js'
-import type { Description, User } from '../access/access.js'
+import type { Description } from '../access/access.js'
 import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
+import type { User } from '../access/user.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
-import { type Command, type CommandFlag, checkArity, command } from '../command/command.js'
+import { type Command, type CommandStore, checkArity, command } from '../command/command.js'
+import type { CommandFlag } from '../command/command-description.js'
 import {
   deniedText,
   notFound,
@@ -13,7 +15,6 @@ import {
   wrongPassword,
 } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
-import type { Store } from '../store.js'
 import { helpCommand } from './help.js'
 
 const username = named('username', bytes)
@@ -173,7 +174,7 @@ export const aclCommands: readonly Command[] = [
 ]
 
 /** What a user may not do of a command, in words. */
-function deniedIn(argv: readonly Bytes[], user: User, store: Store): string | undefined {
+function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): string | undefined {
   const name = argv[0]!
   const bound = connectionBound.get(name.toUpperCase())
   if (bound !== undefined) return boundDenial(bound, argv.slice(1), user, store)
@@ -185,7 +186,12 @@ function deniedIn(argv: readonly Bytes[], user: User, store: Store): string | un
 }
 
 /** A command that is not in the table: of these, subscriptions name channels and WATCH names keys. */
-function boundDenial(bound: Permissible, words: readonly Bytes[], user: User, { work }: Store): string | undefined {
+function boundDenial(
+  bound: Permissible,
+  words: readonly Bytes[],
+  user: User,
+  { work }: CommandStore,
+): string | undefined {
   const { name } = bound
   const channels = /^P?SUBSCRIBE$/.test(name) ? [...words] : []
   const keys = name === 'WATCH' ? words.map((word) => ({ name: word, use: 'R' }) as const) : []
@@ -197,13 +203,13 @@ function boundDenial(bound: Permissible, words: readonly Bytes[], user: User, { 
 /** Who describes a user puts several texts together. */
 const unitsPerUser = 80
 
-function described({ access, work }: Store): ReturnType<Store['access']['describe']> {
+function described({ access, work }: CommandStore): ReturnType<CommandStore['access']['describe']> {
   const users = access.describe()
   work.charge(unitsPerUser * users.length)
   return users
 }
 
-function membersOf(category: Bytes, { commands, blockingCommands, work }: Store): Reply {
+function membersOf(category: Bytes, { commands, blockingCommands, work }: CommandStore): Reply {
   const name = category.toLowerCase()
   if (!isCategory(name)) throw unknownCategory(category)
   const all = [...commands.commands, ...blockingCommands.commands, ...connectionBound.values()]

@@ -1,6 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, bytes, key, named, word } from '../command/arguments.js'
-import { type Command, type CommandFlag, command } from '../command/command.js'
+import { type Command, command } from '../command/command.js'
+import type { CommandFlag } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { NilArray, nilArray, type Reply } from '../command/reply.js'
 import { parseDouble } from '../command/text.js'

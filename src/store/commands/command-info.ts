@@ -3,10 +3,10 @@ import { globMatcher } from '../../kernel/glob.js'
 import { unitsPerItem, type Work } from '../../kernel/work.js'
 import { categoriesOf, isCategory } from '../access/categories.js'
 import { bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
-import { type Command, type CommandContext, type CommandFlag, command, hasArity } from '../command/command.js'
+import { type Command, type CommandContext, type CommandStore, command } from '../command/command.js'
+import { type CommandFlag, hasArity } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { itemsOf, type Reply, Status } from '../command/reply.js'
-import type { Store } from '../store.js'
 import { helpCommand } from './help.js'
 import type { CommandTable } from './table.js'
 
@@ -50,9 +50,9 @@ class Told {
   readonly categories: readonly (readonly [name: Bytes, categories: ReadonlySet<string>])[]
   readonly #rows = new Map<string, Known>()
   readonly #docs = new Map<string, Known>()
-  readonly #commands: CommandTable
+  readonly #commands: CommandTable<Command>
 
-  constructor({ commands, blockingCommands }: Store) {
+  constructor({ commands, blockingCommands }: CommandStore) {
     this.#commands = commands
     this.names = new Map([...commands.names, ...blockingCommands.names])
     this.list = [...this.names.keys()].map(shown)
@@ -106,15 +106,15 @@ interface Known {
   readonly units: number
 }
 
-const told = new WeakMap<CommandTable, Told>()
+const told = new WeakMap<CommandTable<Command>, Told>()
 
-function toldOf(store: Store): Told {
+function toldOf(store: CommandStore): Told {
   const known = told.get(store.commands) ?? new Told(store)
   told.set(store.commands, known)
   return known
 }
 
-function findIn({ commands, blockingCommands }: Store, argv: readonly Bytes[]): Command | undefined {
+function findIn({ commands, blockingCommands }: CommandStore, argv: readonly Bytes[]): Command | undefined {
   return blockingCommands.find(argv) ?? commands.find(argv)
 }
 
@@ -182,7 +182,7 @@ function infoOf(name: string, commands: readonly Command[]): Reply {
   return own === undefined ? containerRow(name, subcommands) : rowOf(own, subcommands)
 }
 
-function info(names: readonly Bytes[], store: Store): Reply {
+function info(names: readonly Bytes[], store: CommandStore): Reply {
   const known = toldOf(store)
   if (names.length === 0) return [...known.names.keys()].flatMap((name) => known.rowOf(name, store.work))
   return names.map((name) => known.rowOf(name.toUpperCase().replace('|', ' '), store.work)[0] ?? null)
@@ -204,14 +204,14 @@ function namedDoc(command: Command): Reply[] {
   return [shown(command.name), docOf(command, command.group, [])]
 }
 
-function docs(names: readonly Bytes[], store: Store): Reply {
+function docs(names: readonly Bytes[], store: CommandStore): Reply {
   const known = toldOf(store)
   const wanted =
     names.length === 0 ? [...known.names.keys()] : names.map((name) => name.toUpperCase().replace('|', ' '))
   return wanted.flatMap((name) => known.docOf(name, store.work))
 }
 
-function list(words: readonly Bytes[], store: Store): Reply {
+function list(words: readonly Bytes[], store: CommandStore): Reply {
   const known = toldOf(store)
   store.work.charge(unitsPerItem * known.list.length)
   if (words.length === 0) return known.list

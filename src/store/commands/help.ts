@@ -1,4 +1,5 @@
-import { type Command, type CommandFlag, type CommandStatus, command } from '../command/command.js'
+import { type Command, command } from '../command/command.js'
+import type { CommandFlag, CommandStatus } from '../command/command-description.js'
 import { Status } from '../command/reply.js'
 
 /**

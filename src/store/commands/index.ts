@@ -47,18 +47,18 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
 }
 
 /** Every command of the store, those among them that only redis-server has. */
-export const commandTable: CommandTable = new CommandTable(groups)
+export const commandTable: CommandTable<Command> = new CommandTable(groups)
 
 /** Those that the service documents. */
-const documentedTable: CommandTable = new CommandTable(groups, ({ status }) => status === 'documented')
+const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
 
 /** The commands that a store has, by its policy `commands`. */
-export function commandsUnder(policy: 'all' | 'documented'): CommandTable {
+export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Command> {
   return policy === 'all' ? commandTable : documentedTable
 }
 
 /** Commands that wait: they are there for connections only. [store.md 7.4] */
-export const blockingTable: CommandTable = new CommandTable({
+export const blockingTable: CommandTable<Command> = new CommandTable({
   list: blockingListCommands,
   'sorted-set': blockingSortedSetCommands,
 })

@@ -1,7 +1,7 @@
 import type { Work } from '../../kernel/work.js'
+import type { CommandStore } from '../command/command.js'
 import type { Database, Value } from '../keyspace/database.js'
 import { measure, sizeOfValue } from '../keyspace/measure.js'
-import type { Store } from '../store.js'
 import { JsonDocument } from '../values/json.js'
 import { RawString } from '../values/raw-string.js'
 
@@ -12,7 +12,7 @@ export const redisVersion = '8.2.0'
 
 type Lines = readonly (readonly [name: string, value: string | number])[]
 
-const sections: Readonly<Record<string, (store: Store) => Lines>> = {
+const sections: Readonly<Record<string, (store: CommandStore) => Lines>> = {
   server: ({ options }) => [
     ['redis_version', redisVersion],
     ['redis_mode', 'standalone'],
@@ -50,13 +50,13 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
 }
 
 /** An unknown section has its heading and nothing beneath. */
-export function infoText(wanted: readonly string[], store: Store): string {
+export function infoText(wanted: readonly string[], store: CommandStore): string {
   const names = wanted.flatMap((name) => (/^(all|default|everything)$/i.test(name) ? Object.keys(sections) : [name]))
   const chosen = [...new Set((names.length > 0 ? names : Object.keys(sections)).map((name) => name.toLowerCase()))]
   return chosen.map((name) => sectionText(name, linesOf(name, store))).join('\r\n')
 }
 
-function linesOf(name: string, store: Store): Lines {
+function linesOf(name: string, store: CommandStore): Lines {
   return Object.hasOwn(sections, name) ? sections[name]!(store) : []
 }
 

@@ -1,10 +1,11 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, bytes, named, zeroOrMore } from '../command/arguments.js'
-import { type Command, type CommandFlag, command } from '../command/command.js'
+import type { CommandStore } from '../command/command.js'
+import { type Command, command } from '../command/command.js'
+import type { CommandFlag } from '../command/command-description.js'
 import { noLatencySamples, replyError, subcommandSyntax } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
-import type { Store } from '../store.js'
 import { helpCommand } from './help.js'
 import { usedMemory } from './info.js'
 
@@ -192,7 +193,7 @@ const memoryCommands: readonly Command[] = [
   ),
 ]
 
-function memoryStats({ db }: Store): Reply {
+function memoryStats({ db }: CommandStore): Reply {
   const total = usedMemory(db, db.work)
   const keys = db.size
   let ofKeys = 0

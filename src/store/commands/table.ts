@@ -1,11 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Command } from '../command/command.js'
+import type { CommandDescription } from '../command/command-description.js'
 
 /** Commands of redis-server that take subcommands and that no table has at all. [store.md 7.4] */
 const foreignContainers: readonly string[] = ['CLUSTER', 'DEBUG']
 
 /** All commands by name. Subcommands are rows of their own, found by their first two words. */
-export class CommandTable {
+export class CommandTable<Command extends CommandDescription & { group: string }> {
   /** Commands of one word, upper case. */
   readonly #single = new Map<string, Command>()
   /** Those of them without subcommands, in both cases of letters that clients send. */

@@ -5,7 +5,8 @@ import { ReplyError } from '../command/reply.js'
 import { loadInto } from '../dump/snapshot.js'
 import type { StoreDump } from '../dump/store-dump.js'
 import type { Ran } from '../ran.js'
-import { Store, type StoreOptions } from '../store.js'
+import { Store } from '../store.js'
+import type { StoreOptions } from '../store-options.js'
 
 /** What a store began with. */
 export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {

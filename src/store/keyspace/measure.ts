@@ -5,7 +5,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { Stream } from '../values/stream.js'
-import type { Value } from './database.js'
+import type { Value } from './key-entry.js'
 
 /** How much of something a value holds. */
 export interface Measure {

@@ -1,10 +1,10 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Timer } from '../../kernel/time.js'
-import type { Command } from '../command/command.js'
-import type { StoreClock } from '../store.js'
+import type { CommandDescription } from '../command/command-description.js'
 import type { Database, EventClass } from './database.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import type { PubSub } from './pubsub.js'
+import type { StoreClock } from './store-clock.js'
 
 /**
  * Publishes what happens to keys, as far as CONFIG SET notify-keyspace-events asks for it. [store.md 5.1]
@@ -63,7 +63,7 @@ export class Notifications {
   }
 
   /** Misses of a reading command are told once for each key, however often its body looks. */
-  watchMisses<T>(command: Command, run: () => T): T {
+  watchMisses<T>(command: CommandDescription, run: () => T): T {
     if (!command.flags.includes('read')) return run()
     const missed = new Set<Bytes>()
     this.db.missed = missed

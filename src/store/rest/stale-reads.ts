@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { User } from '../access/access.js'
+import type { User } from '../access/user.js'
 import type { Reply } from '../command/reply.js'
 import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
 import type { Value } from '../keyspace/database.js'

@@ -1,7 +1,8 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { VirtualClock } from '../../kernel/clock.js'
 import type { ServiceCall } from '../../protocol/service.js'
-import type { User } from '../access/access.js'
+import type { User } from '../access/user.js'
+import type { Command } from '../command/command.js'
 import { requestTooLarge } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import { asksToWait } from '../commands/stream-arguments.js'
@@ -96,7 +97,7 @@ export class StoreFront {
    * @param size what `measured()` told
    * @returns the same
    */
-  admit(argv: Argv, sender: Sender, tables: readonly CommandTable[], size?: number): number {
+  admit(argv: Argv, sender: Sender, tables: readonly CommandTable<Command>[], size?: number): number {
     try {
       const received = size ?? this.measured(argv)
       this.#check(argv, received, tables)
@@ -108,7 +109,7 @@ export class StoreFront {
     }
   }
 
-  #check(argv: Argv, received: number, tables: readonly CommandTable[]): void {
+  #check(argv: Argv, received: number, tables: readonly CommandTable<Command>[]): void {
     const { store } = this
     if (this.#isMetered || received > this.#longestKey) {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)

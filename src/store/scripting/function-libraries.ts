@@ -19,7 +19,7 @@ import {
   type Value,
 } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
-import type { User } from '../access/access.js'
+import type { User } from '../access/user.js'
 import type { Reply } from '../command/reply.js'
 import { listOf, tableWith } from './conversion.js'
 import { constants, redisLibraryOfFunctions, type ScriptHost } from './redis-library.js'

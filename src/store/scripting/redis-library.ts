@@ -12,11 +12,12 @@ import {
 } from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
-import type { User } from '../access/access.js'
+import type { Work } from '../../kernel/work.js'
+import type { Policy } from '../../policy/policy.js'
 import { connectionBound } from '../access/categories.js'
-import { type Command, hasArity } from '../command/command.js'
+import type { User } from '../access/user.js'
+import { type CommandDescription, hasArity } from '../command/command-description.js'
 import { type Reply, ReplyError, WorkExceeded } from '../command/reply.js'
-import type { Store } from '../store.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
 import { luaOfTypedReply } from './resp3.js'
 import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
@@ -30,8 +31,18 @@ export interface Run {
   isResp3: boolean
 }
 
+/** The store as scripts see it. What `lookup` gives is all that the others are called with. */
+export interface ScriptStore {
+  readonly work: Work
+  readonly options: { readonly policy: Pick<Policy, 'maxScriptSteps'> }
+  lookup(argv: readonly Bytes[]): CommandDescription
+  permit(command: CommandDescription, argv: readonly Bytes[], user: User): void
+  check(argv: readonly Bytes[], user: User): unknown
+  executePart(command: CommandDescription, argv: readonly Bytes[], user: User, origin: string): Reply
+}
+
 export interface ScriptHost {
-  readonly store: Store
+  readonly store: ScriptStore
   /** The run in progress; library functions are only called while there is one. */
   readonly run: Run
 }
@@ -124,7 +135,7 @@ function perform(host: ScriptHost, args: readonly Value[]): Value | Failure {
 }
 
 /** The command, or why there is none. */
-function find(store: Store, argv: readonly Bytes[]): Command | string {
+function find(store: ScriptStore, argv: readonly Bytes[]): CommandDescription | string {
   try {
     return store.lookup(argv)
   } catch (error) {
@@ -140,20 +151,20 @@ function isBlocking(name: string): boolean {
 }
 
 /** Why a command may not run in this script. */
-function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): string | undefined {
+function refuse({ run }: ScriptHost, command: CommandDescription, argv: readonly Bytes[]): string | undefined {
   if (!hasArity(command, argv)) return inScript.wrongArity
   if (!command.inScripts) return inScript.notAllowed
   if (run.isReadOnly && command.writes) return inScript.readOnly
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)
 }
 
-function refuseKeys(locked: readonly Bytes[], command: Command, argv: readonly Bytes[]): string | undefined {
+function refuseKeys(locked: readonly Bytes[], command: CommandDescription, argv: readonly Bytes[]): string | undefined {
   if (command.name === 'FLUSHDB' || command.name === 'FLUSHALL') return wholeDatabase(command.name)
   for (const key of command.keysOf(argv)) if (!locked.includes(key)) return dynamicKey(key)
   return undefined
 }
 
-function execute({ store, run }: ScriptHost, command: Command, argv: readonly Bytes[]): Value | Failure {
+function execute({ store, run }: ScriptHost, command: CommandDescription, argv: readonly Bytes[]): Value | Failure {
   const { work } = store
   chargeCommand(argv)
   work.left = remaining.steps

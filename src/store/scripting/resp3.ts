@@ -1,6 +1,6 @@
 import { LuaTable, parseNumber, type Value } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Command } from '../command/command.js'
+import type { CommandDescription } from '../command/command-description.js'
 import type { Reply } from '../command/reply.js'
 import {
   DoubleReply,
@@ -15,7 +15,7 @@ import { luaOfReply, tableWith } from './conversion.js'
 
 // What a script sees after `redis.setresp(3)`. [redis 7.0]
 
-export function luaOfTypedReply({ name }: Command, argv: readonly Bytes[], reply: Reply): Value {
+export function luaOfTypedReply({ name }: CommandDescription, argv: readonly Bytes[], reply: Reply): Value {
   return luaOf(typedReply(name, argv, reply))
 }
 

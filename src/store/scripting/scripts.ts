@@ -11,19 +11,18 @@ import {
   type Machine,
 } from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { User } from '../access/access.js'
+import type { User } from '../access/user.js'
 import type { Reply, ReplyError } from '../command/reply.js'
-import type { Store } from '../store.js'
 import { listOf, replyOfLua } from './conversion.js'
 import { type Call, Libraries, type Performer } from './function-libraries.js'
 import { type PreparedScript, prepareScript, scriptName } from './prepared-scripts.js'
-import { type Run, redisLibrary, type ScriptHost } from './redis-library.js'
+import { type Run, redisLibrary, type ScriptHost, type ScriptStore } from './redis-library.js'
 import * as refuse from './script-errors.js'
 import { noFlags } from './shebang.js'
 
 /** The scripts and functions of one store, and the Lua states they run in. Everything is made on first use. */
 export class Scripts implements ScriptHost, Performer {
-  readonly store: Store
+  readonly store: ScriptStore
   readonly libraries: Libraries
   readonly #scripts = new Map<string, Bytes>()
   readonly #random = initialRandom()
@@ -31,7 +30,7 @@ export class Scripts implements ScriptHost, Performer {
   #environment: LuaTable | undefined
   #run: Run | undefined
 
-  constructor(store: Store) {
+  constructor(store: ScriptStore) {
     this.store = store
     this.libraries = new Libraries(this, this.#random)
   }

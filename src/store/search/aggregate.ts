@@ -1,24 +1,13 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Work } from '../../kernel/work.js'
 import type { Reply } from '../command/reply.js'
 import { depthOf, type Json, type JsonObject } from '../values/json.js'
-import type { FieldDefinition } from '../values/search-definition.js'
-import { AggregationOptions, aggregationRefusal } from './aggregation-options.js'
-import { BucketCount, bucketOperators, type Inner } from './buckets.js'
-import type { Content } from './content.js'
+import { type Aggregating, AggregationOptions, aggregationRefusal } from './aggregation-options.js'
+import { BucketCount } from './bucket-count.js'
+import { bucketOperators, type Inner } from './buckets.js'
 import { facetCounts } from './facet-counts.js'
 import { readObject } from './filter-syntax.js'
 import { metrics, singleValued } from './metrics.js'
 import { refusal, shown } from './search-errors.js'
-
-/** What aggregations are made of. */
-export interface Aggregating {
-  readonly content: Content
-  readonly ids: readonly number[]
-  readonly work: Work
-  readonly buckets: BucketCount
-  isFast(field: FieldDefinition): boolean
-}
 
 /** Levels of one JSON text. [a guard of ours] */
 export const deepest = 64

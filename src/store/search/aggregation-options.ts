@@ -1,10 +1,22 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { Float, type Json, type JsonObject } from '../values/json.js'
 import type { FieldDefinition } from '../values/search-definition.js'
-import type { Aggregating } from './aggregate.js'
+import type { BucketCount } from './bucket-count.js'
+import type { Content } from './content.js'
+
 import { scalarOf } from './field-values.js'
 import { refusal, shown } from './search-errors.js'
 import type { Scalar } from './sorted-values.js'
+
+/** What aggregations are made of. */
+export interface Aggregating {
+  readonly content: Content
+  readonly ids: readonly number[]
+  readonly work: Work
+  readonly buckets: BucketCount
+  isFast(field: FieldDefinition): boolean
+}
 
 /** Reads what is written for one operator of one aggregation, and refuses what it does not know. */
 export class AggregationOptions {

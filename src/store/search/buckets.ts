@@ -2,12 +2,11 @@ import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import type { Reply } from '../command/reply.js'
 import { compileRegex } from '../values/json-regex.js'
 import type { FieldDefinition } from '../values/search-definition.js'
-import type { Aggregating } from './aggregate.js'
-import type { AggregationOptions } from './aggregation-options.js'
+import type { Aggregating, AggregationOptions } from './aggregation-options.js'
 import { flat, keyPairs, numberReply, type Pairs } from './aggregation-replies.js'
+import type { BucketCount } from './bucket-count.js'
 import { dateText, scalarOf } from './field-values.js'
 import type { Computing } from './metrics.js'
-import { refusal } from './search-errors.js'
 import { compareScalars, type Scalar } from './sorted-values.js'
 
 /** What is computed in each bucket, by name. */
@@ -18,20 +17,6 @@ export interface Inner {
 }
 
 export type BucketOperator = (options: AggregationOptions, over: Aggregating, inner: readonly Inner[]) => Computing
-
-/** Buckets of one command at all levels, filled or not. [a guard of ours] */
-export const mostBuckets = 65_000
-
-/** Counts the buckets of one command before they are made: empty ones, which cost no look at a document, as well. */
-export class BucketCount {
-  #count = 0
-
-  add(count: number): void {
-    this.#count += count
-    if (!(this.#count <= mostBuckets))
-      throw refusal(`Aggregations would create more than ${mostBuckets} buckets together`)
-  }
-}
 
 /** [search.md 13] */
 export const bucketOperators: Readonly<Record<string, BucketOperator>> = {

@@ -1,7 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Reply } from '../command/reply.js'
-import type { Aggregating } from './aggregate.js'
-import type { AggregationOptions } from './aggregation-options.js'
+import type { Aggregating, AggregationOptions } from './aggregation-options.js'
 import { flat } from './aggregation-replies.js'
 import { scalarOf } from './field-values.js'
 import type { Computing } from './metrics.js'

@@ -2,6 +2,7 @@ import { hostPause } from '../../kernel/host.js'
 import type { CommandContext } from '../command/command.js'
 import { type Language, languages } from '../values/search-definition.js'
 import type { Stem } from './analysis.js'
+import { SearchNotLoaded, stems } from './stems.js'
 
 type Store = CommandContext['store']
 
@@ -34,7 +35,6 @@ const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
 }
 
 let engine: Engine | undefined
-const stems = new Map<Language, Stem>()
 
 /** Loads what commands of these languages need. */
 export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
@@ -66,25 +66,6 @@ export function beforeLoading(run: () => void): void {
 
 /** Recorded calls that came before what they need was loaded. */
 export const calledTooEarly: WeakSet<object> = new WeakSet()
-
-/** Throws TypeError while it is not loaded. */
-export function stemOf(language: Language): Stem {
-  const stem = stems.get(language)
-  if (stem === undefined) throw new SearchNotLoaded(language)
-  return stem
-}
-
-/** A command that searches came where nobody can wait. */
-export class SearchNotLoaded extends TypeError {
-  readonly language: Language
-
-  constructor(language: Language = 'english') {
-    super(
-      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.at()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
-    )
-    this.language = language
-  }
-}
 
 /** The beginning of a command as it is written in requests, the dot perhaps escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i

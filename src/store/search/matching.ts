@@ -3,30 +3,9 @@ import { compileRegex } from '../values/json-regex.js'
 import type { Content } from './content.js'
 import { distanceTo } from './edit-distance.js'
 import type { Condition, Filter, Group } from './filter.js'
-import { PhraseMatches } from './phrase.js'
+import { type Matches, PhraseMatches, type Search } from './phrase.js'
 import { countOf, type Postings, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
-
-/** The documents that a filter finds, not yet looked at one by one. */
-export interface Matches {
-  /** How many there are at most: the fewest are looked at first. */
-  readonly atMost: number
-  /** Units of work of one look. */
-  readonly cost: number
-  /** Each once, in any order. */
-  ids(): Iterable<number>
-  has(id: number): boolean
-  /** What a document is worth: nothing where it is none of them. */
-  score(id: number): number
-}
-
-/** What the whole filter is evaluated with. */
-export interface Search {
-  readonly content: Content
-  readonly work: Work
-  /** How the score of a word comes about; without it each is worth 1. */
-  readonly isRanked: boolean
-}
 
 /** Units of work of one condition of a filter, before a document is looked at. */
 const unitsPerCondition = 32

@@ -1,7 +1,6 @@
 import type { Reply } from '../command/reply.js'
 import type { FieldDefinition } from '../values/search-definition.js'
-import type { Aggregating } from './aggregate.js'
-import type { AggregationOptions } from './aggregation-options.js'
+import type { Aggregating, AggregationOptions } from './aggregation-options.js'
 import { flat, numberReply, type Pairs } from './aggregation-replies.js'
 import type { Scalar } from './sorted-values.js'
 

@@ -1,10 +1,32 @@
 import type { Work } from '../../kernel/work.js'
-import type { Matches, Search } from './matching.js'
+import type { Content } from './content.js'
+
 import type { Positions, Postings, TextField } from './text-field.js'
 
 type Places = readonly number[]
 
 import { phraseScore } from './word-score.js'
+
+/** The documents that a filter finds, not yet looked at one by one. */
+export interface Matches {
+  /** How many there are at most: the fewest are looked at first. */
+  readonly atMost: number
+  /** Units of work of one look. */
+  readonly cost: number
+  /** Each once, in any order. */
+  ids(): Iterable<number>
+  has(id: number): boolean
+  /** What a document is worth: nothing where it is none of them. */
+  score(id: number): number
+}
+
+/** What the whole filter is evaluated with. */
+export interface Search {
+  readonly content: Content
+  readonly work: Work
+  /** How the score of a word comes about; without it each is worth 1. */
+  readonly isRanked: boolean
+}
 
 /**
  * Documents in which terms stand one after the other. With slop each may be moved: what matters is how far the first and

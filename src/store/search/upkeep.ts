@@ -2,7 +2,7 @@ import type { CommandContext } from '../command/command.js'
 
 import type { SearchIndex } from '../values/search-index.js'
 import { Content } from './content.js'
-import { stemOf } from './loading.js'
+import { stemOf } from './stems.js'
 
 type Store = CommandContext['store']
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Bytes } from '../../../src/kernel/bytes.js'
-import type { User } from '../../../src/store/access/access.js'
+import type { User } from '../../../src/store/access/user.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { createScriptStore } from './script-store.js'
 

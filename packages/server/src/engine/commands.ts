@@ -1,7 +1,7 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { globOf } from '../../../../src/kernel/glob.js'
-import type { User } from '../../../../src/store/access/access.js'
 import { connectionBound, type Permissible } from '../../../../src/store/access/categories.js'
+import type { User } from '../../../../src/store/access/user.js'
 import type { Command } from '../../../../src/store/command/command.js'
 import {
   denied,

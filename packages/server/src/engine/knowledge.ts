@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { categories as knownCategories } from '../../../../src/store/access/categories.js'
-import type { CommandFlag } from '../../../../src/store/command/command.js'
+import type { CommandFlag } from '../../../../src/store/command/command-description.js'
 import { Status } from '../../../../src/store/command/reply.js'
 import type { Told } from './reply-reader.js'
 

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../../../src/protocol/service.js'
-import type { User } from '../../../../src/store/access/access.js'
+import type { User } from '../../../../src/store/access/user.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { asksToWait } from '../../../../src/store/commands/stream-arguments.js'

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import type { Endpoint } from '../../../../src/protocol/service.js'
-import type { User } from '../../../../src/store/access/access.js'
+import type { User } from '../../../../src/store/access/user.js'
 import { ReplyError, Status } from '../../../../src/store/command/reply.js'
 import { PubSubMessage } from '../../../../src/store/keyspace/pubsub.js'
 import { plain } from '../../../../src/store/rest/answers.js'

@@ -1,0 +1,9 @@
+import type { Timer, TimerOptions } from '../../kernel/time.js'
+
+export interface StoreClock {
+  now(): number
+  /** Sets alarms: without it nobody hears of expiry, and no wait ends by itself. */
+  schedule?(at: number, label: string, run: () => void, options: TimerOptions): Timer
+  readonly draining?: boolean
+  readonly mode?: string
+}
