@@ -1,6 +1,6 @@
 import type { HiddenFields } from '../../src/kernel/traffic.js'
 import type { Redaction } from '../../src/report/redaction.js'
-import { isAsymmetric, isPlainObject } from '../literal.js'
+import { isAsymmetric } from '../literal.js'
 
 /** Deeper values are not printed. */
 const deepest = 8
@@ -22,7 +22,10 @@ export function withoutSecrets(value: unknown, redaction: Redaction, name?: stri
     return value.map((item) => inner(item, name))
   }
   if (value instanceof Set) return new Set([...value].map((item) => inner(item, name)))
-  if (!isPlainObject(value)) return value
+  if (value instanceof RegExp || value instanceof Date || value instanceof Uint8Array) return value
+  // Entries and views say by themselves what may be seen of them: behind them is the engine.
+  const { toJSON } = value as { toJSON?: () => unknown }
+  if (typeof toJSON === 'function') return inner(toJSON.call(value), name)
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [field, inner(item, field)]))
 }
 
