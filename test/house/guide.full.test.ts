@@ -75,6 +75,7 @@ describe('adding one thing touches', () => {
       'A policy',
       ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
     ],
+    ['A method of the public API', ['src/queue/direct.ts', 'test/sandbox/recorded-calls.test.ts']],
     ['A control order', ['packages/server/src/control/clock.ts', 'packages/server/test/clock-until.test.ts']],
     [
       'An entry type',
@@ -120,7 +121,14 @@ describe('adding one thing touches', () => {
     expect(ran.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)).toEqual([])
     for (const word of [
       ...['HSIZE', '/v2/user', 'captive-portal', 'timers of any number', 'as the table says', 'policy.maxLabels'],
-      ...['/clock/until', 'a remark is', 'the same dice', 'keeps to the table', 'is a workspace'],
+      ...[
+        '/clock/until',
+        'a remark is',
+        'the same dice',
+        'pauseQueues() is one input',
+        'keeps to the table',
+        'is a workspace',
+      ],
     ]) {
       expect(
         ran.some(({ fullName }) => fullName.includes(word)),
@@ -162,6 +170,7 @@ function titlesIn(file: string): string[] {
 test.each([
   ['the default of a policy', 'src/policy/policy.ts', 'maxLabels: undefined,', /maxLabels/],
   ['the schema of a policy', 'src/policy/schema.ts', 'maxLabels: limit,', /maxLabels/],
+  ['what a method does', 'src/queue/direct.ts', "pauseQueues: 'changes'", /pauseQueues/],
   ['an entry type in the list of types', 'src/kernel/traffic.ts', 'remark: true,', /remark/],
   ['the fields of an entry type', 'matchers/steps.ts', "remark: ['text'],", /remark/],
 ])(
