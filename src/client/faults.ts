@@ -2,7 +2,7 @@ import type { FaultRule } from '../faults/fault.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { detachable } from '../kernel/detachable.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
-import type { Scenario } from '../scenarios/scenario.js'
+import type { Scenario } from '../scenarios/written-scenario.js'
 import type { ControlWire } from './wire.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */

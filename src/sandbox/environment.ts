@@ -1,11 +1,11 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { regionalName, type Vocabulary, vocabulariesOf } from '../protocol/vocabulary.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { Sandbox } from './sandbox.js'
+import type { SandboxParts } from './parts.js'
 
 /** Addresses, tokens and keys under the names that the SDKs read from the environment, in all words that count. */
 export function environmentOf(
-  sandbox: Sandbox,
+  sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
   const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
@@ -13,7 +13,7 @@ export function environmentOf(
 }
 
 /** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
-function redisUrlOf({ options: { redis, name = 'main' }, tokens }: Sandbox): { REDIS_URL?: string } {
+function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
   if (redis === undefined) return {}
   const url = new URL(redis)
   url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
@@ -23,7 +23,7 @@ function redisUrlOf({ options: { redis, name = 'main' }, tokens }: Sandbox): { R
 
 function environmentIn(
   { environment }: Vocabulary,
-  { queue, addresses, tokens }: Sandbox,
+  { queue, addresses, tokens }: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
   const { current, next } = queue.keys

@@ -6,15 +6,15 @@ import { Attempt } from '../queue/destinations/attempt.js'
 import { type DirectQueue, engineOf } from '../queue/direct.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
-import type { Sandbox } from './sandbox.js'
+import type { SandboxParts } from './parts.js'
 
 /** Checks the promises of a sandbox's engine. */
-export function examined(sandbox: Sandbox, options: CheckOptions): Check {
+export function examined(sandbox: SandboxParts, options: CheckOptions): Check {
   return examinedBy(sandbox, (world) => checkWorld(world, options))
 }
 
 /** Checks each region by itself. */
-export function examinedBy(sandbox: Sandbox, check: (world: World) => Check): Check {
+export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check): Check {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
   const checks = queues.map((queue, index) =>
@@ -35,7 +35,7 @@ function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
 }
 
-function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[]): World {
+function worldOf(sandbox: SandboxParts, face: DirectQueue, entries: readonly Entry[]): World {
   const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue
@@ -56,7 +56,7 @@ function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[])
 }
 
 /** The entries and what else is known of the same messages. */
-export function storyOf({ traffic }: Sandbox, entries: readonly Entry[]): string {
+export function storyOf({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {
     if ('messageId' in entry) for (const other of traffic.about(entry.messageId)) told.add(other)

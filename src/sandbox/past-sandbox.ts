@@ -9,19 +9,19 @@ import type { StoreHistory } from '../store/history/history.js'
 import type { Store } from '../store/store.js'
 import { type AsOf, entryAsOf } from './as-of.js'
 import type { ForkOptions } from './past.js'
-import type { Sandbox } from './sandbox.js'
 
-interface Told {
+/** @template Fork what a fork of it is: a sandbox */
+interface Told<Fork = unknown> {
   readonly asOf: AsOf
   readonly history: StoreHistory
   readonly traffic: TrafficView
-  fork(options: Omit<ForkOptions, 'at'>): Promise<Sandbox>
+  fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
   /** @throws Error when the past is not kept any more */
   check(): void
 }
 
 /** What a sandbox was at an instant, to be looked at. */
-export class PastSandbox {
+export class PastSandbox<Fork = unknown> {
   static {
     detachable(PastSandbox)
   }
@@ -30,10 +30,10 @@ export class PastSandbox {
   readonly now: number
   /** The data store as it was. */
   readonly store: PastStore
-  readonly #told: Told
+  readonly #told: Told<Fork>
 
   /** @internal Use `sandbox.at()`. */
-  constructor(told: Told) {
+  constructor(told: Told<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)
     this.#told = told
@@ -50,7 +50,7 @@ export class PastSandbox {
    * A sandbox of its own that begins here, as `sandbox.fork({ at })`.
    * @throws Error when the sandbox was reset or loaded since: its past is that of another world now
    */
-  fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Sandbox> {
+  fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Fork> {
     return this.#told.fork(options)
   }
 }

@@ -28,8 +28,8 @@ import { rename } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { storeInternals } from '../store/internals.js'
 import { beforeLoading, calledTooEarly } from '../store/search/loading.js'
+import type { SandboxParts } from './parts.js'
 import type { Past } from './past.js'
-import type { Sandbox } from './sandbox.js'
 
 /** Pauses of the host in a row in which nothing happens in a world that nothing comes into: it has come to rest. */
 const quietPauses = 3
@@ -63,7 +63,7 @@ interface MadeRequest {
  * Handlers are not called: what they did and answered is in the journal.
  */
 export class Replay implements Player {
-  readonly #sandbox: Sandbox
+  readonly #sandbox: SandboxParts
   readonly #journal: InputJournal
   readonly #inputs: InputColumns
   readonly #clock: Rewind
@@ -84,7 +84,7 @@ export class Replay implements Player {
   #strayed: unknown
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
-  constructor(sandbox: Sandbox, journal: InputJournal, inputs: InputColumns) {
+  constructor(sandbox: SandboxParts, journal: InputJournal, inputs: InputColumns) {
     this.#sandbox = sandbox
     this.#journal = journal
     this.#inputs = inputs

@@ -1,4 +1,5 @@
 import type { Calls } from '../calls/calls.js'
+import type { FaultRule } from '../faults/fault.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { Account } from '../kernel/account.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
@@ -21,7 +22,6 @@ import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
-import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
 import { storeInternals } from '../store/internals.js'
@@ -225,7 +225,7 @@ export class Sandbox {
    * @example using outage = sandbox.play(checkoutOutage)
    * @throws TypeError for a scenario without faults, and for what is none
    */
-  play(scenario: Scenario): FaultHandle {
+  play<T extends { readonly name: string; readonly faults?: readonly FaultRule[] }>(scenario: T): FaultHandle {
     if (typeof scenario !== 'object' || scenario === null) {
       throw new TypeError(`sandbox.play() takes a scenario: { name, faults: [rule, …] }, got ${String(scenario)}.`)
     }
@@ -356,7 +356,7 @@ export class Sandbox {
    * const before = sandbox.at('-5m')
    * before.store.get('stock')
    */
-  at(instant: PastInstant): PastSandbox {
+  at(instant: PastInstant): PastSandbox<Sandbox> {
     const world = this.#world
     const { journal, traffic, history } = world
     const cut = cutAt(instant, world, this.#renewed)

@@ -5,7 +5,8 @@ import type { Message } from '../queue/message/message.js'
 import { targetOf } from '../queue/settings/url.js'
 import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
+import type { Stage } from './stage.js'
+import type { PublishStep, RequestStep, ScheduleStep } from './step-values.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
 // Steps of a scenario that take more than one call.

@@ -1,8 +1,9 @@
 import { nearestName } from '../kernel/nearest-name.js'
 import { type Expectation, expectationOf } from './expectations.js'
 import type { Place, Problem } from './problems.js'
-import type { Scenario } from './scenario.js'
-import { type ScenarioStep, type StepValues, stepOf } from './steps.js'
+import type { ScenarioStep, StepValues } from './step-values.js'
+import { stepOf } from './steps.js'
+import type { Scenario } from './written-scenario.js'
 
 /** The names that are known at a moment of a scenario. */
 interface Known {

@@ -16,10 +16,12 @@ import {
   prepareCalls,
   prepareDestinations,
   prepareGiven,
-  type Scenario,
   sandboxOptionsOf,
 } from './scenario.js'
-import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
+import type { Stage } from './stage.js'
+import type { ScenarioStep } from './step-values.js'
+import { type StepKind, stepKinds, stepOf } from './steps.js'
+import type { Scenario } from './written-scenario.js'
 
 export interface PlayOptions {
   /**

@@ -6,7 +6,8 @@ import { failureText, withoutStory } from '../report/failure-text.js'
 import { excerptBytes, plainText } from '../report/safe-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { ExpectationValues, Judgement } from './expectations.js'
-import { register, type Scenario } from './scenario.js'
+import { register } from './scenario.js'
+import type { Scenario } from './written-scenario.js'
 
 // What production answered, and what the code under test answers now, are kept apart: the record is what a destination
 // meets only while nobody else answers there, and the judgement says what became of the recorded failure.

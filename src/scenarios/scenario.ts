@@ -1,13 +1,12 @@
 import * as v from 'valibot'
-import type { DeliveryFault, Fault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import type { FaultRule } from '../faults/fault.js'
 import { longestSpan } from '../faults/fields.js'
 import { answerEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
-import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
-import { type VocabularyName, vocabularyNames } from '../protocol/vocabulary.js'
+import { vocabularyNames } from '../protocol/vocabulary.js'
 import { engineOf } from '../queue/direct.js'
 import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
@@ -15,82 +14,13 @@ import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/store-dump.js'
 import { searchLoading } from '../store/search/loading.js'
 import { createSchedule } from './actions.js'
-import { type Expectation, expectationList } from './expectations.js'
+import { expectationList } from './expectations.js'
 import { callScript, ruleList, script } from './fault-schemas.js'
 import { nameProblems } from './names.js'
 import { type Problem, placeText, problemsOf } from './problems.js'
-import {
-  type FlowControlStep,
-  type GroupMember,
-  members,
-  type ScenarioStep,
-  type ScheduleStep,
-  scheduleEntries,
-  stepKinds,
-  stepNames,
-} from './steps.js'
-import { calledUrl, count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
-
-/** What exists when a scenario begins. */
-export interface Given {
-  /** What `store.dump()` gave. */
-  readonly store?: object
-  /** Commands of the data store, one after the other. */
-  readonly commands?: readonly (readonly ScenarioWord[])[]
-  readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
-  readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
-  readonly schedules?: readonly ScheduleStep[]
-  readonly flowControl?: Readonly<Record<string, Omit<FlowControlStep, 'key'> & { readonly paused?: boolean }>>
-  readonly signingKeys?: { readonly current: string; readonly next: string }
-}
-
-/** Where deliveries go: what a destination meets and answers. */
-export interface ScenarioDestination {
-  /** A url; `*` stands for any characters. */
-  readonly url: string
-  /** What the first deliveries meet, one each; a number is the status of an answer. */
-  readonly script?: readonly (DeliveryFault | number)[]
-  /**
-   * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
-   * code that `prepare` registers, or an application that `--to` names, takes its place.
-   */
-  readonly recorded?: readonly (DeliveryFault | number)[]
-  /** The answer to all other deliveries. Default 200. */
-  readonly answer?: {
-    readonly status?: number
-    readonly headers?: HeaderRecord
-    readonly body?: unknown
-    /** How long it takes to answer. */
-    readonly waitMs?: number
-  }
-}
-
-/** A foreign host that the app calls: what a call meets, and what it is answered. */
-export interface ScenarioCall {
-  /** A url; `*` stands for any characters, and a method may stand in front. */
-  readonly url: string
-  /** What the first calls meet, one each: faults of the point `app.call`; a number is the status of an answer. */
-  readonly script?: readonly (Fault | number)[]
-  /** The answer to all other calls. Default 200. */
-  readonly answer?: ScenarioDestination['answer']
-}
-
-/** A story as data: what exists, what goes wrong, what happens, and what must hold in the end. */
-export interface Scenario {
-  readonly name: string
-  /** What it shows, for people. */
-  readonly about?: string
-  readonly seed?: string | number
-  readonly startAt?: string | number
-  readonly vocabulary?: VocabularyName
-  readonly policy?: Partial<Policy>
-  readonly given?: Given
-  readonly destinations?: readonly ScenarioDestination[]
-  readonly calls?: readonly ScenarioCall[]
-  readonly faults?: readonly FaultRule[]
-  readonly steps?: readonly ScenarioStep[]
-  readonly expect?: readonly Expectation[]
-}
+import { members, scheduleEntries, stepKinds, stepNames } from './steps.js'
+import { calledUrl, count, moment, name, positive, url, words } from './values.js'
+import type { Scenario, ScenarioDestination } from './written-scenario.js'
 
 const stepSchema = (): v.GenericSchema =>
   v.union(

@@ -1,9 +1,6 @@
 import * as v from 'valibot'
-import type { FaultRule } from '../faults/fault.js'
-import type { Duration } from '../kernel/duration.js'
 import { engineOf } from '../queue/direct.js'
 import { recordInternal } from '../sandbox/internals.js'
-import type { Sandbox } from '../sandbox/sandbox.js'
 import { storeInternals } from '../store/internals.js'
 import { searchLoading } from '../store/search/loading.js'
 import {
@@ -17,115 +14,22 @@ import {
 } from './actions.js'
 import { type Expectation, expectations } from './expectations.js'
 import { rules } from './fault-schemas.js'
+import type { Stage } from './stage.js'
+import type { ScenarioStep, StepName, StepValues } from './step-values.js'
 import {
   count,
   cron,
   duration,
   headers,
   json,
-  type MessageContent,
-  type MessageOptions,
   messageEntries,
   moment,
   name,
   positive,
-  type ScenarioHeaders,
-  type ScenarioWord,
   text,
   words,
   yes,
 } from './values.js'
-
-export interface PublishStep extends MessageOptions, MessageContent {
-  /** A url, or the name of a url group. */
-  readonly to: string
-  /** The name by which later steps and expectations call it. */
-  readonly as?: string
-  /** The queue to go through. */
-  readonly queue?: string
-  /** How many; `{n}` in texts is the number of each. Default 1. */
-  readonly times?: number
-}
-
-export interface ScheduleStep extends MessageOptions, MessageContent {
-  readonly id: string
-  readonly cron: string
-  readonly to: string
-  readonly queue?: string
-  readonly paused?: boolean
-}
-
-export interface RequestStep {
-  readonly service: 'store' | 'queue' | 'stats'
-  /** Below the service's address. */
-  readonly path: string
-  readonly method?: string
-  readonly headers?: ScenarioHeaders
-  readonly body?: unknown
-  /** Who asks. Default `standard`. */
-  readonly token?: 'standard' | 'read-only' | 'none'
-  /** The status that must be answered; 0 when the connection must break. */
-  readonly status?: number
-  /** Fields that the JSON of the answer must have. */
-  readonly answer?: unknown
-}
-
-export interface FlowControlStep {
-  readonly key: string
-  readonly parallelism?: number
-  readonly rate?: number
-  readonly periodSeconds?: number
-}
-
-export interface StepValues {
-  readonly publish: PublishStep
-  readonly request: RequestStep
-  readonly command: readonly ScenarioWord[]
-  readonly advance: Duration
-  readonly advanceTo: string | number
-  readonly drain: true | { readonly budget: number }
-  readonly cancel: string
-  readonly retryNow: string
-  readonly retryDeadLetters: string
-  readonly deleteDeadLetters: string
-  readonly pauseQueue: string
-  readonly resumeQueue: string
-  readonly setQueue: { readonly name: string; readonly parallelism: number }
-  readonly schedule: ScheduleStep
-  readonly fireSchedule: string
-  readonly pauseSchedule: string
-  readonly resumeSchedule: string
-  readonly deleteSchedule: string
-  readonly pauseFlowControl: string
-  readonly resumeFlowControl: string
-  readonly pinFlowControl: FlowControlStep
-  readonly setUrlGroup: { readonly name: string; readonly endpoints: readonly GroupMember[] }
-  readonly deleteUrlGroup: string
-  readonly rotateKeys: true
-  readonly resetPassword: true
-  readonly addFaults: FaultRule | readonly FaultRule[]
-  readonly removeFaults: string
-  readonly expect: Expectation | readonly Expectation[]
-}
-
-export type StepName = keyof StepValues
-/** One thing that is done: an object with the name of the step as its only field. */
-export type ScenarioStep = { readonly [K in StepName]: { readonly [P in K]: StepValues[K] } }[StepName]
-
-export type GroupMember = string | { readonly url: string; readonly name?: string }
-
-/** Where steps are performed. */
-export interface Stage {
-  readonly sandbox: Sandbox
-  /** Ids of the messages that were published under a name. */
-  readonly messages: Map<string, string[]>
-  /** Judges expectations on the way. */
-  expect(list: readonly Expectation[]): void
-  /** The place of the running step, for rules that never strike. */
-  lineOf(): string
-  /** Something that is not as the scenario wants it. */
-  differs(sentence: string): void
-}
 
 /** One row of the table of steps: the single source of the format, its JSON schema and its documentation. */
 export interface StepKind<T> {

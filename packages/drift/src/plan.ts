@@ -5,7 +5,7 @@ import {
   vocabularyNames,
   vocabularyOf,
 } from '../../../src/protocol/vocabulary.js'
-import type { Scenario } from '../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { Other } from '../../../src/store/differences.js'
 import type { Case, LeftOut, Need } from './case.js'
 import { queueContract } from './contract/queue.js'

@@ -1,9 +1,10 @@
-import { defineScenario, type Scenario } from '../../../src/scenarios/scenario.js'
+import { defineScenario } from '../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
 export type { Expectation } from '../../../src/scenarios/expectations.js'
 export { type Finding, type Play, type PlayOptions, playScenario } from '../../../src/scenarios/play.js'
-export type { Scenario } from '../../../src/scenarios/scenario.js'
-export type { ScenarioStep } from '../../../src/scenarios/steps.js'
+export type { Scenario } from '../../../src/scenarios/written-scenario.js'
+export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { History, HistoryEntry, HistoryOptions, StepIdentity } from '../../../src/workflow/history.js'
 export { HistoryError } from '../../../src/workflow/history-file.js'
 export { type HistorySource, historyFrom } from '../../../src/workflow/history-reading.js'

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { Scenario } from '../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { Node } from './cluster/tenure.js'
 import { planOf, type ServerOptions } from './server-options.js'
 import { Serving } from './serving.js'

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
-import type { Scenario } from '../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
 import { place, run, started } from './command-line.js'
 

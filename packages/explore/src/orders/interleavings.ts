@@ -1,4 +1,4 @@
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
 import { type Exploration, type ExploreOptions, interleaveDeliveries } from './explore.js'
 import { type ClientOrderOptions, interleaveClients } from './interleave-clients.js'

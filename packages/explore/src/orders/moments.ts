@@ -5,7 +5,7 @@ import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type PlayOptions, playScenario } from '../../../../src/scenarios/play.js'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 // Where a fault can be put into a scenario: found by a rule at each point that counts, and never strikes.
 

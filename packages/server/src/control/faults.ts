@@ -7,7 +7,7 @@ import { faultRuleSchema } from '../../../../src/rules/rule-schema.js'
 import type { FaultHandle } from '../../../../src/rules/rules.js'
 import { sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 

@@ -7,7 +7,7 @@ import { networkErrors } from '../../../../src/queue/destinations/script.js'
 import { networkErrorText } from '../../../../src/queue/destinations/wire.js'
 import { isLoopback } from '../../../../src/queue/settings/url.js'
 import type { PlayOptions } from '../../../../src/scenarios/play.js'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 interface Limits {
   /** Hosts that are allowed beside this machine. */

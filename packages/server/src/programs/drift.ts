@@ -19,7 +19,7 @@ import {
 import { counted } from '../../../../src/kernel/counted.js'
 import { type Vocabulary, vocabularyNames } from '../../../../src/protocol/vocabulary.js'
 import { plainText } from '../../../../src/report/safe-text.js'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { readScenarioFile } from '../scene/file.js'
 import { scenarioFile } from '../scene/shipped.js'
 import { readText } from '../text-file.js'

@@ -1,5 +1,5 @@
 import { type Given, textOf, UsageError } from '@stuntdouble/command-line'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
 import { EngineTrouble } from '../engine/trouble.js'
 import { ListenFailure } from '../listen-failure.js'

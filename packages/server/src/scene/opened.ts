@@ -1,5 +1,5 @@
 import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sandbox.js'
-import type { Scenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import type { Scene } from './scene.js'
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
