@@ -8,7 +8,7 @@ import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import { concludedWith, isConcluded, type Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields, messagesShare } from '../message/log.js'
-import { type Carrier, type Draft, type LoggedState, Message, type RetryWait } from '../message/message.js'
+import { type Carrier, type Draft, type LoggedState, Message } from '../message/message.js'
 import { accepted, isUnderWay, type MessageEvent, next, type Past, restored, type Verdict } from '../message/state.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
@@ -17,7 +17,7 @@ import { Admissions } from './admissions.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
-import { DeliveryFaults } from './struck-deliveries.js'
+import { DeliveryFaults, type Prevention } from './struck-deliveries.js'
 import { firstDue, verdictOn } from './verdict.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
@@ -44,6 +44,7 @@ export interface RestoredLogEntry extends LogDetail {
 }
 
 const notAwaited = { awaited: false } as const
+const begun: MessageEvent = { is: 'begun' }
 
 /** What the log says of an attempt that a restart cut off. */
 const restarted = 'the service restarted'
@@ -84,13 +85,7 @@ export class Courier {
         restart: (until) => this.restart(until),
       },
     })
-    this.#faults =
-      options.faults &&
-      new DeliveryFaults(options.faults, {
-        now: () => clock.now(),
-        move: (message, until, before, because) => this.#move(message, until, before, because),
-        vanish: (message) => this.#vanish(message),
-      })
+    this.#faults = options.faults && new DeliveryFaults(options.faults)
     const { traffic } = options
     this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message), traffic.share(messagesShare))
     this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention, traffic.share(messagesShare))
@@ -319,7 +314,11 @@ export class Courier {
       this.#putOff(message, isAdmitted)
       return
     }
-    if (faults?.prevent(message) === true) return
+    const prevention = faults?.prevent(message, now)
+    if (prevention !== undefined) {
+      this.#prevented(prevention, now)
+      return
+    }
     if (isAdmitted || this.flow.ask(message)) return this.#attempt(message, task)
     this.#note(message, 'WAITING', waitingReason(message))
   }
@@ -344,7 +343,7 @@ export class Courier {
     const { traffic, keys, writer, clock } = this.#options
     this.log.write(message, 'ACTIVE', clock.now())
     const attempt = new Attempt(message, keys.current, writer)
-    this.#happens(message, { is: 'begun' })
+    this.#happens(message, begun)
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
     message.part?.begins(message)
@@ -381,10 +380,16 @@ export class Courier {
     else this.#setTimer(message)
   }
 
-  /** A fault makes a message due at another time. A slot that it has is kept. */
-  #move(message: Message, to: number, before: RetryWait | undefined, because: string): void {
+  /** A fault made a message vanish, or due at another time. A slot that it has is kept then. */
+  #prevented(prevention: Prevention, now: number): void {
+    const { message } = prevention
+    if (prevention.is === 'vanished') {
+      this.#vanish(message)
+      return
+    }
+    const { to, before, because } = prevention
     message.timer?.cancel()
-    this.#happens(message, { is: 'moved', now: this.#options.clock.now(), to, before, because })
+    this.#happens(message, { is: 'moved', now, to, before, because })
     this.#setTimer(message)
   }
 
@@ -426,7 +431,8 @@ export class Courier {
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(attempt, reply, error)
     this.flow.release(message)
-    if (this.#faults !== undefined && this.#faults.heldBack.length > 0) this.#faults.gone(attempt)
+    if (this.#faults !== undefined && this.#faults.heldBack.length > 0)
+      for (const released of this.#faults.gone(attempt, now)) this.#prevented(released, now)
     message.part?.ends(message, reply, error)
     // What follows from the answer may have ended it.
     if (message.delivery !== delivery) return

@@ -10,13 +10,17 @@ import type { Message, RetryWait } from '../message/message.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 
-/** The courier, as far as faults move its messages about. */
-export interface MessageMover {
-  now(): number
-  /** Makes a message due later, or now. @param before what it had waited for until then */
-  move(message: Message, to: number, before: RetryWait | undefined, because: string): void
-  vanish(message: Message): void
-}
+/** What rules do to a message that is due, or that waits for a later delivery. */
+export type Prevention =
+  /** Its attempt is made at another time. `before`: what it had waited for until then. */
+  | {
+      readonly is: 'moved'
+      readonly message: Message
+      readonly to: number
+      readonly before: RetryWait | undefined
+      readonly because: string
+    }
+  | { readonly is: 'vanished'; readonly message: Message }
 
 interface HeldBack {
   readonly message: Message
@@ -46,25 +50,23 @@ export interface Meeting {
 
 export class DeliveryFaults {
   readonly source: FaultSource
-  readonly #mover: MessageMover
   /** Messages that wait for a later delivery to go first. */
   heldBack: HeldBack[] = []
 
-  constructor(source: FaultSource, mover: MessageMover) {
+  constructor(source: FaultSource) {
     this.source = source
-    this.#mover = mover
   }
 
-  /** Asks the rules about a message that is due. @returns whether its attempt does not happen now */
-  prevent(message: Message): boolean {
+  /** Asks the rules about a message that is due. @returns why its attempt does not happen now */
+  prevent(message: Message, now: number): Prevention | undefined {
     if (message.strikes !== undefined) {
       this.#goOn(message)
-      return false
+      return undefined
     }
     const strikes = this.#asked(message)
-    if (strikes === undefined) return false
+    if (strikes === undefined) return undefined
     message.strikes = strikes
-    return strikes.length > 0 && this.#hold(message, strikes, this.#mover.now())
+    return strikes.length === 0 ? undefined : this.#hold(message, strikes, now)
   }
 
   #asked(message: Message): readonly Strike[] | undefined {
@@ -76,7 +78,7 @@ export class DeliveryFaults {
     return armed[point] === undefined ? undefined : (this.source.ask(point, deliveryFacts(message)) ?? noStrikes)
   }
 
-  #hold(message: Message, strikes: readonly Strike[], now: number): boolean {
+  #hold(message: Message, strikes: readonly Strike[], now: number): Prevention | undefined {
     const before = message.delivery.wait
     let until = now
     const reasons: string[] = []
@@ -113,12 +115,10 @@ export class DeliveryFaults {
       holds(fault, due)
       if (!vanished) continue
       message.strikes = undefined
-      this.#mover.vanish(message)
-      return true
+      return { is: 'vanished', message }
     }
-    if (reasons.length === 0) return false
-    this.#mover.move(message, until, before, reasons.join(', then '))
-    return true
+    if (reasons.length === 0) return undefined
+    return { is: 'moved', message, to: until, before, because: reasons.join(', then ') }
   }
 
   /** A held message is due because no later one came. */
@@ -129,20 +129,20 @@ export class DeliveryFaults {
     held!.record.effect = `held in vain: no later delivery within ${formatDuration(held!.withinMs)}`
   }
 
-  /** An attempt has ended: those that were held back for a later one go now. */
-  gone(attempt: Attempt): void {
+  /** An attempt has ended. @returns what was held back for a later one, which goes now, one at a time */
+  *gone(attempt: Attempt, now: number): Iterable<Prevention> {
     const points = [pointOf(attempt.message), narrowPointOf(attempt.message)]
     const waits = (held: HeldBack): boolean =>
       points.includes(held.point) && held.message !== attempt.message && attempt.seq > held.since
     const released = this.heldBack.filter(waits)
     if (released.length === 0) return
     this.heldBack = this.heldBack.filter((held) => !waits(held))
-    const now = this.#mover.now()
     for (const { message, record, at, before } of released) {
       // Already gone, or under way: its rule was removed in the meantime. Or it is parked in a paused queue.
       if (message.delivery.is !== 'planned' || message.strikes === undefined) continue
       record.effect = `held until ${attempt.messageId} had gone`
-      this.#mover.move(message, now, before, `held for a later delivery, ${formatDuration(now - at)}`)
+      const because = `held for a later delivery, ${formatDuration(now - at)}`
+      yield { is: 'moved', message, to: now, before, because }
     }
   }
 

@@ -22,6 +22,8 @@ export interface AttemptResult {
   readonly isOver: boolean
 }
 
+const delivered: Verdict = { is: 'delivered' }
+
 /** What follows an attempt that ended now. [queue.md 5.2, 5.3] */
 export function verdictOn(
   { status, headers, error, isFinal, isOver }: AttemptResult,
@@ -30,7 +32,7 @@ export function verdictOn(
   now: number,
   policy: Policy,
 ): Verdict {
-  if (error === undefined) return { is: 'delivered' }
+  if (error === undefined) return delivered
   if (isOver) return { is: 'dropped' }
   const isHopeless = isFinal || (status === 489 && forbidsRetries(headers, words))
   if (isHopeless || retried >= retries) return { is: 'failed' }
