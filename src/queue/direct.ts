@@ -7,9 +7,10 @@ import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
-import type { QueueDump } from './dump/snapshot.js'
-import type { Explained } from './explain/explain.js'
-import type { Forecast } from './explain/forecast.js'
+import { loadInto } from './dump/loading.js'
+import { dumpOf, type QueueDump } from './dump/snapshot.js'
+import { type Explained, explain } from './explain/explain.js'
+import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
 import type { Queue } from './queue.js'
@@ -187,7 +188,7 @@ export class DirectQueue {
    * @example queue.explain({ flowControlKey: 'user-1' })
    */
   explain(what: string | Explained): string {
-    return engineOf(this).explain(what)
+    return explain(engineOf(this), what)
   }
 
   /**
@@ -204,7 +205,7 @@ export class DirectQueue {
       )
     }
     const message = this.#known(id)
-    return engineOf(this).forecasts([message]).get(message)
+    return forecastsOf(engineOf(this), [message]).get(message)
   }
 
   /**
@@ -305,7 +306,7 @@ export class DirectQueue {
 
   /** Everything as plain JSON. */
   dump(): QueueDump {
-    return engineOf(this).dump()
+    return dumpOf(engineOf(this))
   }
 
   /**
@@ -313,7 +314,8 @@ export class DirectQueue {
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
   load(dump: QueueDump): void {
-    engineOf(this).load(...this.#inputs.record('load', dump))
+    const [given] = this.#inputs.record('load', dump)
+    loadInto(engineOf(this), given)
   }
 
   /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */

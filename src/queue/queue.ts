@@ -9,10 +9,6 @@ import { Courier } from './delivery/courier.js'
 import { deliveryWriter } from './delivery/headers.js'
 import { Lanes } from './delivery/lanes.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
-import { loadInto, parsedQueue } from './dump/loading.js'
-import { dumpOf, type QueueDump } from './dump/snapshot.js'
-import { type Explained, explain } from './explain/explain.js'
-import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { MessageLog } from './message/log.js'
 import type { Message } from './message/message.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
@@ -143,24 +139,15 @@ export class Queue {
     accompany(this.#clock, { waiting: { [this.region]: courier.live } })
   }
 
-  /** Everything as plain JSON. */
-  dump(): QueueDump {
-    return dumpOf(this)
-  }
-
-  /**
-   * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
-   * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
-   */
-  load(given: QueueDump): void {
-    const dump = parsedQueue(given)
+  /** Replaces everything by what `fill` puts in. If it throws, nothing has changed. */
+  replace(fill: () => void): void {
     const { urlGroups, lanes, courier, publisher } = this
     const before: Holdings = { urlGroups, lanes, courier, publisher }
     const runsBefore = this.workflows?.renew()
     this.#take(this.#fresh())
     this.#note('service', 'queue', 'loaded')
     try {
-      loadInto(this, dump)
+      fill()
     } catch (error) {
       stop(this)
       this.#take(before)
@@ -248,16 +235,6 @@ export class Queue {
   /** What may go wrong with deliveries by rules of faults. */
   get faults(): FaultSource | undefined {
     return this.#faults
-  }
-
-  /** Why a message is where it is, or how something stands that messages wait for, in sentences. */
-  explain(what: string | Explained): string {
-    return explain(this, what)
-  }
-
-  /** When the next attempts of messages start. */
-  forecasts(messages: readonly Message[]): ReadonlyMap<Message, Forecast> {
-    return forecastsOf(this, messages)
   }
 
   /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */

@@ -1,5 +1,6 @@
 import { text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
+import { explain } from '../queue/explain/explain.js'
 import { timeText } from '../queue/explain/time-text.js'
 import type { Message } from '../queue/message/message.js'
 import type { Queue } from '../queue/queue.js'
@@ -12,14 +13,14 @@ export function explainRun(run: Run, { queue }: Workflows): string {
   const { id, url, time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
     .filter(({ part, ended }) => !ended && part?.runId === id)
-    .flatMap((message) => [queue.explain(message.id), ...lastFailure(run, message, queue)])
+    .flatMap((message) => [explain(queue, message.id), ...lastFailure(run, message, queue)])
   const waiting = [...(waits ?? [])].map(
     ({ step, eventId, deadline }) =>
       `Step ${JSON.stringify(step.stepName)} waits for event ${JSON.stringify(eventId)} until ${timeText(deadline)}.`,
   )
   const begun = `Workflow run ${id} of ${shownUrl(url)} began at ${timeText(time)}`
   if (!isStarted) {
-    const told = failureFunction === undefined ? [] : [queue.explain(failureFunction.id)]
+    const told = failureFunction === undefined ? [] : [explain(queue, failureFunction.id)]
     return [`${begun} and ${end(run)}.`, ...told].join(' ')
   }
   const why = [...waiting, ...invoked(run), ...open]

@@ -394,7 +394,7 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
 }
 
 /** Folders in which circles are still being removed; to be empty. */
-const unfinished = ['src/queue/']
+const unfinished = ['src/queue/message/']
 
 describe('who may import whom', () => {
   test('every file of the house keeps to the table', () => {

@@ -1,5 +1,6 @@
 import { createSandbox, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { forecastsOf } from '../../src/queue/explain/forecast.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 import { shop, type World, world } from './world.js'
 
@@ -278,7 +279,7 @@ test('10,000 that wait are forecast in one go, with work that grows as their num
   at.destinations.answer(shop, 200)
   const all = ids(at, 10_000, { flowControlKey: 'k', flowControlValue: 'rate=10, period=1s' })
   await at.clock.advance('0s')
-  const forecasts = at.engine.forecasts(at.queue.messages)
+  const forecasts = forecastsOf(at.engine, at.queue.messages)
   expect(forecasts.size).toBe(9990)
   expect(at.queue.forecast(all.at(-1)!)).toEqual({ at: seconds(999) })
 })

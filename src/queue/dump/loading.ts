@@ -144,15 +144,24 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
 })
 
 /** The content of a dump of a queue. Throws TypeError for an invalid one. */
-export function parsedQueue(given: unknown): QueueDump {
+function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
   throw noDump('a queue', { place: v.getDotPath(issue), reason: issue.message })
 }
 
+/**
+ * Replaces everything in a queue by what `dump()` gave once, here or in another sandbox. A delivery that was under way
+ * then is due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+ */
+export function loadInto(queue: Queue, given: QueueDump): void {
+  const dump = parsedQueue(given)
+  queue.replace(() => fill(queue, dump))
+}
+
 /** Fills an empty queue. Throws TypeError for what does not fit together. */
-export function loadInto(queue: Queue, dump: QueueDump): void {
+function fill(queue: Queue, dump: QueueDump): void {
   checkOnce('url group', dump.urlGroups, ({ name }) => name)
   checkOnce('queue', dump.queues, ({ name }) => name)
   checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
