@@ -7,9 +7,18 @@ import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import { concludedWith, isConcluded, type Lane } from '../message/lane.js'
-import { type LogDetail, MessageLog, messageFields, messagesShare } from '../message/log.js'
-import { type Carrier, type Draft, type LoggedState, Message } from '../message/message.js'
-import { accepted, isUnderWay, type MessageEvent, next, type Past, restored, type Verdict } from '../message/state.js'
+import { MessageLog, messageFields, messagesShare } from '../message/log.js'
+import { type Carrier, type Draft, type LogDetail, Message } from '../message/message.js'
+import {
+  accepted,
+  isUnderWay,
+  type LoggedState,
+  type MessageEvent,
+  next,
+  type Past,
+  restored,
+  type Verdict,
+} from '../message/state.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
@@ -25,7 +34,7 @@ export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keep
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** The queue of this name, which is made if there is none. */
-  readonly laneOf: (name: string) => Lane
+  readonly laneOf: (name: string) => Lane<Message>
   readonly faults?: FaultSource | undefined
 }
 
@@ -190,7 +199,7 @@ export class Courier {
       // Its call ended together with the world that made it.
       if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
-    const lanes = new Set<Lane>()
+    const lanes = new Set<Lane<Message>>()
     for (const message of this.byId.values()) {
       const lane = message.settings.queue === undefined ? undefined : this.#options.laneOf(message.settings.queue)
       if (lane === undefined) continue
@@ -212,7 +221,7 @@ export class Courier {
   }
 
   /** Lets as many waiting messages of a queue begin as there are slots. */
-  advanceLane(lane: Lane): void {
+  advanceLane(lane: Lane<Message>): void {
     const now = this.#options.clock.now()
     for (const message of lane.unpark()) this.#free(message, now, `until queue ${lane.name} was resumed`)
     for (let message = lane.admit(); message !== undefined; message = lane.admit())

@@ -1,11 +1,12 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { Lane } from '../message/lane.js'
+import type { Message } from '../message/message.js'
 import { refusals } from '../settings/refusals.js'
 import { checkName } from '../settings/url.js'
 
 /** All queues by name. */
 export class Lanes {
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, Lane<Message>>()
   readonly #now: () => number
   readonly #policy: Policy
   readonly #limits: QueueLimits
@@ -16,25 +17,25 @@ export class Lanes {
     this.#limits = limits
   }
 
-  get(name: string): Lane | undefined {
+  get(name: string): Lane<Message> | undefined {
     return this.#lanes.get(name)
   }
 
-  list(): readonly Lane[] {
+  list(): readonly Lane<Message>[] {
     return [...this.#lanes.values()]
   }
 
   /** The queue of this name, made with parallelism 1 when there is none. */
-  open(name: string): Lane {
+  open(name: string): Lane<Message> {
     const known = this.#lanes.get(name)
     if (known !== undefined) return known
     this.check(name, undefined)
-    const lane = new Lane(name, this.#now())
+    const lane = new Lane<Message>(name, this.#now())
     this.#lanes.set(name, lane)
     return lane
   }
 
-  upsert(name: string, parallelism: number, paused: boolean | undefined): Lane {
+  upsert(name: string, parallelism: number, paused: boolean | undefined): Lane<Message> {
     this.check(name, parallelism)
     const lane = this.open(name)
     lane.parallelism = parallelism
@@ -55,7 +56,7 @@ export class Lanes {
     }
   }
 
-  delete(name: string): Lane | undefined {
+  delete(name: string): Lane<Message> | undefined {
     const lane = this.#lanes.get(name)
     this.#lanes.delete(name)
     return lane

@@ -2,7 +2,7 @@ import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration, goDuration } from '../../kernel/duration.js'
 import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { RetryWait } from '../message/message.js'
+import type { RetryWait } from '../message/state.js'
 import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000

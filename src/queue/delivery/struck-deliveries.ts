@@ -6,7 +6,8 @@ import { formatDuration } from '../../kernel/duration.js'
 import { once } from '../../kernel/once.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
-import type { Message, RetryWait } from '../message/message.js'
+import type { Message } from '../message/message.js'
+import type { RetryWait } from '../message/state.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 

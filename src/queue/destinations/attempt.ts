@@ -10,7 +10,8 @@ import type {
   StoreChange,
 } from '../../kernel/traffic.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { Message, RetryWait } from '../message/message.js'
+import type { Message } from '../message/message.js'
+import type { RetryWait } from '../message/state.js'
 import { hiddenFields } from '../publish/published.js'
 import type { WireReply } from './wire.js'
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import type { HeaderList } from '../../kernel/http.js'
 import type { PortableString } from '../../kernel/portable.js'
-import type { Message } from '../message/message.js'
-import type { RunPart } from '../message/run-part.js'
+import type { Message, RunPart } from '../message/message.js'
 import { count, headerPairs, headers, id, portable, settings, status, time } from './fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 

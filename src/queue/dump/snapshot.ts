@@ -6,8 +6,8 @@ import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
 import type { Lane } from '../message/lane.js'
 
-import type { LogEntry } from '../message/log.js'
-import type { LoggedState, Message } from '../message/message.js'
+import type { LogEntry, Message } from '../message/message.js'
+import type { LoggedState } from '../message/state.js'
 import type { Remembered } from '../publish/deduplication.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Queue } from '../queue.js'
@@ -239,7 +239,7 @@ function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentT
   }
 }
 
-function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: Lane): DumpedQueue {
+function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: Lane<Message>): DumpedQueue {
   return { name, createdAt, updatedAt, parallelism, paused }
 }
 

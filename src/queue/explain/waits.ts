@@ -11,13 +11,13 @@ import { listed, timeText } from './time-text.js'
 // What holds messages up: queues and flow-control keys, as parts of sentences.
 
 /** `2 of 2 slots used by msg_1 (being delivered), msg_2 (retry 1 of 3 at …)` */
-export function slotsText(queue: Queue, lane: Lane): string {
+export function slotsText(queue: Queue, lane: Lane<Message>): string {
   const holders = [...lane.holding].map((holder) => `${holder.id} (${holderText(queue, lane, holder)})`)
   const used = `${lane.holding.size} of ${counted(lane.parallelism, 'slot')} used`
   return holders.length === 0 ? used : `${used} by ${listed(holders)}`
 }
 
-function holderText(queue: Queue, lane: Lane, holder: Message): string {
+function holderText(queue: Queue, lane: Lane<Message>, holder: Message): string {
   const { settings, delivery } = holder
   if (holder.ended) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`

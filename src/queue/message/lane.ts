@@ -1,5 +1,4 @@
 import { Line } from './line.js'
-import type { Message } from './message.js'
 
 /** What a FIFO queue knows of its messages. */
 interface Member {
@@ -13,7 +12,7 @@ interface Member {
  * A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] A value: nothing here
  * reads a clock, writes a log or calls back.
  */
-export class Lane<M extends Member = Message> {
+export class Lane<M extends Member> {
   parallelism = 1
   paused = false
   updatedAt: number

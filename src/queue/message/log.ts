@@ -1,34 +1,9 @@
 import { Account } from '../../kernel/account.js'
-import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/http.js'
-import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import { type Field, type Page, Records, type Selection } from '../../kernel/records.js'
 import { weightOfHeaders } from '../../kernel/weight.js'
 import { hostsOf, pathOf } from '../settings/url.js'
-import type { LoggedState, Message } from './message.js'
-
-/** What an entry says beyond its state. */
-export interface LogDetail {
-  readonly nextDeliveryTime?: number
-  readonly error?: string
-  readonly response?: { readonly status: number; readonly headers: HeaderList; readonly body: Bytes }
-}
-
-/** One line of the log: a message entered a state. */
-export class LogEntry implements Filed {
-  gone = false
-  /** The entry before it about the same message. */
-  readonly previous: LogEntry | undefined
-
-  constructor(
-    readonly seq: number,
-    readonly time: number,
-    readonly message: Message,
-    readonly state: LoggedState,
-    readonly detail: LogDetail | undefined,
-  ) {
-    this.previous = message.lastLog
-  }
-}
+import { type LogDetail, LogEntry, type Message } from './message.js'
+import type { LoggedState } from './state.js'
 
 /** What messages, log entries and dead letters are found by. [queue.md 1.5, 1.9, 1.10] */
 export const messageFields: Readonly<Record<string, Field<Message>>> = {

@@ -5,22 +5,11 @@ import type { Filed } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import { loggedAsJson } from '../../kernel/views.js'
+import type { Redaction } from '../settings/redacted-fields.js'
 import type { PublishSettings } from '../settings/settings.js'
 import type { Lane } from './lane.js'
-import type { LogEntry } from './log.js'
-import type { RunPart } from './run-part.js'
-import type { MessageState } from './state.js'
-
-/** States of the log. [queue.md 4.1] */
-export type LoggedState =
-  | 'CREATED'
-  | 'ACTIVE'
-  | 'ERROR'
-  | 'RETRY'
-  | 'DELIVERED'
-  | 'FAILED'
-  | 'CANCEL_REQUESTED'
-  | 'CANCELLED'
+import type { EndpointReply, RunReply } from './run-part.js'
+import type { LoggedState, MessageState } from './state.js'
 
 /** Where a message came from; shared by all messages of one publish to one place. */
 export interface Origin {
@@ -48,13 +37,6 @@ export interface Draft {
   readonly part?: RunPart | undefined
   /** It waits for the answer of the call that submits it: `Courier.letGo()`. [workflow.md 0, 11] */
   readonly held?: boolean
-}
-
-/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
-export interface RetryWait {
-  /** Milliseconds. */
-  readonly delay: number
-  readonly reason: string
 }
 
 /** Who delivers a message when it is due. */
@@ -95,7 +77,7 @@ export class Message implements Filed, TimerTarget {
   /** Fires when it is due: the courier's, while it is planned. */
   timer: Timer | undefined
   /** The queue it stands in. */
-  lane: Lane | undefined
+  lane: Lane<Message> | undefined
   /** A drain waits for it; not for what a schedule published while time was draining. */
   awaited: boolean
   /** Callbacks that have not ended: a queue waits for them. */
@@ -187,4 +169,81 @@ export class Message implements Filed, TimerTarget {
     const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = this
     return { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended }
   }
+}
+
+/** What an entry says beyond its state. */
+export interface LogDetail {
+  readonly nextDeliveryTime?: number
+  readonly error?: string
+  readonly response?: { readonly status: number; readonly headers: HeaderList; readonly body: Bytes }
+}
+
+/** One line of the log: a message entered a state. */
+export class LogEntry implements Filed {
+  gone = false
+  /** The entry before it about the same message. */
+  readonly previous: LogEntry | undefined
+
+  constructor(
+    readonly seq: number,
+    readonly time: number,
+    readonly message: Message,
+    readonly state: LoggedState,
+    readonly detail: LogDetail | undefined,
+  ) {
+    this.previous = message.lastLog
+  }
+}
+
+/** A delivery on its way to the endpoint of a run. */
+export interface StagedDelivery {
+  readonly message: Message
+  /** Of the attempt's traffic entry. */
+  readonly seq: number
+  /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
+  probe(body: Bytes): EndpointReply | Promise<EndpointReply>
+  /** Delivers as if nothing had been asked. */
+  send(): EndpointReply | Promise<EndpointReply>
+}
+
+/** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
+export interface RunPart {
+  readonly runId: string
+  /** Virtual milliseconds. */
+  readonly runCreatedAt: number
+  readonly runUrl: string
+  /** What the trigger of the run hides. */
+  readonly redact: Redaction | undefined
+  /** The run has ended: what is left of the message is dropped. */
+  readonly isOver: boolean
+  /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
+  readonly isCall: boolean
+  /** The step that it carries or is made for; `undefined` where it speaks of none. */
+  step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
+  /** Headers of its deliveries beside those of every message, in the words of the message. */
+  headers(message: Message): HeaderList
+  /** What its deliveries carry. */
+  body(message: Message): Bytes
+  /** SHA-256 of that, where it is known without another look at all of it. */
+  bodyHash(message: Message): Bytes | undefined
+  /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
+  wrongWith(message: Message, reply: RunReply): string | undefined
+  /** What a message that reports on it is to the run. */
+  reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined
+  /** What a report says of it beyond what every report says. */
+  reported(body: Record<string, unknown>): Record<string, unknown>
+  /** What its dead letter tells of the run. */
+  deadLetter(): Record<string, unknown>
+  /** How the failure function of the run stands. */
+  readonly failureFunctionState: string | undefined
+  accepted(message: Message): void
+  /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
+  stage?(delivery: StagedDelivery): Promise<EndpointReply> | undefined
+  begins(message: Message): void
+  /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
+  ends(message: Message, reply: RunReply, error: string | undefined): void
+  /** It ended without another attempt: it was cancelled, or a fault made it vanish. */
+  left(message: Message): void
+  /** It is a dead letter now; its failure callback has not been accepted yet. */
+  failed(message: Message, reply: RunReply, dlqId: string): void
 }

@@ -1,7 +1,23 @@
-import type { LoggedState, RetryWait } from './message.js'
-
 // What a message waits for, as values: nothing here reads a clock, writes a log, draws or calls back. The courier and
 // forecasts play the same functions.
+
+/** States of the log. [queue.md 4.1] */
+export type LoggedState =
+  | 'CREATED'
+  | 'ACTIVE'
+  | 'ERROR'
+  | 'RETRY'
+  | 'DELIVERED'
+  | 'FAILED'
+  | 'CANCEL_REQUESTED'
+  | 'CANCELLED'
+
+/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
+export interface RetryWait {
+  /** Milliseconds. */
+  readonly delay: number
+  readonly reason: string
+}
 
 /**
  * What is known of a message in each state. States are classes because a million messages are planned at a time, and

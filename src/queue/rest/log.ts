@@ -1,6 +1,6 @@
 import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
-import type { LogEntry } from '../message/log.js'
+import type { LogEntry } from '../message/message.js'
 import { refusals } from '../settings/refusals.js'
 import { logFilters, readFilters, readTrimBody } from './filters.js'
 import { type QueueApi, queryOf, type Row, row } from './reading.js'

@@ -4,8 +4,7 @@ import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
 import type { Lane } from '../message/lane.js'
-import type { LogEntry } from '../message/log.js'
-import type { Message } from '../message/message.js'
+import type { LogEntry, Message } from '../message/message.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { lastStates } from '../schedules/schedules.js'
@@ -165,7 +164,7 @@ export function scheduleShape(schedule: Schedule): Shape {
 }
 
 /** [queue.md 1.6] */
-export function queueShape(lane: Lane): Shape {
+export function queueShape(lane: Lane<Message>): Shape {
   const { name, createdAt, updatedAt, parallelism, paused, lag } = lane
   return { name, createdAt, updatedAt, parallelism, paused, lag }
 }

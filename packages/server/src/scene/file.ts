@@ -1,8 +1,8 @@
 import { UsageError } from '@stuntdouble/command-line'
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
 import type { Place, Problem } from '../../../../src/scenarios/problems.js'
-import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { scenarioProblems } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 /** Bytes of a scenario file. */
 export const largestFile = 1_048_576

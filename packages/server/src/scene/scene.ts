@@ -2,7 +2,13 @@ import type { ClockMode } from '../../../../src/kernel/clock.js'
 import { instant, iso } from '../../../../src/kernel/instant.js'
 import type { FaultHandle } from '../../../../src/rules/rules.js'
 import type { Sandbox, SandboxOptions } from '../../../../src/sandbox/sandbox.js'
-import { givenLoading, prepareCalls, prepareDestinations, prepareGiven, sandboxOptionsOf } from '../../../../src/scenarios/scenario.js'
+import {
+  givenLoading,
+  prepareCalls,
+  prepareDestinations,
+  prepareGiven,
+  sandboxOptionsOf,
+} from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 /** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
