@@ -23,7 +23,6 @@ export class RemoteCalls {
 
   readonly #wire: ControlWire
 
-  /** @internal */
   constructor(wire: ControlWire) {
     this.#wire = wire
   }
@@ -98,7 +97,6 @@ export class RemoteCallRecorder {
   readonly #wire: ControlWire
   readonly #to: string
 
-  /** @internal */
   constructor(wire: ControlWire, to: string) {
     this.#wire = wire
     this.#to = to

@@ -95,7 +95,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly #wire: ControlWire
   #facts: TenantFacts
 
-  /** @internal Use `connect()`. */
+  /** Use `connect()`. */
   constructor(wire: ControlWire, facts: TenantFacts) {
     this.#wire = wire
     this.#facts = facts

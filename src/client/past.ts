@@ -17,7 +17,7 @@ export class RemotePast {
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
-  /** @internal Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. */
   constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>

@@ -14,11 +14,10 @@ export interface Internals<PublicObject extends object, Content> {
 /** @param name of the public object, such as `store`: one name, one content */
 export function internals<PublicObject extends object, Content>(name: string): Internals<PublicObject, Content> {
   const key = Symbol.for(`stuntdouble.${name}`)
-  const find = (value: unknown): Content | undefined =>
-    (value as { readonly [key]?: Content } | null | undefined)?.[key]
+  type Attached = { readonly [key]?: Content } | null | undefined
   return {
     attach: (publicObject, content) => void Object.defineProperty(publicObject, key, { value: content }),
-    of: (publicObject) => find(publicObject)!,
-    find,
+    of: (publicObject) => (publicObject as Attached)![key]!,
+    find: (value) => (value as Attached)?.[key],
   }
 }

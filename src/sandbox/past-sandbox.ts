@@ -31,7 +31,7 @@ export class PastSandbox {
   readonly store: PastStore
   readonly #told: Told
 
-  /** @internal Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. */
   constructor(told: Told) {
     this.now = told.asOf.at
     this.store = new PastStore(told)

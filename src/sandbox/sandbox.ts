@@ -13,7 +13,7 @@ import type { ExplainsToken } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
-import { type Destinations, inherit, settleIn } from '../queue/destinations/destinations.js'
+import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
 import type { DirectQueue } from '../queue/direct.js'
 import type { TrafficView } from '../report/traffic-view.js'
@@ -444,12 +444,12 @@ export class Sandbox {
     const publishers = origin.destinations
     const { executions: there } = origin.#world
     await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, executions }) => {
-      inherit(destinations, publishers)
+      destinationsInternals.of(destinations).inherit(publishers)
       executions.borrow(there)
       await new Replay(this, journal!, inputs).play(past)
       executions.borrow(undefined)
       executions.traffic.shareWith(there.traffic)
-      settleIn(destinations)
+      destinationsInternals.of(destinations).settleIn()
     })
   }
 

@@ -56,7 +56,7 @@ const noLimits: readonly (readonly [RegExp, string])[] = [
     'the range of a number of a command',
   ],
   [
-    /kernel\/(?:clock|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed|heap\.ts longestPause|network\.ts mostAtOnce/,
+    /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed|heap\.ts longestPause|network\.ts mostAtOnce/,
     'tuning: how the work is cut, or how often it is tried',
   ],
   [/ longestEscape$/, 'the length of an escape of JSON'],

@@ -79,7 +79,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     }
   }
 
-  /** @internal @param error the text of its failure */
+  /** @param error the text of its failure */
   end(
     at: number,
     reply: WireReply,
@@ -167,7 +167,6 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return parts.length === 0 ? undefined : parts.join(', then ')
   }
 
-  /** @internal */
   get writer(): DeliveryWriter {
     return this.#writer
   }

@@ -158,7 +158,7 @@ export class Message implements Filed, TimerTarget {
     if (draft.held === true) this.held = true
   }
 
-  /** @internal It is due: what its timer calls. */
+  /** It is due: what its timer calls. */
   fire(task: Task): Promise<void> | void {
     return this.carrier.due(this, task)
   }
