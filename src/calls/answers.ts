@@ -12,7 +12,7 @@ import {
   unreadable,
 } from '../queue/destinations/response.js'
 import { requestOf, type WireReply, wire } from '../queue/destinations/wire.js'
-import type { ForeignCall } from './foreign-call.js'
+import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
 
@@ -32,7 +32,8 @@ export type Answering = (call: ForeignCall, task: Task) => Promise<Answer>
 export const longestBody = 50_000_000
 
 export function requested(handler: CallHandler): PlainCallHandler {
-  return (call, task) => handler(requestOf({ headers: call.sent, body: call.body }, call.url, call.method), task)
+  return (call, task) =>
+    handler(requestOf({ headers: foreignCallInternals.of(call).sent, body: call.body }, call.url, call.method), task)
 }
 
 /** Room for one answer while its body is read. */

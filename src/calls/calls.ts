@@ -7,6 +7,7 @@ import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
 import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -30,7 +31,7 @@ import {
   requested,
 } from './answers.js'
 import type { Caller, Callers } from './callers.js'
-import { ForeignCall } from './foreign-call.js'
+import { ForeignCall, foreignCallInternals } from './foreign-call.js'
 import { meetRules, meetStep, type Scene } from './meet.js'
 import { RefusedRequests, refusal } from './refused.js'
 import { type Route, Routes } from './routes.js'
@@ -63,8 +64,6 @@ export interface UnplayedCalls {
 export interface CallOptions {
   /** It came in through a socket, or from a browser. */
   readonly outside?: boolean
-  /** Who made it, where that is known: of a call that is made again. @internal */
-  readonly caller?: Caller
 }
 
 export type CallsEffects = Effects<
@@ -73,24 +72,43 @@ export type CallsEffects = Effects<
     on: 'changes'
     answer: 'changes'
     record: 'changes'
-    recorderAt: 'reads'
     script: 'changes'
-    answererAt: 'reads'
-    hasAsked: 'reads'
     off: 'changes'
     onOrigin: 'reads'
     reaches: 'reads'
-    leaves: 'reads'
-    watch: 'reads'
     knows: 'reads'
     isRegistered: 'reads'
     takes: 'reads'
     wrongWith: 'reads'
-    refuse: 'reads'
     exchange: 'reads'
     fetch: 'reads'
   }
 >
+
+/** What other code of this package does with calls, and users do not. */
+export interface CallsInternals {
+  /** The first one that records at a pattern. */
+  recorderAt(pattern: string): Recorder<ForeignCall> | undefined
+  /** What answers underneath scripts, as things to compare. */
+  answerers(): ReadonlySet<unknown>
+  /** The one of them that answers a call; `undefined` while only scripts and recorders do. */
+  answererAt(method: string, url: string): unknown
+  /** Whether one of them has been asked: scripts may have met all calls. */
+  hasAsked(answerer: unknown): boolean
+  /** What `exchange()` and `fetch` do once it is known who makes a call. Property checks put theirs in its place. */
+  exchangeFor: (caller: Caller, call: Call) => Promise<Answer>
+  /**
+   * For fixtures: a request leaves for the network, unless another tool answers it.
+   * @returns what notes that it was refused there
+   */
+  leaves(method: string, url: string): () => void
+  /** For servers, from which no call goes elsewhere: one was refused with this sentence. */
+  refuse(method: string, url: string, sentence: string): void
+  /** For fixtures: from now on it is known who makes a call, although nothing is registered. */
+  watch(): void
+}
+
+export const callsInternals: Internals<Calls, CallsInternals> = internals('calls')
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Calls {
@@ -121,6 +139,19 @@ export class Calls {
     this.#hints = options.hints ?? inProcess
     const { network = new Network(ownRoom()) } = options
     this.#room = () => network.answer()
+    callsInternals.attach(this, {
+      recorderAt: (pattern) => this.#routes.all.find(({ text }) => text === pattern)?.recorders[0],
+      answerers: () => new Set(this.#routes.all.flatMap(({ handler }) => handler ?? [])),
+      answererAt: (method, url) => underneath(this.#routes.for(method, url)),
+      hasAsked: (answerer) => this.#asked.has(answerer),
+      exchangeFor: (caller, call) => this.#exchange(call, caller),
+      leaves: (method, url) => this.#leaves(method, url),
+      refuse: (method, url, sentence) => {
+        if (this.#unhandled.size < mostSentences) this.#unhandled.set(`${method} ${url}`, sentence)
+        if (this.#missed.size < mostSentences) this.#missed.add(sentence)
+      },
+      watch: () => this.#options.callers.watch(),
+    })
   }
 
   /**
@@ -162,11 +193,6 @@ export class Calls {
     return recorder
   }
 
-  /** The first one that records at a pattern. @internal */
-  recorderAt(pattern: string): Recorder<ForeignCall> | undefined {
-    return this.#routes.all.find(({ text }) => text === pattern)?.recorders[0]
-  }
-
   /**
    * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
@@ -185,21 +211,6 @@ export class Calls {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
-  }
-
-  /** What answers underneath scripts, as things to compare. @internal */
-  get answerers(): ReadonlySet<unknown> {
-    return new Set(this.#routes.all.flatMap(({ handler }) => handler ?? []))
-  }
-
-  /** The one of them that answers a call; `undefined` while only scripts and recorders do. @internal */
-  answererAt(method: string, url: string): unknown {
-    return underneath(this.#routes.for(method, url))
-  }
-
-  /** Whether one of them has been asked: scripts may have met all calls. @internal */
-  hasAsked(answerer: unknown): boolean {
-    return this.#asked.has(answerer)
   }
 
   /** Forgets one registration, or all of them. */
@@ -259,26 +270,10 @@ export class Calls {
     return refusal({ hostname, request, near })
   }
 
-  /**
-   * For fixtures: a request leaves for the network, unless another tool answers it.
-   * @returns what notes that it was refused there
-   * @internal
-   */
-  leaves(method: string, url: string): () => void {
+  #leaves(method: string, url: string): () => void {
     const attempt = this.#attempt()
     const near = this.wrongWith(method, url)
     return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
-  }
-
-  /** For servers, from which no call goes elsewhere: one was refused with this sentence. @internal */
-  refuse(method: string, url: string, sentence: string): void {
-    if (this.#unhandled.size < mostSentences) this.#unhandled.set(`${method} ${url}`, sentence)
-    if (this.#missed.size < mostSentences) this.#missed.add(sentence)
-  }
-
-  /** For fixtures: from now on it is known who makes a call, although nothing is registered. @internal */
-  watch(): void {
-    this.#options.callers.watch()
   }
 
   /** The delivery whose handler is running. */
@@ -321,9 +316,12 @@ export class Calls {
   }
 
   /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. */
-  exchange(call: Call, { outside = false, caller: known }: CallOptions = {}): Promise<Answer> {
+  exchange(call: Call, { outside = false }: CallOptions = {}): Promise<Answer> {
     // Now: later nobody can tell.
-    const caller = known ?? this.#options.callers.caller(outside)
+    return callsInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
+  }
+
+  #exchange(call: Call, caller: Caller): Promise<Answer> {
     const label = `request ${call.method} ${shownUrl(call.url)}`
     const body = call.body()
     const track = <T>(work: (task: Task) => Promise<T>): Promise<T> => this.#options.clock.track(label, work)
@@ -348,7 +346,7 @@ export class Calls {
   }
 
   #exchangeOnly(call: Call, caller: Caller): Promise<Answer> {
-    if (this.takes(call.method, call.url)) return this.exchange(call, { caller })
+    if (this.takes(call.method, call.url)) return callsInternals.of(this).exchangeFor(caller, call)
     letOutsideContinue(this.#options.clock)
     throw new Error(
       this.wrongWith(call.method, call.url) ??
@@ -489,14 +487,15 @@ function noAnswer(error: string): Omit<CallAnswer, 'at' | 'note'> {
 
 /** What the app did not see: that the handler ran although no answer came, or more than once, or not at all. */
 function noteOf(
-  { handled, told }: ForeignCall,
+  call: ForeignCall,
   last: string | undefined,
   { status }: Pick<CallAnswer, 'status'>,
 ): string | undefined {
+  const { handled } = call
   const times = handled > 1 ? ` ${handled} times` : ''
   const seen = last === `answered ${status}`
   const deed =
     handled === 0 ? 'the handler did not run' : `the handler ran${times}${last === undefined ? '' : ` and ${last}`}`
-  const parts = [...(handled === 1 && seen ? [] : [deed]), ...told]
+  const parts = [...(handled === 1 && seen ? [] : [deed]), ...foreignCallInternals.of(call).told]
   return parts.length === 0 ? undefined : parts.join('; ')
 }

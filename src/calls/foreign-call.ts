@@ -1,8 +1,18 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
+import { type Internals, internals } from '../kernel/internals.js'
 import type { CallAnswer, CallEntry, EntryStamp } from '../kernel/traffic.js'
 import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
+
+export interface ForeignCallInternals {
+  /** The headers as they were sent, with what no log shows. */
+  readonly sent: HeaderList
+  /** What scripts did to it, for the note of its answer. */
+  readonly told: string[]
+}
+
+export const foreignCallInternals: Internals<ForeignCall, ForeignCallInternals> = internals('foreign-call')
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
 export class ForeignCall implements CallEntry, EntryStamp {
@@ -20,7 +30,6 @@ export class ForeignCall implements CallEntry, EntryStamp {
   declare answer?: CallAnswer
   declare endedAfter?: number
   readonly headers: HeaderList
-  readonly #told: string[] = []
   readonly #sent: HeaderList
 
   constructor(
@@ -31,16 +40,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
   ) {
     this.#sent = sent
     this.headers = sent.map(withoutCredentials)
-  }
-
-  /** The headers as they were sent, with what no log shows. @internal */
-  get sent(): HeaderList {
-    return this.#sent
-  }
-
-  /** What scripts did to it, for the note of its answer. @internal */
-  get told(): string[] {
-    return this.#told
+    foreignCallInternals.attach(this, { sent, told: [] })
   }
 
   /** A header as it was sent, its name in any case; `undefined` when there is none. */

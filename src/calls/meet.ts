@@ -7,7 +7,7 @@ import { json } from '../protocol/call.js'
 import type { Answer } from '../protocol/service.js'
 import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
 import { answerOf } from './answers.js'
-import type { ForeignCall } from './foreign-call.js'
+import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
 
@@ -49,7 +49,7 @@ export async function meetStep(fault: Fault, scene: Scene, onwards: () => Promis
     return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
   } finally {
     const effect = record.effect === undefined ? '' : `, ${record.effect}`
-    if (fault.kind !== 'pass') call.told.push(`by the script: ${fault.kind}${effect}`)
+    if (fault.kind !== 'pass') foreignCallInternals.of(call).told.push(`by the script: ${fault.kind}${effect}`)
   }
 }
 
@@ -89,5 +89,5 @@ function worded(fault: WordedFault, now: number): Answer {
 
 /** What rules may ask about a call. */
 function callFacts(call: ForeignCall): FaultFacts {
-  return { url: call.url, method: call.method, headers: call.sent }
+  return { url: call.url, method: call.method, headers: foreignCallInternals.of(call).sent }
 }

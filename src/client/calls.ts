@@ -22,7 +22,6 @@ export class RemoteCalls {
 
   readonly #wire: ControlWire
 
-  /** @internal */
   constructor(wire: ControlWire) {
     this.#wire = wire
   }
@@ -97,7 +96,6 @@ export class RemoteCallRecorder {
   readonly #wire: ControlWire
   readonly #to: string
 
-  /** @internal */
   constructor(wire: ControlWire, to: string) {
     this.#wire = wire
     this.#to = to

@@ -32,7 +32,7 @@ export class RemotePast {
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
-  /** @internal Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. */
   constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
@@ -121,7 +121,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly #wire: ControlWire
   #facts: TenantFacts
 
-  /** @internal Use `connect()`. */
+  /** Use `connect()`. */
   constructor(wire: ControlWire, facts: TenantFacts) {
     this.#wire = wire
     this.#facts = facts

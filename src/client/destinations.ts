@@ -80,7 +80,6 @@ export class RemoteRecorder {
   readonly #wire: ControlWire
   readonly #to: string
 
-  /** @internal */
   constructor(wire: ControlWire, to: string) {
     this.#wire = wire
     this.#to = to

@@ -14,7 +14,6 @@ export class RemoteHandle implements AsyncDisposable {
   readonly #wire: ControlWire
   readonly #id: string
 
-  /** @internal */
   constructor(wire: ControlWire, id: string) {
     this.#wire = wire
     this.#id = id

@@ -14,9 +14,10 @@ export interface Internals<PublicObject extends object, Content> {
 /** @param name of the public object, such as `store`: one name, one content */
 export function internals<PublicObject extends object, Content>(name: string): Internals<PublicObject, Content> {
   const key = Symbol.for(`stuntdouble.${name}`)
+  type Attached = { readonly [key]?: Content } | null | undefined
   return {
     attach: (publicObject, content) => void Object.defineProperty(publicObject, key, { value: content }),
-    of: (publicObject) => (publicObject as { readonly [key]?: Content })[key]!,
-    find: (value) => (value as { readonly [key]?: Content } | null | undefined)?.[key],
+    of: (publicObject) => (publicObject as Attached)![key]!,
+    find: (value) => (value as Attached)?.[key],
   }
 }

@@ -3,6 +3,7 @@ import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { detachable } from '../kernel/detachable.js'
 import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
@@ -20,8 +21,6 @@ export interface FaultsOptions {
 
 /** What `faults.add()` returns; also ends with the scope of `using`. */
 export interface FaultHandle {
-  /** Counts the calls of `add()`, from 1. @internal */
-  readonly number: number
   remove(): void
   [Symbol.dispose](): void
 }
@@ -47,22 +46,22 @@ export interface UnusedFault {
 /** Most rules of one world: each moment may have to ask all of them. */
 export const mostRules = 10_000
 
-/** What the rest of the house does with faults, and nobody who has them. */
-interface Inside {
-  rename(faults: Faults, tenant: string | undefined): void
+/** What other code of this package does with faults, and users do not. */
+export interface FaultsInternals {
+  /** The world has another name from here on. Rules that are there know it by the one before. */
+  rename(tenant: string | undefined): void
+  /** Whether a call of `add()` had this number, since the rules were cleared last. */
+  hasAdded(number: number): boolean
 }
-let inside: Inside
 
-/** The world has another name from here on. Rules that are there know it by the one before. */
-export function rename(faults: Faults, tenant: string | undefined): void {
-  inside.rename(faults, tenant)
-}
+export const faultsInternals: Internals<Faults, FaultsInternals> = internals('faults')
+/** A handle counts the calls of `add()`, from 1. */
+export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
 
 export type FaultsEffects = Effects<
   Faults,
   {
     add: 'changes'
-    hasAdded: 'reads'
     removeAdded: 'changes'
     remove: 'changes'
     clear: 'changes'
@@ -93,18 +92,16 @@ export class Faults implements FaultSource {
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
-  static {
-    inside = {
-      rename: (faults, tenant) => {
-        faults.#tenant = tenant
-      },
-    }
-  }
-
   constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
     this.#options = options
     this.#inputs = inputs
     this.#tenant = options.tenant
+    faultsInternals.attach(this, {
+      rename: (tenant) => {
+        this.#tenant = tenant
+      },
+      hasAdded: (number) => this.#added.has(number),
+    })
   }
 
   /**
@@ -133,15 +130,12 @@ export class Faults implements FaultSource {
       list.map((rule) => this.#arm(rule, place)),
     )
     const remove = (): void => this.removeAdded(number)
-    return { number, remove, [Symbol.dispose]: remove }
+    const handle: FaultHandle = { remove, [Symbol.dispose]: remove }
+    handleInternals.attach(handle, { number })
+    return handle
   }
 
-  /** Whether a call of `add()` had this number, since the rules were cleared last. @internal */
-  hasAdded(number: number): boolean {
-    return this.#added.has(number)
-  }
-
-  /** What its handle does. @internal */
+  /** What its handle does: a replay calls it by this name. */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)

@@ -1,6 +1,10 @@
 import type { InputColumns } from '../kernel/input-journal.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
-import { type DestinationHandler, type Destinations, unhandle } from '../queue/destinations/destinations.js'
+import {
+  type DestinationHandler,
+  type Destinations,
+  destinationsInternals,
+} from '../queue/destinations/destinations.js'
 import { recordInternal } from './internals.js'
 
 /** The handlers of a fork are others than those of its origin. */
@@ -11,7 +15,7 @@ export function replaceDestinations(
 ): void {
   const replaced = patternsOf(inputs)
   recordInternal(fork, ({ destinations }) => {
-    for (const pattern of replaced) unhandle(destinations, pattern)
+    for (const pattern of replaced) destinationsInternals.of(destinations).unhandle(pattern)
   })
   for (const [pattern, answer] of Object.entries(given)) {
     if (typeof answer === 'function') fork.destinations.on(pattern, answer)

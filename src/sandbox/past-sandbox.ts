@@ -32,7 +32,7 @@ export class PastSandbox<Fork = unknown> {
   readonly store: PastStore
   readonly #told: Told<Fork>
 
-  /** @internal Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. */
   constructor(told: Told<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)

@@ -1,3 +1,4 @@
+import { callsInternals } from '../calls/calls.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
@@ -23,8 +24,8 @@ import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic.js'
 import type { Answer, Call } from '../protocol/service.js'
-import { reconnect } from '../queue/destinations/destinations.js'
-import { rename } from '../rules/rules.js'
+import { destinationsInternals } from '../queue/destinations/destinations.js'
+import { faultsInternals } from '../rules/rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
 import { storeInternals } from '../store/internals.js'
 import { beforeLoading, calledTooEarly } from '../store/search/loading.js'
@@ -198,8 +199,8 @@ export class Replay implements Player {
   #fork({ name, fetch, deliver, foretold }: Forked): void {
     const { destinations, faults } = this.#sandbox
     this.#clock.fork()
-    reconnect(destinations, fetch, deliver)
-    rename(faults, name)
+    destinationsInternals.of(destinations).reconnect(fetch, deliver)
+    faultsInternals.of(faults).rename(name)
     for (const [work, steps] of foretold) this.#foretold.set(work, steps)
   }
 
@@ -311,7 +312,10 @@ export class Replay implements Player {
       const abort = new AbortController()
       if (gone !== undefined) abort.abort(gone.reason)
       this.#calls.push(abort)
-      void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
+      void callsInternals
+        .of(this.#sandbox.calls)
+        .exchangeFor(caller, callOf(kept, abort.signal))
+        .then(readAway, nothing)
     },
     gaveUp: ({ call, reason }) => this.#calls[call]?.abort(reason),
     command: (kept) => this.#command(kept),

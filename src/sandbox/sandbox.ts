@@ -15,7 +15,7 @@ import type { ExplainsToken } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
-import { type Destinations, inherit, settleIn } from '../queue/destinations/destinations.js'
+import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
 import type { DirectQueue } from '../queue/direct.js'
 import { carryFailure } from '../report/failure.js'
@@ -99,7 +99,6 @@ export class Sandbox {
    * @param hints what the sandbox tells people to do; a server speaks to its clients
    * @param elsewhere the data store, where it is not in this process
    * @param room for answers of destinations; of a server
-   * @internal
    */
   constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: Elsewhere, room?: RoomForAnswers) {
     this.#hints = hints
@@ -456,12 +455,12 @@ export class Sandbox {
     const publishers = origin.destinations
     const { executions: there } = origin.#world
     await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, executions }) => {
-      inherit(destinations, publishers)
+      destinationsInternals.of(destinations).inherit(publishers)
       executions.borrow(there)
       await new Replay(this, journal!, inputs).play(past)
       executions.borrow(undefined)
       executions.traffic.shareWith(there.traffic)
-      settleIn(destinations)
+      destinationsInternals.of(destinations).settleIn()
     })
   }
 

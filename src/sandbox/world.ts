@@ -24,7 +24,7 @@ import type { Addresses, Locate } from '../protocol/address.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabulary.js'
-import { Destinations, endDeliveries, serveOwn } from '../queue/destinations/destinations.js'
+import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
@@ -351,7 +351,7 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 /** Streams of events end, and nothing that waits happens any more. */
 export function endWorld({ store, clock, kept, destinations }: World): void {
   kept.leave()
-  endDeliveries(destinations)
+  destinationsInternals.of(destinations).end()
   const { engine, connections } = storeInternals.of(store)
   engine.pubsub.close()
   engine.waiting.close(new WorldOver())
@@ -412,7 +412,7 @@ function destinationsOf(
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    serveOwn(destinations, `${address}/*`, answer, room === undefined ? undefined : 'in turn')
+    destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
 }

@@ -1,9 +1,11 @@
+import { callsInternals } from '../calls/calls.js'
 import { isFor, parsedPattern } from '../calls/routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { counted } from '../kernel/counted.js'
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { unplayedText } from '../kernel/unplayed.js'
+import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Expectation, Judgement } from './expectations.js'
@@ -121,7 +123,7 @@ class Player implements Stage {
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.answererAt(url)))
-    const ownHosts = sandbox.calls.answerers
+    const ownHosts = callsInternals.of(sandbox.calls).answerers()
     await options.prepare?.(sandbox)
     this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
@@ -210,7 +212,7 @@ class Player implements Stage {
       const urls = new Set(attempts.map(({ url }) => url))
       const shadowed = [...urls].filter((url) => {
         const handler = destinations.answererAt(url)
-        return handler !== undefined && !own.has(handler) && !destinations.hasAsked(handler)
+        return handler !== undefined && !own.has(handler) && !destinationsInternals.of(destinations).hasAsked(handler)
       })
       for (const url of shadowed) {
         const count = counted(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
@@ -222,6 +224,7 @@ class Player implements Stage {
   /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { calls, traffic } = this.sandbox
+    const { answererAt, hasAsked } = callsInternals.of(calls)
     for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
       const route = parsedPattern(text)
       const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
@@ -230,8 +233,8 @@ class Player implements Stage {
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
       for (const { method, url } of met) {
-        const handler = calls.answererAt(method, url)
-        if (handler === undefined || own.has(handler) || calls.hasAsked(handler)) continue
+        const handler = answererAt(method, url)
+        if (handler === undefined || own.has(handler) || hasAsked(handler)) continue
         const call = `${method} ${url}`
         counts.set(call, (counts.get(call) ?? 0) + 1)
       }

@@ -27,7 +27,7 @@ export class DirectConnection {
   #isBusy = false
   #isClosed = false
 
-  /** @internal Use `sandbox.store.connection()`. */
+  /** Use `sandbox.store.connection()`. */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: Client = task === undefined ? {} : { task }

@@ -116,7 +116,7 @@ export class DirectWorkflows {
     return this.promised(verb.number)
   }
 
-  /** A promise that was made before, by its number: `timesOut()` of it is played again on it. @internal */
+  /** A promise that was made before, by its number: `timesOut()` of it is played again on it. */
   protected promised(number: number): EventFates {
     const { engine } = of(this)
     return new EventFates(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))

@@ -3,6 +3,7 @@ import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { leftBehind, withTrace } from '../../fixtures/world.js'
+import { callsInternals } from '../../src/calls/calls.js'
 import { failureOf } from './failure.js'
 
 const orders = 'https://shop.test/orders'
@@ -16,7 +17,7 @@ async function troubled(): Promise<Sandbox> {
   const { calls, clock, destinations, faults, queue } = sandbox
   faults.add({ on: 'stats.request', fault: status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
-  calls.leaves('POST', bank)()
+  callsInternals.of(calls).leaves('POST', bank)()
   destinations.on(orders, async () => {
     await sandbox.fetch(`${sandbox.addresses.store}/incr/charged`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

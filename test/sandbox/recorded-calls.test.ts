@@ -1,6 +1,6 @@
 import { createSandbox, ok, type Sandbox, status, steady } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import type { CallsEffects } from '../../src/calls/calls.js'
+import { type CallsEffects, callsInternals } from '../../src/calls/calls.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
 import type { Changes } from '../../src/kernel/input-recorder.js'
 import type { DestinationsEffects } from '../../src/queue/destinations/destinations.js'
@@ -158,7 +158,9 @@ function stateOf(sandbox: Sandbox): object {
     runs: workflow.runs.map(({ id, state }) => [id, state]),
     unused: [workflow.unused, faults.unused(), destinations.unplayed, calls.unplayed],
     rules: faults.list(),
-    answers: [shop, bank].map((url) => [destinations.answererAt(url), calls.answererAt('POST', url)].map(Boolean)),
+    answers: [shop, bank].map((url) =>
+      [destinations.answererAt(url), callsInternals.of(calls).answererAt('POST', url)].map(Boolean),
+    ),
     figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
     pending: clock.pending(),
     tokens,

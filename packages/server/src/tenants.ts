@@ -1,3 +1,4 @@
+import { callsInternals } from '../../../src/calls/calls.js'
 import { Account } from '../../../src/kernel/account.js'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
@@ -361,7 +362,7 @@ export class Tenants {
     const error =
       known ??
       `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
-    calls?.refuse(call.method, url, error)
+    if (calls !== undefined) callsInternals.of(calls).refuse(call.method, url, error)
     return json({ error }, 502)
   }
 

@@ -83,7 +83,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       this.#waiting = { rule: wait?.reason, byHand, heldSince }
   }
 
-  /** @internal @param error the text of its failure */
+  /** @param error the text of its failure */
   end(
     at: number,
     reply: WireReply,
@@ -171,7 +171,6 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return parts.length === 0 ? undefined : parts.join(', then ')
   }
 
-  /** @internal */
   get writer(): DeliveryWriter {
     return this.#writer
   }

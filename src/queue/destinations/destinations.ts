@@ -7,6 +7,7 @@ import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
 import { type Changes, type Effects, type InputRecorder, unrecorded } from '../../kernel/input-recorder.js'
+import { type Internals, internals } from '../../kernel/internals.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isAddress, isLoopback } from '../settings/url.js'
@@ -90,54 +91,30 @@ interface Resolved {
   readonly recorders: readonly RecorderList[]
 }
 
-/** What the rest of the house does with destinations, and nobody who has them. */
-interface Inside {
-  inherit(destinations: Destinations, from: Destinations): void
-  reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void
-  settleIn(destinations: Destinations): void
-  end(destinations: Destinations): void
-  serveOwn(destinations: Destinations, pattern: string, handler: DestinationHandler, when?: 'in turn'): void
-  unhandle(destinations: Destinations, pattern: string): void
-}
-let inside: Inside
-
-/** What is published again until `settleIn()` was published where the others know. */
-export function inherit(destinations: Destinations, from: Destinations): void {
-  inside.inherit(destinations, from)
-}
-
-/** What nobody registered is delivered by this from here on, as far as it may reach, or not at all. */
-export function reconnect(destinations: Destinations, send: typeof fetch | undefined, reach: Reach | undefined): void {
-  inside.reconnect(destinations, send, reach)
-}
-
-/** What is published from here on is published for the first time. */
-export function settleIn(destinations: Destinations): void {
-  inside.settleIn(destinations)
+/** What other code of this package does with destinations, and users do not. */
+export interface DestinationsInternals {
+  /** What is published again until `settleIn()` was published where the others know. */
+  inherit(from: Destinations): void
+  /** What is published from here on is published for the first time. */
+  settleIn(): void
+  /** What nobody registered is delivered by this from here on, as far as it may reach, or not at all. */
+  reconnect(send: typeof fetch | undefined, reach: Reach | undefined): void
+  /** Nothing goes out any more. */
+  end(): void
+  /**
+   * The same as `on()` for addresses of the sandbox itself, which it always has.
+   * @param when `in turn`: of a server, where such deliveries have their turn like those over the network
+   */
+  serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
+  /** Takes the handler away; scripts and recorders stay. */
+  unhandle(pattern: string): void
+  /** The first one that records at a pattern. */
+  recorderAt(pattern: string): Recorder | undefined
+  /** Whether what `answererAt()` gave has been asked: scripts may have met all deliveries. */
+  hasAsked(answerer: unknown): boolean
 }
 
-/**
- * The same as `on()` for addresses of the sandbox itself, which it always has.
- * @param when `in turn`: of a server, where such deliveries have their turn like those over the network
- */
-export function serveOwn(
-  destinations: Destinations,
-  pattern: string,
-  handler: DestinationHandler,
-  when?: 'in turn',
-): void {
-  inside.serveOwn(destinations, pattern, handler, when)
-}
-
-/** Nothing goes out any more. */
-export function endDeliveries(destinations: Destinations): void {
-  inside.end(destinations)
-}
-
-/** Takes the handler away; scripts and recorders stay. */
-export function unhandle(destinations: Destinations, pattern: string): void {
-  inside.unhandle(destinations, pattern)
-}
+export const destinationsInternals: Internals<Destinations, DestinationsInternals> = internals('destinations')
 
 export const mostRedirects = 10
 const cacheLimit = 10_000
@@ -148,11 +125,9 @@ export type DestinationsEffects = Effects<
     on: 'changes'
     answer: 'changes'
     record: 'changes'
-    recorderAt: 'reads'
     script: 'changes'
     off: 'changes'
     answererAt: 'reads'
-    hasAsked: 'reads'
   },
   keyof DeliveryTarget
 >
@@ -177,34 +152,33 @@ export class Destinations implements DeliveryTarget {
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
-  static {
-    inside = {
-      inherit: (destinations, from) => {
-        destinations.#inherited = from.#publishers
-      },
-      reconnect: (destinations, send, reach) => {
-        destinations.#fetch = send
-        destinations.#reach = reach
-      },
-      settleIn: (destinations) => {
-        destinations.#inherited = undefined
-      },
-      end: (destinations) => destinations.#network.end(),
-      serveOwn: (destinations, pattern, handler, when) => {
-        destinations.#route(pattern).handler = destinations.#calls(requesting(handler), when)
-      },
-      unhandle: (destinations, pattern) => {
-        destinations.#route(pattern).handler = undefined
-      },
-    }
-  }
-
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
     this.#inputs = options.inputs ?? unrecorded
     this.#network = options.network ?? new Network(ownRoom())
     this.#fetch = options.fetch
     this.#reach = options.deliver
+    destinationsInternals.attach(this, {
+      inherit: (from) => {
+        this.#inherited = from.#publishers
+      },
+      settleIn: () => {
+        this.#inherited = undefined
+      },
+      reconnect: (send, reach) => {
+        this.#fetch = send
+        this.#reach = reach
+      },
+      end: () => this.#network.end(),
+      serveOwn: (pattern, handler, when) => {
+        this.#route(pattern).handler = this.#calls(requesting(handler), when)
+      },
+      unhandle: (pattern) => {
+        this.#route(pattern).handler = undefined
+      },
+      recorderAt: (pattern) => this.#routes.find((route) => route.pattern.text === pattern)?.recorders[0],
+      hasAsked: (answerer) => this.#asked.has(answerer),
+    })
   }
 
   /**
@@ -251,11 +225,6 @@ export class Destinations implements DeliveryTarget {
     return recorder
   }
 
-  /** The first one that records at a pattern. @internal */
-  recorderAt(pattern: string): Recorder | undefined {
-    return this.#routes.find((route) => route.pattern.text === pattern)?.recorders[0]
-  }
-
   /**
    * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
    * status of an answer.
@@ -287,11 +256,6 @@ export class Destinations implements DeliveryTarget {
   /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. */
   answererAt(url: string): unknown {
     return this.#resolve(url).handler
-  }
-
-  /** Whether what `answererAt()` gave has been asked: scripts may have met all deliveries. @internal */
-  hasAsked(answerer: unknown): boolean {
-    return this.#asked.has(answerer)
   }
 
   /** A sentence for each url that a delivery went to and nobody answered for. */

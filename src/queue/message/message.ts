@@ -69,7 +69,7 @@ export class Message implements Filed, TimerTarget {
 
   /** The last line of the log about it; the service's own words for it. */
   state: LoggedState = 'CREATED'
-  /** @internal What moves it on. */
+  /** What moves it on. */
   delivery: MessageState
   gone = false
   /** Attempts made so far, those of duplicates and of runs by hand too. */
@@ -117,7 +117,7 @@ export class Message implements Filed, TimerTarget {
     if (draft.part !== undefined) this.part = draft.part
   }
 
-  /** @internal It is due: what its timer calls. */
+  /** It is due: what its timer calls. */
   fire(task: Task): Promise<void> | void {
     return this.carrier.due(this, task)
   }

@@ -36,13 +36,12 @@ interface Room {
 
 /** A command that waits. Its connection is not served before it has ended. */
 export class Blocked {
-  /** @internal */
   witness: Witness | undefined
   #end: End | undefined
   #listeners: ((end: End) => void)[] = []
   readonly #room: Room
 
-  /** @internal Comes of `store.begin()`. */
+  /** Comes of `store.begin()`. */
   constructor(
     readonly argv: readonly Bytes[],
     readonly user: User,
@@ -99,7 +98,7 @@ export class Blocked {
     return this.finish(end)
   }
 
-  /** @internal Ends it, and tells whoever listens. */
+  /** Ends it, and tells whoever listens. */
   finish(end: End, took?: readonly Bytes[]): boolean {
     if (this.#end !== undefined) return false
     this.#end = end

@@ -284,7 +284,7 @@ export class Waiting {
     return clock.schedule?.(at, `${nameOf(blocked)} waits until ${iso(at)}`, timeIsUp, { awaited })
   }
 
-  /** @internal One of them has ended. */
+  /** One of them has ended. */
   forget(blocked: Blocked): void {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
@@ -316,7 +316,7 @@ export class Waiting {
     }
   }
 
-  /** @internal What it leads to comes when everybody has been served. */
+  /** What it leads to comes when everybody has been served. */
   tell(listener: () => void): void {
     this.#untold.push(listener)
     if (!this.#isHeld) this.#tellAll()

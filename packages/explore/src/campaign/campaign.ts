@@ -1,4 +1,4 @@
-import { type Campaign, campaignMark } from './index-space.js'
+import { type Campaign, campaignInternals } from './index-space.js'
 import { isPlay, playSpace } from './play-space.js'
 import { answerOf, PartOfCampaign } from './under-way.js'
 
@@ -24,8 +24,8 @@ export function defineCampaign(explore: (run: CampaignRun) => unknown): Campaign
     )
   // Known after the first call: then no play is wasted.
   let isOfPlays = false
-  return {
-    [campaignMark]: 1,
+  const campaign: Campaign = { kind: 'campaign' }
+  campaignInternals.attach(campaign, {
     async perform(given, task) {
       const play = (seed: number): unknown => explore({ seed })
       if (isOfPlays) return answerOf(playSpace(given, play), task)
@@ -36,7 +36,8 @@ export function defineCampaign(explore: (run: CampaignRun) => unknown): Campaign
       isOfPlays = true
       return answerOf(playSpace(given, play), task)
     },
-  }
+  })
+  return campaign
 }
 
 const noCheck =

@@ -1,3 +1,4 @@
+import { type Internals, internals } from '../../../../src/kernel/internals.js'
 import type { CoverageRow } from './coverage-rows.js'
 
 /** What a check can try, as runs with numbers from 0: a campaign cuts them into blocks. */
@@ -51,12 +52,14 @@ export type Answer =
   | { readonly tried: Tried }
   | { readonly story: string | undefined }
 
-/** What `defineCampaign()` makes, whichever copy of the package it came from. */
-export const campaignMark: unique symbol = Symbol.for('stuntdouble.campaign')
-
 /** A campaign, as a file exports it. */
 export interface Campaign {
-  readonly [campaignMark]: 1
-  /** @internal */
+  readonly kind: 'campaign'
+}
+
+/** What a thread does with a campaign. */
+export interface CampaignInternals {
   perform(given: Given, task: Task): Promise<Answer>
 }
+
+export const campaignInternals: Internals<Campaign, CampaignInternals> = internals('campaign')

@@ -1,3 +1,4 @@
+import { callsInternals } from '../../../../src/calls/calls.js'
 import { effectText, happened } from './crash-effects.js'
 import type { CrashWorld } from './crash-world.js'
 import { callWith } from './run-requests.js'
@@ -5,21 +6,21 @@ import { callWith } from './run-requests.js'
 /** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */
 export function guardCalls(world: CrashWorld): void {
   const { works, sandbox } = world
-  const { calls } = sandbox
-  const exchange = calls.exchange.bind(calls)
-  calls.exchange = async (given, options) => {
+  const internals = callsInternals.of(sandbox.calls)
+  const { exchangeFor } = internals
+  internals.exchangeFor = async (caller, given) => {
     const work = works.getStore()
     if (work?.dead) return new Promise(() => {})
     const { method, url } = given
     const skip = world.count(`call ${method} ${url}`)
-    if (work === undefined) return exchange(given, options)
+    if (work === undefined) return exchangeFor(caller, given)
     const nth = work.calls++
     const call = callWith(given, await given.body())
     const ordinal = work.delivery?.ordinal ?? 0
     const [rule] = world.disturbance('lost-call', ordinal, nth)?.rules ?? []
     // From here to the rule nobody else gets a turn: it strikes this call and no other.
     if (rule !== undefined) sandbox.faults.add({ ...rule, skip: 0 })
-    const answered = exchange(call, options)
+    const answered = exchangeFor(caller, call)
     await answered.catch(() => undefined)
     const what = effectText(`${method} ${url}`)
     const dies = happened(world, work, () => ({ what, isSeen: true, call: { method, url, skip, nth } }))

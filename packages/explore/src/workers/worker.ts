@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads'
 import { multiLine } from '../../../../src/report/safe-text.js'
-import { type Answer, type Campaign, campaignMark, type Task } from '../campaign/index-space.js'
+import { type Answer, type CampaignInternals, campaignInternals, type Task } from '../campaign/index-space.js'
 import { type Job, slotOf } from './job.js'
 
 // Runs in a thread of its own: the code of a campaign may never end, and the program has to hear Ctrl-C meanwhile.
@@ -36,19 +36,19 @@ function leaveTheReportAlone(): void {
   })
 }
 
-let loaded: { readonly file: string; readonly campaign: Promise<Campaign> } | undefined
+let loaded: { readonly file: string; readonly campaign: Promise<CampaignInternals> } | undefined
 
-function campaignIn(file: string): Promise<Campaign> {
+function campaignIn(file: string): Promise<CampaignInternals> {
   if (loaded?.file !== file) loaded = { file, campaign: load(file) }
   return loaded.campaign
 }
 
-async function load(file: string): Promise<Campaign> {
+async function load(file: string): Promise<CampaignInternals> {
   const { default: campaign } = (await import(file)) as { default?: unknown }
   // A file that is CommonJS has its exports in the default one.
   const candidates = [campaign, (campaign as { default?: unknown } | undefined)?.default]
-  const found = candidates.find((one) => typeof one === 'object' && one !== null && campaignMark in one)
-  if (found !== undefined) return found as Campaign
+  const found = candidates.map(campaignInternals.find).find((one) => one !== undefined)
+  if (found !== undefined) return found
   throw new TypeError(
     `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => checkDelivery({ … })), with defineCampaign from stuntdouble/scenarios.`,
   )

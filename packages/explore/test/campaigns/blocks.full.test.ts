@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
-import type { Answer, Campaign, Tried } from '../../src/campaign/index-space.js'
+import { type Answer, type Campaign, campaignInternals, type Tried } from '../../src/campaign/index-space.js'
 import { checkDelivery, type DeliveryBroken } from '../../src/fast-check.js'
 import { defineCampaign, everyCrashPoint, interleavings } from '../../src/scenarios.js'
 
@@ -11,11 +11,16 @@ const seed = 3
 const runs = 1300
 
 const attempt = async (campaign: Campaign, from: number, to: number): Promise<Tried> =>
-  ((await campaign.perform({ seed, runs }, { do: 'attempt', from, to, ended() {} })) as { tried: Tried }).tried
+  (
+    (await campaignInternals.of(campaign).perform({ seed, runs }, { do: 'attempt', from, to, ended() {} })) as {
+      tried: Tried
+    }
+  ).tried
 const count = (campaign: Campaign, most = runs): Promise<Answer> =>
-  campaign.perform({ seed, runs: most }, { do: 'count' })
+  campaignInternals.of(campaign).perform({ seed, runs: most }, { do: 'count' })
 const tell = async (campaign: Campaign, run: number): Promise<string | undefined> =>
-  ((await campaign.perform({ seed, runs }, { do: 'tell', run })) as { story: string | undefined }).story
+  ((await campaignInternals.of(campaign).perform({ seed, runs }, { do: 'tell', run })) as { story: string | undefined })
+    .story
 
 const orders = 'https://shop.test/orders'
 
@@ -95,13 +100,15 @@ describe('checkDelivery', () => {
     }
     const campaign = defineCampaign(() => checkDelivery(app))
     const small = { seed, runs: 30 }
-    const { size } = (await campaign.perform(small, { do: 'count' })) as { size: number }
+    const { size } = (await campaignInternals.of(campaign).perform(small, { do: 'count' })) as { size: number }
     const found = (await checkDelivery({ ...app, ...small }).catch((e) => e)) as DeliveryBroken
-    const done = await campaign.perform(small, { do: 'attempt', from: 0, to: size, ended() {} })
+    const done = await campaignInternals.of(campaign).perform(small, { do: 'attempt', from: 0, to: size, ended() {} })
     expect(size).toBeGreaterThan(30)
     expect(done).toMatchObject({ tried: { first: { run: Number(found.path) } } })
     expect(Number(found.path)).toBeGreaterThanOrEqual(30)
-    const { story } = (await campaign.perform(small, { do: 'tell', run: Number(found.path) })) as { story: string }
+    const { story } = (await campaignInternals
+      .of(campaign)
+      .perform(small, { do: 'tell', run: Number(found.path) })) as { story: string }
     expect(story).toBe(`${found.message}\nReplay it with runs: 30.`)
   })
 })

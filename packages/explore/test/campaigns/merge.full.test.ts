@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { amount, runs } from '../../../../test/support/effort.js'
 import { blockCount, type Shard } from '../../src/campaign/blocks.js'
-import type { Answer } from '../../src/campaign/index-space.js'
+import { type Answer, campaignInternals } from '../../src/campaign/index-space.js'
 import { merged, type NamedReport } from '../../src/campaign/merge.js'
 import { campaignReport, isWhole } from '../../src/campaign/report.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
@@ -34,7 +34,9 @@ const workforce: Workforce = {
     const name = JSON.stringify(task)
     const known = answers.get(name)
     if (known !== undefined) return known
-    const answer = last.then(() => campaign.perform({ seed, runs: size }, { ...task, ended() {} } as never))
+    const answer = last.then(() =>
+      campaignInternals.of(campaign).perform({ seed, runs: size }, { ...task, ended() {} } as never),
+    )
     answers.set(name, answer)
     last = answer
     return answer

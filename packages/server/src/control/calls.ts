@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { PlainCallAnswer } from '../../../../src/calls/answers.js'
+import { callsInternals } from '../../../../src/calls/calls.js'
 import type { ForeignCall } from '../../../../src/calls/foreign-call.js'
 import type { CallStep } from '../../../../src/calls/steps.js'
 import { faultSchema } from '../../../../src/faults/fault-schema.js'
@@ -45,7 +46,7 @@ export const callOrders: readonly Order[] = [
     run: ({ calls }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
-      if (calls.recorderAt(to) === undefined) calls.record(to)
+      if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
     },
   }),
   {
@@ -55,7 +56,7 @@ export const callOrders: readonly Order[] = [
     query: { to: 'the url as it was given to record', ...partOf },
     run: ({ calls }, _, asked) => {
       const to = asked.query.get('to') ?? ''
-      const recorder = calls.recorderAt(to)
+      const recorder = callsInternals.of(calls).recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
       }

@@ -4,6 +4,7 @@ import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import type { PlainAnswer } from '../../../../src/queue/destinations/answers.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
+import { destinationsInternals } from '../../../../src/queue/destinations/destinations.js'
 import type { Step } from '../../../../src/queue/destinations/script.js'
 import { type Order, order } from './order.js'
 import { listed, mostSteps, partOf } from './parts.js'
@@ -64,7 +65,7 @@ export const destinationOrders: readonly Order[] = [
     run: ({ destinations }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
-      if (destinations.recorderAt(to) === undefined) destinations.record(to)
+      if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },
   }),
   {
@@ -74,7 +75,7 @@ export const destinationOrders: readonly Order[] = [
     query: { to: 'the url as it was given to record', ...partOf },
     run: ({ destinations }, _, asked) => {
       const to = asked.query.get('to') ?? ''
-      const recorder = destinations.recorderAt(to)
+      const recorder = destinationsInternals.of(destinations).recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /destinations/record first.`)
       }

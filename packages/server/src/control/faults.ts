@@ -4,7 +4,7 @@ import { catalog } from '../../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import { faultRuleSchema } from '../../../../src/rules/rule-schema.js'
-import type { FaultHandle } from '../../../../src/rules/rules.js'
+import { type FaultHandle, faultsInternals, handleInternals } from '../../../../src/rules/rules.js'
 import { sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
@@ -136,7 +136,8 @@ function same<T>(item: T): T {
 }
 
 /** Rules are taken away by number; a reset forgets numbers and rules. */
-function kept(sandbox: Sandbox, { number }: FaultHandle): { handle: string } {
+function kept(sandbox: Sandbox, handle: FaultHandle): { handle: string } {
+  const { number } = handleInternals.of(handle)
   return { handle: `rules-${sandboxInternals.of(sandbox).beginning().world}-${number}` }
 }
 
@@ -147,7 +148,10 @@ function remove(sandbox: Sandbox, { query }: Asked): void {
   if (name !== null) faults.remove(name)
   if (id === null) return
   const [, world, number] = /^rules-(\d+)-(\d+)$/.exec(id) ?? []
-  if (Number(world) !== sandboxInternals.of(sandbox).beginning().world || !faults.hasAdded(Number(number)))
+  if (
+    Number(world) !== sandboxInternals.of(sandbox).beginning().world ||
+    !faultsInternals.of(faults).hasAdded(Number(number))
+  )
     throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
   faults.removeAdded(Number(number))
 }
