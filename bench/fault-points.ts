@@ -1,7 +1,7 @@
 // The parts of a world that meet rules of faults, for the bundles of `bundled.ts`: each world there is built with these in
 // the place of the originals, and `FAULT_POINTS` of the bundle says whether they get the rules.
 import { createGateway as gateway } from '../src/protocol/gateway.js'
-import { Queue as Original, type QueueOptions } from '../src/queue/queue.js'
+import { QueueEngine as Original, type QueueOptions } from '../src/queue/queue.js'
 import { storeService as service } from '../src/store/rest/endpoints.js'
 
 declare const FAULT_POINTS: boolean
@@ -15,7 +15,7 @@ export const createGateway: typeof gateway = (options) => gateway(given(options)
 export const storeService: typeof service = (journal, clock, faults) =>
   service(journal, clock, FAULT_POINTS ? faults : undefined)
 
-export class Queue extends Original {
+export class QueueEngine extends Original {
   constructor(options: QueueOptions) {
     super(given(options))
   }

@@ -1,14 +1,14 @@
 // What the figures of the data store have in common.
 import { createSandbox } from 'stuntdouble'
-import type { Store } from '../src/store/store.ts'
+import type { StoreEngine } from '../src/store/store.ts'
 import { each, type Variant } from './harness.ts'
 
-export type { Store }
-export type Argv = Parameters<Store['execute']>[0]
+export type { StoreEngine }
+export type Argv = Parameters<StoreEngine['execute']>[0]
 
 /** The engine behind `sandbox.store`. */
-export function engineOf(store: object): Store {
-  return (store as { readonly [behind]: { readonly engine: Store } })[behind].engine
+export function engineOf(store: object): StoreEngine {
+  return (store as { readonly [behind]: { readonly engine: StoreEngine } })[behind].engine
 }
 const behind = Symbol.for('stuntdouble.store')
 
@@ -16,9 +16,9 @@ const behind = Symbol.for('stuntdouble.store')
  * A data store without a sandbox around it, which would write every change of a key into the traffic log: what is
  * compared with it here keeps no log either.
  */
-export function loneStore(): Store {
+export function loneStore(): StoreEngine {
   const engine = engineOf(createSandbox().store)
-  const LoneStore = engine.constructor as new (options: Store['options']) => Store
+  const LoneStore = engine.constructor as new (options: StoreEngine['options']) => StoreEngine
   return new LoneStore(engine.options)
 }
 
@@ -46,12 +46,12 @@ export function shuffled<T>(items: readonly T[]): T[] {
 }
 
 /** Runs rows of words on a store, round and round. */
-export function executing(name: string, store: Store, rows: readonly Argv[]): Variant {
+export function executing(name: string, store: StoreEngine, rows: readonly Argv[]): Variant {
   return each(name, rows, (row) => store.execute(row))
 }
 
 /** A store that knows all the keys already: GET finds something, and nothing is made anew by the others. */
-export function filled(rows: readonly Argv[]): Store {
+export function filled(rows: readonly Argv[]): StoreEngine {
   const store = loneStore()
   for (const row of rows) store.execute(row[0] === ('GET' as unknown) ? words('SET', row[1]!, 'value') : row)
   return store

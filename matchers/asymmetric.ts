@@ -3,7 +3,7 @@ import type { EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { standardRedaction } from '../src/report/redaction.js'
 import { checkWords, compareWord, type Word } from './commands.js'
 import { withoutSecrets } from './failure/hidden.js'
-import { checkPattern, type Fields } from './fields.js'
+import { checkPattern, type PatternFields } from './fields.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import type { PublishedPattern, Text } from './patterns.js'
@@ -47,23 +47,23 @@ export function messageTo(to: Text, pattern: Omit<PublishedPattern, 'to'> = {}):
   })
 }
 
-function fieldsOfMessage(other: unknown): Fields<unknown> | undefined {
+function fieldsOfMessage(other: unknown): PatternFields<unknown> | undefined {
   if (typeof other !== 'object' || other === null) return undefined
   if (isEntry(other)) {
-    if (other.type === 'published') return publishedFields as Fields<unknown>
-    return other.type === 'attempt' ? ({ ...attemptFields, ...ofAttempt } as Fields<unknown>) : undefined
+    if (other.type === 'published') return publishedFields as PatternFields<unknown>
+    return other.type === 'attempt' ? ({ ...attemptFields, ...ofAttempt } as PatternFields<unknown>) : undefined
   }
   const { id, url, settings } = other as Record<string, unknown>
   return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined
 }
 
 /** What an attempt knows of how its message was published. */
-const ofAttempt: Fields<EntryOf<'attempt'>> = {
+const ofAttempt: PatternFields<EntryOf<'attempt'>> = {
   retries: { ...publishedFields.retries, read: (entry) => entry.maxRetries },
 }
 
 /** A message of `queue.publish()` says the same in its own words. */
-const ofMessage: Fields<unknown> = Object.fromEntries(
+const ofMessage: PatternFields<unknown> = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
     { ...field, read: (message: unknown) => field.read(entryOfMessage(message as LooseMessage)) },

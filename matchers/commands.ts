@@ -4,9 +4,9 @@ import type { EntryOf } from '../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
 import { standardRedaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import { compare, Difference, roughDistance } from './compare.js'
+import { compare, roughDistance, ValueDifference } from './compare.js'
 import { type AsymmetricMatcher, isAsymmetric, isPlainObject, literal } from './literal.js'
-import { type Compared, type Test, weightOf } from './near-misses.js'
+import { type ComparedField, type PatternTest, weightOf } from './near-misses.js'
 import { boundsOf } from './range.js'
 import { evidenceOf } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
@@ -84,7 +84,7 @@ export function wordsFit(words: readonly Word[]): (argv: readonly Bytes[]) => bo
   }
 }
 
-function commandTest(words: readonly Word[]): Test<EntryOf<'command'>> {
+function commandTest(words: readonly Word[]): PatternTest<EntryOf<'command'>> {
   const fits = words.map(wordFits)
   const all = wordsFit(words)
   const cheap = words.map((word) => typeof word !== 'object' || word instanceof RegExp)
@@ -113,10 +113,10 @@ function nameOfWord(index: number): string {
   return index === 0 ? 'command' : index === 1 ? 'key' : `word ${index + 1}`
 }
 
-function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): Compared[] {
+function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): ComparedField[] {
   const argv = entry.argv.map((word) => text(word))
   const shown = standardRedaction.isSecretCommand(argv) ? standardRedaction.words(argv) : argv
-  const compared: Compared[] = words.map((word, index) => ({
+  const compared: ComparedField[] = words.map((word, index) => ({
     name: nameOfWord(index),
     differences: compareWord(entry.argv[index], word, index),
     isSecret: shown[index] !== argv[index],
@@ -128,7 +128,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): Compar
       received: plainText(standardRedaction.errorOf(argv, error).slice(0, 300)),
       distance: 0.2,
     }
-    compared.push({ name: 'reply', differences: [new Difference(undefined, undefined, '', wording)] })
+    compared.push({ name: 'reply', differences: [new ValueDifference(undefined, undefined, '', wording)] })
   }
   return compared
 }
@@ -142,21 +142,21 @@ function wordFits(expected: Word, index: number): (word: Bytes) => boolean {
   return (word) => word === wanted || (word.length === wanted.length && word.toLowerCase() === lower)
 }
 
-export function compareWord(word: Bytes | undefined, expected: Word, index: number): readonly Difference[] {
-  if (word === undefined) return [new Difference(undefined, expected)]
+export function compareWord(word: Bytes | undefined, expected: Word, index: number): readonly ValueDifference[] {
+  if (word === undefined) return [new ValueDifference(undefined, expected)]
   const received = text(word)
   if (isAsymmetric(expected)) {
     if (expected.asymmetricMatch(received)) return []
     const parsed = parsedJson(received)
     const fits = parsed !== undefined && compare(parsed, expected).length === 0
-    return fits ? [] : [new Difference(received, expected)]
+    return fits ? [] : [new ValueDifference(received, expected)]
   }
   if (expected instanceof RegExp) return compare(received, expected)
   if (typeof expected === 'object') {
     const parsed = parsedJson(received)
-    return parsed === undefined ? [new Difference(received, expected)] : compare(parsed, expected)
+    return parsed === undefined ? [new ValueDifference(received, expected)] : compare(parsed, expected)
   }
-  return wordFits(expected, index)(word) ? [] : [new Difference(received, String(expected))]
+  return wordFits(expected, index)(word) ? [] : [new ValueDifference(received, String(expected))]
 }
 
 /**

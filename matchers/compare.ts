@@ -5,14 +5,14 @@ import { nameAt, withoutSecrets } from './failure/hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Texts for a place that plain literals would not explain. */
-export interface Wording {
+export interface DifferenceWording {
   readonly expected?: string
   readonly received?: string | ((redaction: Redaction) => string)
   readonly distance?: number
 }
 
 /** A difference as a failure prints it. */
-export interface Told {
+export interface ComparisonText {
   readonly expected: string
   readonly received: string
   /** Both sides line by line, when they are too long to stand beside each other; `-` is what was expected. */
@@ -20,24 +20,24 @@ export interface Told {
 }
 
 /** One place in which a value is not what was expected. Its texts are made when a failure is told. */
-export class Difference {
+export class ValueDifference {
   readonly #received: unknown
   readonly #expected: unknown
-  readonly #wording: Wording
+  readonly #wording: DifferenceWording
 
   constructor(
     received: unknown,
     expected: unknown,
     /** Where, below the compared value: `.id`, `[0].name`, empty for the value itself. */
     readonly path: string = '',
-    wording: Wording = {},
+    wording: DifferenceWording = {},
   ) {
     this.#received = received
     this.#expected = expected
     this.#wording = wording
   }
 
-  told(redaction: Redaction): Told {
+  told(redaction: Redaction): ComparisonText {
     const wording = this.#wording
     const name = nameAt(this.path)
     const expected = withoutSecrets(this.#expected, redaction, name)
@@ -52,8 +52,8 @@ export class Difference {
   }
 
   /** The same difference, found in another place. */
-  at(path: string): Difference {
-    return new Difference(this.#received, this.#expected, path, this.#wording)
+  at(path: string): ValueDifference {
+    return new ValueDifference(this.#received, this.#expected, path, this.#wording)
   }
 
   /** How far apart, more than 0 and at most 1. */
@@ -66,26 +66,29 @@ export class Difference {
  * Compares with a partial pattern: objects may have more fields than the pattern names, lists must have the same
  * length, asymmetric matchers and regular expressions decide for themselves.
  */
-export function compare(received: unknown, expected: unknown, path = ''): Difference[] {
+export function compare(received: unknown, expected: unknown, path = ''): ValueDifference[] {
   if (isAsymmetric(expected))
-    return expected.asymmetricMatch(received) ? [] : [new Difference(received, expected, path)]
+    return expected.asymmetricMatch(received) ? [] : [new ValueDifference(received, expected, path)]
   if (expected instanceof RegExp) {
-    return typeof received === 'string' && fits(received, expected) ? [] : [new Difference(received, expected, path)]
+    return typeof received === 'string' && fits(received, expected)
+      ? []
+      : [new ValueDifference(received, expected, path)]
   }
   if (Array.isArray(expected)) return compareLists(received, expected, path)
   if (isPlainObject(expected)) return compareFields(received, expected, path)
   if (expected instanceof Date && received instanceof Date && expected.getTime() === received.getTime()) return []
-  return Object.is(received, expected) ? [] : [new Difference(received, expected, path)]
+  return Object.is(received, expected) ? [] : [new ValueDifference(received, expected, path)]
 }
 
-function compareLists(received: unknown, expected: readonly unknown[], path: string): Difference[] {
-  if (!Array.isArray(received) || received.length !== expected.length) return [new Difference(received, expected, path)]
+function compareLists(received: unknown, expected: readonly unknown[], path: string): ValueDifference[] {
+  if (!Array.isArray(received) || received.length !== expected.length)
+    return [new ValueDifference(received, expected, path)]
   return expected.flatMap((item, index) => compare(received[index], item, `${path}[${index}]`))
 }
 
-function compareFields(received: unknown, expected: Record<string, unknown>, path: string): Difference[] {
+function compareFields(received: unknown, expected: Record<string, unknown>, path: string): ValueDifference[] {
   if (typeof received !== 'object' || received === null || Array.isArray(received)) {
-    return [new Difference(received, expected, path)]
+    return [new ValueDifference(received, expected, path)]
   }
   return Object.entries(expected).flatMap(([name, item]) => {
     const field = Object.hasOwn(received, name) ? (received as Record<string, unknown>)[name] : undefined
@@ -120,7 +123,7 @@ function numbersApart(one: number, other: number): number {
 }
 
 /**
- * About how far apart two values are, for a hundredth of the work of `Difference.distance` and hardly ever less: what a
+ * About how far apart two values are, for a hundredth of the work of `ValueDifference.distance` and hardly ever less: what a
  * long list is sorted by before anything is compared in full.
  */
 export function roughDistance(received: unknown, expected: unknown): number {

@@ -4,12 +4,12 @@ import { isPlainObject, literal } from './literal.js'
 /** Values whose literals are shorter stand beside each other on one line. */
 const short = 60
 /** Lines of the shorter side that are still compared each with each. */
-const mostCompared = 400
+const maxCompared = 400
 /** Chars of a text that is still split into lines. */
-const mostChars = 100_000
-const mostItems = 200
+const maxChars = 100_000
+const maxItems = 200
 const context = 2
-const mostLines = 30
+const maxLines = 30
 const widest = 120
 
 /**
@@ -28,7 +28,7 @@ export function differingLines(expected: unknown, received: unknown): readonly s
 }
 
 function isLong(value: unknown): boolean {
-  return typeof value === 'string' && value.length > mostChars
+  return typeof value === 'string' && value.length > maxChars
 }
 
 function linesOf(value: unknown): readonly string[] | undefined {
@@ -44,9 +44,9 @@ function layout(value: unknown, indent: string, lead = '', depth = 0): string[] 
     return [`${indent}${lead}${literal(value)}`]
   }
   const inner = isList
-    ? value.slice(0, mostItems).flatMap((item) => layout(item, `${indent}  `, '', depth + 1))
+    ? value.slice(0, maxItems).flatMap((item) => layout(item, `${indent}  `, '', depth + 1))
     : Object.entries(value)
-        .slice(0, mostItems)
+        .slice(0, maxItems)
         .flatMap(([name, item]) => layout(item, `${indent}  `, fieldLead(name), depth + 1))
   return [`${indent}${lead}${isList ? '[' : '{'}`, ...inner, `${indent}${isList ? ']' : '}'}`]
 }
@@ -94,7 +94,7 @@ export function diffLines(wanted: readonly string[], found: readonly string[]): 
 
 function between(wanted: readonly string[], found: readonly string[]): Line[] {
   // Far too different to be worth the work: what was expected, then what came.
-  if (wanted.length > mostCompared || found.length > mostCompared) {
+  if (wanted.length > maxCompared || found.length > maxCompared) {
     return [...wanted.map((line): Line => ['-', line]), ...found.map((line): Line => ['+', line])]
   }
   const common = commonLengths(wanted, found)
@@ -136,6 +136,6 @@ function shownLines(lines: readonly Line[]): string[] {
       shown.push(`${mark} ${plainText(text.length > widest ? `${text.slice(0, widest)}…` : text)}`.trimEnd())
     else if (index === 0 || near[index - 1]) shown.push('  …')
   })
-  if (shown.length <= mostLines) return shown
-  return [...shown.slice(0, mostLines), `  … ${shown.length - mostLines} more lines`]
+  if (shown.length <= maxLines) return shown
+  return [...shown.slice(0, maxLines), `  … ${shown.length - maxLines} more lines`]
 }

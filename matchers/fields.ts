@@ -12,7 +12,7 @@ interface Takes {
 }
 
 /** One field of something captured: how it is read, how it is compared, and what may be expected of it. */
-export interface Field<T> {
+export interface PatternField<T> {
   readonly read: (thing: T) => unknown
   readonly kind: Kind
   readonly takes: Takes
@@ -22,10 +22,10 @@ export interface Field<T> {
   readonly isSecret?: (thing: never) => boolean
 }
 
-export type Fields<T> = Readonly<Record<string, Field<T>>>
+export type PatternFields<T> = Readonly<Record<string, PatternField<T>>>
 
 /** A field for every name of a pattern: the compiler keeps both complete. */
-export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: Field<T> }
+export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: PatternField<T> }
 
 const textTaken: Takes = {
   what: 'a text or an expression',
@@ -97,33 +97,33 @@ function knownStep(item: object): boolean {
 
 type Read<T> = (thing: T) => unknown
 
-function field<T>(read: Read<T>, kind: Kind, takes: Takes): Field<T> {
+function field<T>(read: Read<T>, kind: Kind, takes: Takes): PatternField<T> {
   return { read, kind, takes, optional: false }
 }
 
 /** The field may be missing. */
-export function optional<T>(given: Field<T>): Field<T> {
+export function optional<T>(given: PatternField<T>): PatternField<T> {
   return { ...given, optional: true }
 }
 
-export const textField = <T>(read: Read<T>): Field<T> => field(read, plain, textTaken)
-export const numberField = <T>(read: Read<T>): Field<T> => field(read, plain, numberTaken)
-export const booleanField = <T>(read: Read<T>): Field<T> => field(read, plain, booleanTaken)
-export const anyField = <T>(read: Read<T>): Field<T> => optional(field(read, plain, anythingTaken))
-export const addressField = <T>(read: Read<T>): Field<T> => field(read, address, addressTaken)
-export const methodField = <T>(read: Read<T>): Field<T> => field(read, plain, methodTaken)
-export const headersField = <T>(read: Read<T>): Field<T> => field(read, headers, headersTaken)
-export const bodyField = <T>(read: Read<T>): Field<T> => field(read, body, anythingTaken)
-export const spanField = <T>(read: Read<T>): Field<T> => field(read, span, spanTaken)
-export const momentField = <T>(read: Read<T>): Field<T> => field(read, moment, momentTaken)
-export const labelField = <T>(read: Read<T>): Field<T> => optional(field(read, label, textTaken))
-export const labelsField = <T>(read: Read<T>): Field<T> => optional(field(read, labels, labelsTaken))
-export const attemptsField = <T>(read: Read<T>, kind: Kind): Field<T> => field(read, kind, attemptsTaken)
+export const textField = <T>(read: Read<T>): PatternField<T> => field(read, plain, textTaken)
+export const numberField = <T>(read: Read<T>): PatternField<T> => field(read, plain, numberTaken)
+export const booleanField = <T>(read: Read<T>): PatternField<T> => field(read, plain, booleanTaken)
+export const anyField = <T>(read: Read<T>): PatternField<T> => optional(field(read, plain, anythingTaken))
+export const addressField = <T>(read: Read<T>): PatternField<T> => field(read, address, addressTaken)
+export const methodField = <T>(read: Read<T>): PatternField<T> => field(read, plain, methodTaken)
+export const headersField = <T>(read: Read<T>): PatternField<T> => field(read, headers, headersTaken)
+export const bodyField = <T>(read: Read<T>): PatternField<T> => field(read, body, anythingTaken)
+export const spanField = <T>(read: Read<T>): PatternField<T> => field(read, span, spanTaken)
+export const momentField = <T>(read: Read<T>): PatternField<T> => field(read, moment, momentTaken)
+export const labelField = <T>(read: Read<T>): PatternField<T> => optional(field(read, label, textTaken))
+export const labelsField = <T>(read: Read<T>): PatternField<T> => optional(field(read, labels, labelsTaken))
+export const attemptsField = <T>(read: Read<T>, kind: Kind): PatternField<T> => field(read, kind, attemptsTaken)
 
-export const stepsField = <T>(read: Read<T>): Field<T> => field(read, runSteps, stepsTaken)
+export const stepsField = <T>(read: Read<T>): PatternField<T> => field(read, runSteps, stepsTaken)
 
 /** A field that only knows certain words. */
-export function wordField<T>(words: readonly string[], read: Read<T>): Field<T> {
+export function wordField<T>(words: readonly string[], read: Read<T>): PatternField<T> {
   const check = (value: unknown): boolean | string => {
     if (typeof value !== 'string' || words.includes(value)) return typeof value === 'string'
     const near = nearestName(value, words) ?? nearestName(value.replaceAll('_', '-'), words)
@@ -136,7 +136,7 @@ export function wordField<T>(words: readonly string[], read: Read<T>): Field<T> 
 export function checkPattern(
   matcher: string,
   pattern: unknown,
-  fields: Fields<never>,
+  fields: PatternFields<never>,
 ): asserts pattern is Record<string, unknown> {
   if (!isPlainObject(pattern)) {
     throw new TypeError(
@@ -150,7 +150,7 @@ export function checkPattern(
   }
 }
 
-function checkValue(matcher: string, name: string, value: unknown, { takes, optional }: Field<never>): void {
+function checkValue(matcher: string, name: string, value: unknown, { takes, optional }: PatternField<never>): void {
   if (isAsymmetric(value)) return
   if (value === undefined && optional) return
   const answer = value === undefined ? false : takes.check(value)

@@ -7,8 +7,8 @@ import { waitHint } from './failure/forecasts.js'
 import { fromHere } from './failure/place.js'
 import { listOf } from './failure/world-facts.js'
 import { literal } from './literal.js'
-import { type Evidence, evidenceOf } from './received.js'
-import { MessageStory } from './stories.js'
+import { evidenceOf, type MatcherInput } from './received.js'
+import { MessageLifecycle } from './stories.js'
 import { type Verdict, verdict } from './verdict.js'
 
 /** What a sandbox has to say about work that is left. */
@@ -59,17 +59,17 @@ export function isIdle(received: unknown): Verdict {
   )
 }
 
-const mostLeft = 10
+const maxLeft = 10
 
-function leftovers(sandbox: Idle, evidence: Evidence): string[] {
+function leftovers(sandbox: Idle, evidence: MatcherInput): string[] {
   const { clock } = sandbox
   const now = clock.now()
   const timers = clock.pending().filter((timer) => !timer.background)
-  const lines = timers.slice(0, mostLeft).map((timer) => {
+  const lines = timers.slice(0, maxLeft).map((timer) => {
     const left = formatDuration(timer.at - now)
     return `waits ${left}, until ${timeSeenFrom(timer.at, now)}: ${plainText(timer.label)}`
   })
-  if (timers.length > mostLeft) lines.push(`… and ${timers.length - mostLeft} more timers`)
+  if (timers.length > maxLeft) lines.push(`… and ${timers.length - maxLeft} more timers`)
   if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(textOf(fault))
@@ -85,13 +85,15 @@ function leftovers(sandbox: Idle, evidence: Evidence): string[] {
   return lines
 }
 
-const mostHeldUp = 3
+const maxHeldUp = 3
 
 /** Messages that wait for others instead of a time of their own. */
-function heldUp(evidence: Evidence, { queue, queues }: Idle): string[] {
+function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
   const messages = (queues ?? [queue]).flatMap((owner) => owner?.messages ?? [])
   const held = messages.filter(({ timer, running }) => timer === undefined && !running)
-  const lines = held.slice(0, mostHeldUp).map(({ id }) => waitHint(evidence, new MessageStory(id, evidence.about(id))))
+  const lines = held
+    .slice(0, maxHeldUp)
+    .map(({ id }) => waitHint(evidence, new MessageLifecycle(id, evidence.about(id))))
   const more = held.length - lines.length
   return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines
 }

@@ -4,14 +4,14 @@ import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
-import { compare, Difference } from './compare.js'
-import { composeFailure, type Finding } from './failure/compose-failure.js'
+import { compare, ValueDifference } from './compare.js'
+import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
 import { withoutTtl } from './failure/without-ttl.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
 import { type AsymmetricMatcher, literal } from './literal.js'
-import { type Compared, missLines } from './near-misses.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { type ComparedField, missLines } from './near-misses.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
@@ -70,26 +70,26 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   })
 }
 
-type Told = Pick<Finding, 'expected' | 'parts' | 'hints'>
+type KeyFailure = Pick<MatcherFinding, 'expected' | 'parts' | 'hints'>
 
-function compareStored(stored: StoredValue, pattern: KeyPattern): Compared[] {
-  const compared: Compared[] = []
+function compareStored(stored: StoredValue, pattern: KeyPattern): ComparedField[] {
+  const compared: ComparedField[] = []
   if ('value' in pattern) compared.push({ name: 'value', differences: stored.compare(pattern.value) })
   if ('ttl' in pattern) compared.push({ name: 'ttl', differences: compareTtl(stored.ttl, pattern.ttl) })
   if ('type' in pattern) compared.push({ name: 'type', differences: compare(stored.type, pattern.type) })
   return compared
 }
 
-function compareTtl(remaining: number | undefined, expected: unknown): readonly Difference[] {
+function compareTtl(remaining: number | undefined, expected: unknown): readonly ValueDifference[] {
   if (expected === null || expected === undefined) {
     return remaining === undefined
       ? []
-      : [new Difference(remaining, expected, '', { expected: 'none', received: `'${formatDuration(remaining)}'` })]
+      : [new ValueDifference(remaining, expected, '', { expected: 'none', received: `'${formatDuration(remaining)}'` })]
   }
   return span(expected).differences(remaining)
 }
 
-function missingKey(key: string, reader: KeyReader, redaction: Redaction): Told {
+function missingKey(key: string, reader: KeyReader, redaction: Redaction): KeyFailure {
   const keys = reader.keys().map((one) => text(one))
   const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`
   if (keys.length === 0) return { expected, parts: [] }
@@ -106,11 +106,11 @@ function missingKey(key: string, reader: KeyReader, redaction: Redaction): Told 
 function presentKey(
   key: string,
   stored: StoredValue,
-  compared: readonly Compared[],
+  compared: readonly ComparedField[],
   not: boolean,
   pattern: KeyPattern,
-  evidence: Evidence,
-): Told {
+  evidence: MatcherInput,
+): KeyFailure {
   const { redaction } = evidence
   const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
@@ -133,7 +133,7 @@ function presentKey(
 }
 
 /** A key that should expire and does not: since which command, and what had given it a time to live before. */
-function endlessHint(key: string, { entries, redaction }: Evidence): string {
+function endlessHint(key: string, { entries, redaction }: MatcherInput): string {
   const name = quoted(key, 60, (given) => redaction.text(given))
   const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
   if (since === undefined) return `${name} does not expire.`

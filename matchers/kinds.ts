@@ -5,32 +5,32 @@ import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
-import { compare, Difference, type Wording } from './compare.js'
+import { compare, type DifferenceWording, ValueDifference } from './compare.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** An expected value, ready to be compared with thousands of received ones. */
-export interface Comparison {
+export interface ValueComparison {
   /** What a received value is the nearer to, the less is wrong with it. */
   readonly expected: unknown
   fits(received: unknown): boolean
-  differences(received: unknown): readonly Difference[]
+  differences(received: unknown): readonly ValueDifference[]
 }
 
 /** How values of one kind are compared. */
-export type Kind = (expected: unknown) => Comparison
+export type Kind = (expected: unknown) => ValueComparison
 
 /** `fits` may be given apart, when it can be told with less work than the differences. */
 function comparison<T>(
   expected: unknown,
-  differences: (received: T) => readonly Difference[],
+  differences: (received: T) => readonly ValueDifference[],
   fits: (received: T) => boolean = (received) => differences(received).length === 0,
-): Comparison {
-  return { expected, fits, differences } as Comparison
+): ValueComparison {
+  return { expected, fits, differences } as ValueComparison
 }
 
 export const plain: Kind = (expected) => {
-  const differences = (received: unknown): Difference[] => compare(received, expected)
+  const differences = (received: unknown): ValueDifference[] => compare(received, expected)
   return typeof expected === 'object' && expected !== null
     ? comparison(expected, differences)
     : comparison(expected, differences, (received) => Object.is(received, expected))
@@ -43,7 +43,7 @@ export const address: Kind = (expected) => {
   const fits = (received: string | undefined): boolean => received !== undefined && isWanted(received)
   return comparison<string | undefined>(
     expected,
-    (received) => (fits(received) ? [] : [new Difference(received, expected)]),
+    (received) => (fits(received) ? [] : [new ValueDifference(received, expected)]),
     fits,
   )
 }
@@ -71,7 +71,7 @@ export const body: Kind = (expected) => {
     )
   }
   return comparison<Bytes | undefined>(expected, (received) => {
-    if (received === undefined) return expected === undefined ? [] : [new Difference(undefined, expected)]
+    if (received === undefined) return expected === undefined ? [] : [new ValueDifference(undefined, expected)]
     const json = text(received)
     return compareText(json, expected, {
       received: (redaction) => `no JSON: ${literal(withoutSecrets(json, redaction))}`,
@@ -79,7 +79,7 @@ export const body: Kind = (expected) => {
   })
 }
 
-function bytes(expected: Uint8Array, wanted: Bytes): Comparison {
+function bytes(expected: Uint8Array, wanted: Bytes): ValueComparison {
   return comparison<Bytes | undefined>(
     expected,
     (received) => {
@@ -88,7 +88,7 @@ function bytes(expected: Uint8Array, wanted: Bytes): Comparison {
         expected: bytesText(wanted),
         received: (redaction: Redaction) => (received === undefined ? 'none' : bytesText(redaction.body(received))),
       }
-      return [new Difference(received, expected, '', texts)]
+      return [new ValueDifference(received, expected, '', texts)]
     },
     (received) => received === wanted,
   )
@@ -99,14 +99,18 @@ function bytesText(given: Bytes): string {
 }
 
 /** A text that is compared with what it may be the JSON of. */
-export function compareText(received: string, expected: unknown, wording: Wording = {}): readonly Difference[] {
+export function compareText(
+  received: string,
+  expected: unknown,
+  wording: DifferenceWording = {},
+): readonly ValueDifference[] {
   if (expected instanceof RegExp) return compare(received, expected)
   const parsed = parsedJson(received)
   if (isAsymmetric(expected)) {
     const found = compare(received, expected)
     return found.length === 0 || parsed === undefined ? found : compare(parsed, expected)
   }
-  return parsed === undefined ? [new Difference(received, expected, '', wording)] : compare(parsed, expected)
+  return parsed === undefined ? [new ValueDifference(received, expected, '', wording)] : compare(parsed, expected)
 }
 
 /** Headers by name, in any case; one that comes twice is joined with `, `. */
@@ -142,7 +146,7 @@ export const span: Kind = (expected) => {
         received: received === undefined ? 'none' : `'${formatDuration(received)}'`,
         distance: received === undefined ? 1 : Math.abs(received - wanted) / Math.max(received, wanted),
       }
-      return [new Difference(received, expected, '', texts)]
+      return [new ValueDifference(received, expected, '', texts)]
     },
     (received) => received === wanted,
   )
@@ -157,7 +161,7 @@ export const moment: Kind = (expected) => {
     (received) => {
       if (received === wanted) return []
       const texts = { received: received === undefined ? 'none' : literal(iso(received)) }
-      return [new Difference(received, expected, '', texts)]
+      return [new ValueDifference(received, expected, '', texts)]
     },
     (received) => received === wanted,
   )

@@ -1,8 +1,8 @@
 import { plainText } from '../src/report/safe-text.js'
 
 const widest = 100
-const mostItems = 20
-const mostChars = 200
+const maxItems = 20
+const maxChars = 200
 
 /** An object that decides itself what equals it: `expect.anything()`, `expect.stringMatching(…)` … */
 export interface AsymmetricMatcher {
@@ -53,15 +53,15 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 function listed<T>(open: string, items: readonly T[], write: (item: T) => string, close: string): string {
-  const shown = items.slice(0, mostItems).map(write)
+  const shown = items.slice(0, maxItems).map(write)
   if (items.length > shown.length) shown.push(`… ${items.length - shown.length} more`)
   return open + shown.join(', ') + close
 }
 
 function stringLiteral(value: string): string {
-  const shown = value.length > mostChars ? value.slice(0, mostChars) : value
+  const shown = value.length > maxChars ? value.slice(0, maxChars) : value
   const quoted = `'${plainText(shown.replaceAll('\\', '\\\\').replaceAll("'", "\\'"))}'`
-  return value.length > mostChars ? `${quoted.slice(0, -1)}…' (${value.length} chars)` : quoted
+  return value.length > maxChars ? `${quoted.slice(0, -1)}…' (${value.length} chars)` : quoted
 }
 
 function fieldName(name: string): string {

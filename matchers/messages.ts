@@ -16,7 +16,7 @@ import {
   wordField,
 } from './fields.js'
 import { isPlainObject } from './literal.js'
-import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
+import { type Candidate, type ComparedField, type PatternTest, testOf } from './near-misses.js'
 import type {
   CallbackPattern,
   DeadLetterPattern,
@@ -24,11 +24,11 @@ import type {
   DeliveredPattern,
   PublishedPattern,
 } from './patterns.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { scheduleHints } from './schedules.js'
 import {
   attemptFields,
-  MessageStory,
+  MessageLifecycle,
   ofMessages,
   publishedFields,
   stateOf,
@@ -61,19 +61,19 @@ export function published(received: unknown, pattern: PublishedPattern = {}, opt
 const publishedDefaults = { kind: 'message', deduplicated: false }
 
 /** A message that is named is looked up. */
-function publishedEntries(evidence: Evidence, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
+function publishedEntries(evidence: MatcherInput, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
   const found = typeof messageId === 'string' ? evidence.about(messageId) : []
   // Without a find all of them may be near.
   return found.length === 0 ? evidence.of('published') : found.filter((entry) => entry.type === 'published')
 }
 
-function publishedCandidate(evidence: Evidence, entry: EntryOf<'published'>): Candidate {
+function publishedCandidate(evidence: MatcherInput, entry: EntryOf<'published'>): Candidate {
   const { seq, at, messageId, url, deduplicationId } = entry
   return { seq, at, ...titles(evidence, messageId, `to ${urlText(url, evidence.redaction)}`, deduplicationId) }
 }
 
 function titles(
-  { name, redaction }: Evidence,
+  { name, redaction }: MatcherInput,
   id: string,
   end: string,
   deduplicationId: string | undefined,
@@ -110,7 +110,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
 }
 
 /** Why a message was delivered although it looks like a duplicate: of the nearest ones, the one that came later. */
-function duplicateHints(evidence: Evidence, nearest: readonly EntryOf<'published'>[]): string[] {
+function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'published'>[]): string[] {
   const [first] = nearest
   if (first === undefined) return []
   const all = evidence.of('published').filter((entry) => !entry.deduplicated)
@@ -166,7 +166,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
 }
 
 const { state: stateField, deliveredAt: _, ...lifeFields } = storyFields
-const deadLetterFields: FieldsOf<DeadLetterPattern, MessageStory> = {
+const deadLetterFields: FieldsOf<DeadLetterPattern, MessageLifecycle> = {
   ...lifeFields,
   dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
 }
@@ -206,7 +206,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   // The other fields that an attempt has, too, are those of the report here.
   const { to, kind, state } = wanted as CallbackPattern
   const { things, likely } = storySource(evidence, definedOf({ to, kind, state }))
-  const callbacks = (from: () => Iterable<MessageStory>) => (): MessageStory[] =>
+  const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
     [...from()].filter((story) => story.kind !== 'message')
   const all = callbacks(things)
   return search({
@@ -229,7 +229,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
 }
 
 /** What a callback carries: bodies are decoded, everything else is read as it came. */
-const callbackFields: FieldsOf<CallbackPattern, MessageStory> = {
+const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
   to: storyFields.to,
   kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
   state: wordField(storyStates, stateOf),
@@ -252,10 +252,10 @@ const callbackFields: FieldsOf<CallbackPattern, MessageStory> = {
   sourceBody: optional(bodyField((story) => decoded(reportOf(story).sourceBody))),
 }
 
-const reports = new WeakMap<MessageStory, Readonly<Record<string, unknown>>>()
+const reports = new WeakMap<MessageLifecycle, Readonly<Record<string, unknown>>>()
 
 /** The JSON in a callback's body, read once. */
-function reportOf(story: MessageStory): Readonly<Record<string, unknown>> {
+function reportOf(story: MessageLifecycle): Readonly<Record<string, unknown>> {
   let report = reports.get(story)
   if (report === undefined) {
     const carried = story.published?.body ?? story.last?.body
@@ -272,11 +272,11 @@ function decoded(value: unknown): Bytes | undefined {
 
 /** The messages of a log, and those that can be in the wanted state, found without gathering every message. */
 function storySource(
-  evidence: Evidence,
+  evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
-): { things: () => Iterable<MessageStory>; likely: () => Iterable<MessageStory> } {
-  let stories: readonly MessageStory[] | undefined
-  const things = (): readonly MessageStory[] => {
+): { things: () => Iterable<MessageLifecycle>; likely: () => Iterable<MessageLifecycle> } {
+  let stories: readonly MessageLifecycle[] | undefined
+  const things = (): readonly MessageLifecycle[] => {
     stories ??= storiesOf(evidence.entries)
     return stories
   }
@@ -286,9 +286,9 @@ function storySource(
   return { things, likely: things }
 }
 
-function storyOf(evidence: Evidence, messageId: string): MessageStory[] {
+function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] {
   const entries = evidence.about(messageId)
-  return entries.length === 0 ? [] : [new MessageStory(messageId, entries)]
+  return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
 function definedOf(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -300,21 +300,21 @@ const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
 
 /** The stories whose end is an attempt of this outcome and not yet known to be another's. */
 function* endedStories(
-  evidence: Evidence,
+  evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
   state: string,
-): Generator<MessageStory> {
+): Generator<MessageLifecycle> {
   const named = pivotNames.filter((name) => name in wanted)
   const test = testOf(attemptFields, Object.fromEntries(named.map((name) => [name, wanted[name]])))
   const seen = new Set<string>()
   for (const entry of evidence.of('attempt')) {
     if (!test.fits(entry) || entry.outcome?.state !== state || seen.has(entry.messageId)) continue
     seen.add(entry.messageId)
-    yield new MessageStory(entry.messageId, evidence.about(entry.messageId))
+    yield new MessageLifecycle(entry.messageId, evidence.about(entry.messageId))
   }
 }
 
-function storyCandidate(evidence: Evidence, story: MessageStory): Candidate {
+function storyCandidate(evidence: MatcherInput, story: MessageLifecycle): Candidate {
   const { kind, pointer, url = '', id, published: entry } = story
   const end = `${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${urlText(url, evidence.redaction)}`
   return { seq: pointer.seq, at: pointer.at, ...titles(evidence, id, end, entry?.deduplicationId) }
@@ -326,8 +326,8 @@ function defaults<D extends Record<string, unknown>>(pattern: object, given: D):
 }
 
 /** A field that nobody asked about is only mentioned when it is what went wrong. */
-function quietly<T>(test: Test<T>, names: readonly string[], pattern: object): Test<T> {
-  const isTold = ({ name, differences }: Compared): boolean =>
+function quietly<T>(test: PatternTest<T>, names: readonly string[], pattern: object): PatternTest<T> {
+  const isTold = ({ name, differences }: ComparedField): boolean =>
     Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0
   return { ...test, compare: (thing) => test.compare(thing).filter(isTold) }
 }

@@ -1,10 +1,10 @@
 import type { HiddenFields } from '../src/kernel/traffic.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { type Difference, roughDistance } from './compare.js'
+import { roughDistance, type ValueDifference } from './compare.js'
 import { isHidden, redactOf } from './failure/hidden.js'
-import type { Fields } from './fields.js'
-import { body, type Comparison, headers } from './kinds.js'
+import type { PatternFields } from './fields.js'
+import { body, headers, type ValueComparison } from './kinds.js'
 
 /** What a failure says about something captured. */
 export interface Candidate {
@@ -17,9 +17,9 @@ export interface Candidate {
   readonly idTitle?: string
 }
 
-export interface Compared {
+export interface ComparedField {
   readonly name: string
-  readonly differences: readonly Difference[]
+  readonly differences: readonly ValueDifference[]
   /** Neither side may be printed. */
   readonly isSecret?: boolean
   /** What the publisher asked to hide. */
@@ -27,12 +27,12 @@ export interface Compared {
 }
 
 /** A pattern, ready for thousands of things: whether one fits, about how near it is, and what exactly is wrong. */
-export interface Test<T> {
+export interface PatternTest<T> {
   fits(thing: T): boolean
   /** About how far away, by what can be read with little work; 0 when all of that fits. */
   rough(thing: T): number
   /** The expected fields and what became of comparing them, in the order in which the test names them. */
-  compare(thing: T): readonly Compared[]
+  compare(thing: T): readonly ComparedField[]
   /** About how many microseconds it takes to compare. */
   work(thing: T): number
 }
@@ -62,10 +62,10 @@ export function weightOf(name: string): number {
   return weights[name] ?? (fates.has(name) ? fateWeight : 1)
 }
 
-interface Part<T> {
+interface PatternPart<T> {
   readonly name: string
   readonly read: (thing: T) => unknown
-  readonly comparison: Comparison
+  readonly comparison: ValueComparison
   /** Microseconds of comparing, beside those for the size of a body. */
   readonly cost: number
   readonly isBody: boolean
@@ -78,8 +78,8 @@ const costs = new Map<unknown, number>([
   [body, 4],
 ])
 
-export function testOf<T>(fields: Fields<T>, pattern: Readonly<Record<string, unknown>>): Test<T> {
-  const parts = Object.entries(pattern).map(([name, expected]): Part<T> => {
+export function testOf<T>(fields: PatternFields<T>, pattern: Readonly<Record<string, unknown>>): PatternTest<T> {
+  const parts = Object.entries(pattern).map(([name, expected]): PatternPart<T> => {
     const { read, kind, isSecret = () => false } = fields[name]!
     return {
       name,
@@ -128,23 +128,23 @@ function bodyWork(received: unknown): number {
   return typeof received === 'string' ? received.length / 100 : 0
 }
 
-export interface Judged<T> {
+export interface ScoredCandidate<T> {
   readonly thing: T
-  readonly compared: readonly Compared[]
+  readonly compared: readonly ComparedField[]
 }
 
 /** All that fit, and the nearest of the others, nearest first. */
-export interface Ranking<T> {
+export interface RankedMatches<T> {
   readonly found: readonly T[]
   readonly missed: number
-  readonly nearest: readonly Judged<T>[]
+  readonly nearest: readonly ScoredCandidate<T>[]
 }
 
 /** About how many microseconds may go into finding what came nearest. */
 const budget = 100_000
 
 /** Sorts by a rough distance first, and compares in full only as many as it takes to be sure of the nearest ones. */
-export function rank<T>(things: Iterable<T>, test: Test<T>, most = 3): Ranking<T> {
+export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []
   const missed: { readonly thing: T; readonly rough: number }[] = []
   for (const thing of things) {
@@ -153,7 +153,7 @@ export function rank<T>(things: Iterable<T>, test: Test<T>, most = 3): Ranking<T
     else missed.push({ thing, rough })
   }
   missed.sort((a, b) => a.rough - b.rough)
-  let nearest: { judged: Judged<T>; distance: number }[] = []
+  let nearest: { judged: ScoredCandidate<T>; distance: number }[] = []
   let left = budget
   for (const { thing, rough } of missed) {
     const furthest = nearest.length < most ? Number.POSITIVE_INFINITY : nearest.at(-1)!.distance
@@ -170,12 +170,12 @@ export function rank<T>(things: Iterable<T>, test: Test<T>, most = 3): Ranking<T
   return { found, missed: missed.length, nearest: nearest.map(({ judged }) => judged) }
 }
 
-export function distanceOf(compared: readonly Compared[]): number {
+export function distanceOf(compared: readonly ComparedField[]): number {
   let distance = 0
   for (const { name, differences } of compared) {
     if (differences.length === 0) continue
     let furthest = 0
-    for (const one of differences.slice(0, mostDifferences)) furthest = Math.max(furthest, one.distance)
+    for (const one of differences.slice(0, maxDifferences)) furthest = Math.max(furthest, one.distance)
     // A field that is nearly right still counts: one wrong field is nearer than two.
     distance += weightOf(name) * (0.5 + furthest / 2)
   }
@@ -193,7 +193,7 @@ const widest = 110
 const indent = '      '
 
 /** `      ✓ to   ✓ body   ✗ retries: expected 3, received 5`, on as many lines as it takes, then what takes lines of its own. */
-export function missLines(all: readonly Compared[], redaction: Redaction): string[] {
+export function missLines(all: readonly ComparedField[], redaction: Redaction): string[] {
   const lines: string[] = []
   const blocks: string[] = []
   for (const item of all.flatMap((compared) => itemsOf(compared, redaction, blocks))) {
@@ -204,12 +204,12 @@ export function missLines(all: readonly Compared[], redaction: Redaction): strin
   return [...lines, ...blocks]
 }
 
-const mostDifferences = 6
+const maxDifferences = 6
 
-function itemsOf(compared: Compared, redaction: Redaction, blocks: string[]): string[] {
+function itemsOf(compared: ComparedField, redaction: Redaction, blocks: string[]): string[] {
   if (compared.differences.length === 0) return [`✓ ${compared.name}`]
   const items: string[] = []
-  for (const one of compared.differences.slice(0, mostDifferences)) {
+  for (const one of compared.differences.slice(0, maxDifferences)) {
     const name = `✗ ${compared.name}${one.path}`
     const { expected, received, lines } = one.told(redaction)
     if (isHidden(compared.name, one.path, compared.redact))
@@ -223,7 +223,7 @@ function itemsOf(compared: Compared, redaction: Redaction, blocks: string[]): st
         ...lines.map((line) => (line === '' ? '' : `${indent}    ${line}`)),
       )
   }
-  const rest = compared.differences.length - mostDifferences
+  const rest = compared.differences.length - maxDifferences
   if (rest > 0) items.push(`… ${rest} more differences in ${compared.name}`)
   return items
 }

@@ -53,7 +53,7 @@ export interface AttemptPart {
 }
 
 /** Where a message stands: the state of its last attempt, `CREATED` before the first. */
-export type StoryState = 'CREATED' | 'ACTIVE' | 'RETRY' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
+export type LifecycleState = 'CREATED' | 'ACTIVE' | 'RETRY' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
 
 export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
 
@@ -80,7 +80,7 @@ export interface DeliveredPattern extends PublishedPattern {
   /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
   readonly attempts?: Or<number | readonly number[] | readonly Or<AttemptPart>[]>
   /** Default `DELIVERED`. */
-  readonly state?: Or<StoryState>
+  readonly state?: Or<LifecycleState>
   /** Status of the last attempt. */
   readonly status?: Or<number>
   readonly error?: Text | undefined
@@ -100,7 +100,7 @@ export interface CallbackPattern {
   readonly to?: Text
   readonly kind?: Or<'callback' | 'failure-callback'>
   /** Default `DELIVERED`: the callback arrived. */
-  readonly state?: Or<StoryState>
+  readonly state?: Or<LifecycleState>
   /** Attempts of the callback itself. */
   readonly attempts?: DeliveredPattern['attempts']
   /** Status that the destination of the source message answered. */

@@ -8,7 +8,7 @@ import type { StoreInternals } from '../src/store/internals.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
-export interface Evidence {
+export interface MatcherInput {
   /** How the test calls it: `sandbox`, `store`, `queue`, `traffic`. */
   readonly role: Role
   readonly entries: readonly Entry[]
@@ -28,16 +28,16 @@ export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 /** What stands behind a store, by the name that it has there: matchers come without the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
-type Loose = Record<string, unknown>
+type UnknownRecord = Record<string, unknown>
 
 /** A log that finds by type and by message without looking at every entry. */
-type Log = Pick<Evidence, 'entries' | 'of' | 'about'>
+type Log = Pick<MatcherInput, 'entries' | 'of' | 'about'>
 
 /**
  * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
  * a list of entries. Anything else is a mistake in the test and throws a sentence.
  */
-export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): Evidence {
+export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): MatcherInput {
   const role = roleOf(received)
   const view = wanted === 'sandbox' ? 'sandbox' : `sandbox.${wanted}`
   if (role === undefined) {
@@ -53,7 +53,7 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
   return evidence(role, received)
 }
 
-function evidence(role: Role, received: unknown): Evidence {
+function evidence(role: Role, received: unknown): MatcherInput {
   const { log, context, view } = logOf(received)
   let redaction: Redaction | undefined
   let names: ((messageId: string) => string) | undefined
@@ -78,7 +78,7 @@ function evidence(role: Role, received: unknown): Evidence {
 }
 
 /** The same, without what happened before a mark. */
-export function evidenceSince(evidence: Evidence, mark: Mark): Evidence {
+export function evidenceSince(evidence: MatcherInput, mark: Mark): MatcherInput {
   return {
     ...evidence,
     entries: evidence.entries.filter(({ seq }) => seq > mark),
@@ -91,7 +91,7 @@ export function evidenceSince(evidence: Evidence, mark: Mark): Evidence {
 export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(received)) return received.every(isEntry) ? 'traffic' : undefined
   if (typeof received !== 'object' || received === null) return undefined
-  const given = received as Loose
+  const given = received as UnknownRecord
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'

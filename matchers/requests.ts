@@ -14,7 +14,7 @@ import {
 } from './fields.js'
 import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of an HTTP request to one of the services; all that are given must fit. */
@@ -70,6 +70,6 @@ export function receivedRequest(received: unknown, pattern: RequestPattern = {},
   })
 }
 
-export function headOf(entry: Entry, evidence: Evidence): string {
+export function headOf(entry: Entry, evidence: MatcherInput): string {
   return describeEntry(entry, { bodies: 0, name: (id) => evidence.name(id), redaction: evidence.redaction }).head
 }

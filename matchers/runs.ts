@@ -2,7 +2,13 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import { urlText } from '../src/report/describe.js'
 import { runText } from '../src/report/run-text.js'
-import { type RunStory, type RunStoryState, runsOf, type StepState, type StepStory } from '../src/report/runs.js'
+import {
+  type RunLifecycle,
+  type RunStoryState,
+  runsOf,
+  type StepLifecycle,
+  type StepState,
+} from '../src/report/runs.js'
 import { plainText } from '../src/report/safe-text.js'
 import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './failure/run-hints.js'
 import {
@@ -19,7 +25,7 @@ import {
 import { literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of them. */
@@ -70,7 +76,7 @@ const runStates: readonly RunStoryState[] = ['started', 'success', 'failed', 'ca
 const stepStates: readonly StepState[] = ['done', 'planned', 'waiting', 'running', 'failed']
 
 interface Thing {
-  readonly run: RunStory
+  readonly run: RunLifecycle
 }
 
 interface StepThing extends Thing {
@@ -117,7 +123,7 @@ const stepFields: FieldsOf<StepPattern & { readonly name: Text }, StepThing> = {
 }
 
 interface WaitThing extends Thing {
-  readonly step: StepStory
+  readonly step: StepLifecycle
 }
 
 const waitFields: FieldsOf<WaitedPattern & { readonly event: Text }, WaitThing> = {
@@ -223,7 +229,7 @@ export function hasWaitedFor(
 }
 
 /** Steps as they were submitted, and the one that the run fails at, which never was. */
-function looksOf(run: RunStory): StepLook[] {
+function looksOf(run: RunLifecycle): StepLook[] {
   const looks = run.steps.map(({ name, type, state, attempts, result, pointer: { seq, at } }): StepLook => {
     return { name, type, state, attempts: attempts.length, result, seq, at }
   })
@@ -239,13 +245,13 @@ function looksOf(run: RunStory): StepLook[] {
   ]
 }
 
-function outcomeOf(step: StepStory): WaitOutcome {
+function outcomeOf(step: StepLifecycle): WaitOutcome {
   if (step.timedOut) return 'timed out'
   return step.state === 'done' || step.wait?.notified !== undefined ? 'came' : 'waiting'
 }
 
 /** What the endpoint told with the end of the run: the body of the request that ended it. */
-function resultOf({ end }: RunStory, evidence: Evidence): unknown {
+function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
   if (end?.state !== 'RUN_SUCCESS') return undefined
   const request = evidence.entries.find(({ seq }) => seq === end.cause)
   const body = request?.type === 'request' ? (request.body as Bytes | undefined) : undefined
@@ -253,19 +259,19 @@ function resultOf({ end }: RunStory, evidence: Evidence): unknown {
   return parsedJson(text(body)) ?? (body === 'null' ? null : text(body))
 }
 
-const mostRuns = 5
+const maxRuns = 5
 
 /** Every run step by step, the one in question first. */
-function stories(evidence: Evidence, first: RunStory | undefined, focus?: number): string {
+function stories(evidence: MatcherInput, first: RunLifecycle | undefined, focus?: number): string {
   const runs = runsOf(evidence.entries)
   if (runs.length === 0) return '(no workflow has run)'
   const ordered = runs.toSorted((one, other) => Number(other.id === first?.id) - Number(one.id === first?.id))
-  const told = ordered.slice(0, mostRuns).map((run) => runText(run, evidence.redaction, focus))
-  if (runs.length > mostRuns) told.push(`… and ${runs.length - mostRuns} more runs`)
+  const told = ordered.slice(0, maxRuns).map((run) => runText(run, evidence.redaction, focus))
+  if (runs.length > maxRuns) told.push(`… and ${runs.length - maxRuns} more runs`)
   return told.join('\n\n')
 }
 
-function runTitle(run: RunStory, { redaction }: Evidence): string {
+function runTitle(run: RunLifecycle, { redaction }: MatcherInput): string {
   return `run ${plainText(run.id)} of ${urlText(run.url, redaction)}`
 }
 

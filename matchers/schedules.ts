@@ -23,10 +23,10 @@ import {
 } from './fields.js'
 import { moment } from './kinds.js'
 import { isAsymmetric } from './literal.js'
-import { type Candidate, type Compared, type Judged, testOf } from './near-misses.js'
+import { type Candidate, type ComparedField, type ScoredCandidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { type Evidence, evidenceOf } from './received.js'
-import { type MessageStory, ofMessages } from './stories.js'
+import { evidenceOf, type MatcherInput } from './received.js'
+import { type MessageLifecycle, ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
@@ -117,9 +117,9 @@ function listsOf(received: unknown): readonly List[] {
  * another time than the pattern names.
  */
 export function scheduleHints(
-  evidence: Evidence,
+  evidence: MatcherInput,
   pattern: Readonly<Record<string, unknown>>,
-  nearest: readonly Judged<MessageStory>[],
+  nearest: readonly ScoredCandidate<MessageLifecycle>[],
   place: Place | undefined,
 ): string[] {
   if (evidence.role === 'traffic' || pattern.messageId !== undefined) return []
@@ -131,7 +131,7 @@ export function scheduleHints(
   const expected = momentOf(deliveredAt)
   return all
     .filter(test.fits)
-    .slice(0, mostSchedules)
+    .slice(0, maxSchedules)
     .flatMap((schedule) => {
       const { paused, nextTime } = schedule
       const name = plainText(schedule.id)
@@ -168,7 +168,7 @@ function momentOf(given: unknown): number | undefined {
 }
 
 /** The slot of a schedule that comes nearest to an instant: of those that were, and the next one. */
-function nearestSlot(evidence: Evidence, { id, nextTime }: Schedule, to: number): number | undefined {
+function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: number): number | undefined {
   const slots = evidence
     .of('published')
     .flatMap(({ scheduleId, kind, at }) => (scheduleId === id && kind === 'message' ? at : []))
@@ -179,11 +179,11 @@ function nearestSlot(evidence: Evidence, { id, nextTime }: Schedule, to: number)
 }
 
 /** Whether everything else is as expected. */
-function isOnlyWrongIn(name: string, compared: readonly Compared[]): boolean {
+function isOnlyWrongIn(name: string, compared: readonly ComparedField[]): boolean {
   return compared.every((one) => (one.name === name) === one.differences.length > 0)
 }
 
-const mostSchedules = 2
+const maxSchedules = 2
 
 /** What a message has of its schedule. */
 const ofBoth = ['to', 'scheduleId', 'body', 'method', 'label', 'flowControlKey', 'queue'] as const

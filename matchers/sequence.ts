@@ -1,11 +1,11 @@
-import { counted } from '../src/kernel/counted.js'
+import { plural } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { evidenceOf, type MatcherInput } from './received.js'
 import { headOf } from './requests.js'
 import { type SequenceStep, type StepTest, stepTest } from './steps.js'
 import { startOf, type Verdict, verdict } from './verdict.js'
@@ -36,7 +36,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
       return composeFailure({
         evidence,
         place,
-        call: `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${counted(steps.length, 'step')}])`,
+        call: `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${plural(steps.length, 'step')}])`,
         expected: not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
         parts: [
           around(told, not ? 0 : broken),
@@ -52,24 +52,24 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
   )
 }
 
-const mostSteps = 6
+const maxSteps = 6
 
 /** Of many steps those before and after the one that breaks the order. */
 function around(lines: readonly string[], broken: number): string[] {
-  if (lines.length <= mostSteps) return [...lines]
-  const from = Math.min(Math.max(0, broken - mostSteps / 2), lines.length - mostSteps)
-  const rest = lines.length - from - mostSteps
+  if (lines.length <= maxSteps) return [...lines]
+  const from = Math.min(Math.max(0, broken - maxSteps / 2), lines.length - maxSteps)
+  const rest = lines.length - from - maxSteps
   return [
-    ...(from > 0 ? [`  … ${counted(from, 'step')} before`] : []),
-    ...lines.slice(from, from + mostSteps),
-    ...(rest > 0 ? [`  … ${counted(rest, 'step')} after`] : []),
+    ...(from > 0 ? [`  … ${plural(from, 'step')} before`] : []),
+    ...lines.slice(from, from + maxSteps),
+    ...(rest > 0 ? [`  … ${plural(rest, 'step')} after`] : []),
   ]
 }
 
 const beforeAll = Number.NEGATIVE_INFINITY
 
 /** The first entry that fits a step, behind the entry with this number. */
-function nextOf(evidence: Evidence, { type, test }: StepTest, after: number): Entry | undefined {
+function nextOf(evidence: MatcherInput, { type, test }: StepTest, after: number): Entry | undefined {
   const entries = evidence.of(type)
   for (let index = firstAfter(entries, after); index < entries.length; index++) {
     const entry = entries[index]!
@@ -102,7 +102,7 @@ function stepLine(step: unknown, index: number, found: readonly number[]): strin
 
 /** Where the order broke: what came instead, or that the step had come too early. */
 function divergence(
-  evidence: Evidence,
+  evidence: MatcherInput,
   step: SequenceStep,
   test: StepTest,
   found: readonly number[],

@@ -5,13 +5,13 @@ import { instant, iso } from '../src/kernel/instant.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
-import { compare, Difference } from './compare.js'
+import { compare, ValueDifference } from './compare.js'
 import { addressField, anyField, checkPattern, type FieldsOf, momentField, textField, wordField } from './fields.js'
 import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
-import { type Compared, type Test, testOf } from './near-misses.js'
+import { type ComparedField, type PatternTest, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { type Evidence, evidenceOf, isEntry, roleOf } from './received.js'
+import { evidenceOf, isEntry, type MatcherInput, roleOf } from './received.js'
 import { otherSpelling } from './spellings.js'
 import { messageKinds, ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
@@ -75,8 +75,8 @@ export function signed(received: unknown, pattern: SignedPattern = {}, options?:
   const { to, messageId, kind } = pattern
   const named = Object.fromEntries(Object.entries({ to, messageId, kind }).filter(([name]) => name in pattern))
   const own = testOf(fields, named)
-  const verify = (thing: Signed): Compared[] => verification(thing, pattern, known)
-  const test: Test<Signed> = {
+  const verify = (thing: Signed): ComparedField[] => verification(thing, pattern, known)
+  const test: PatternTest<Signed> = {
     fits: (thing) => own.fits(thing) && verify(thing).every(({ differences }) => differences.length === 0),
     rough: own.rough,
     compare: (thing) => [...own.compare(thing), ...verify(thing)],
@@ -115,7 +115,7 @@ function keysOf(received: unknown): KnownKeys | undefined {
 }
 
 /** The requests in what was given to `expect()`: deliveries of a log, of a recorder, or one request. */
-function signedIn(matcher: string, received: unknown): { evidence: Evidence; things: () => Iterable<Signed> } {
+function signedIn(matcher: string, received: unknown): { evidence: MatcherInput; things: () => Iterable<Signed> } {
   if (roleOf(received) !== undefined && !isAttempts(received)) {
     const evidence = evidenceOf(matcher, received, 'queue')
     return { evidence, things: () => evidence.of('attempt').map(signedAttempt) }
@@ -127,8 +127,10 @@ function signedIn(matcher: string, received: unknown): { evidence: Evidence; thi
   return { evidence, things: () => single.map(signedOf) }
 }
 
-function roleOfSingle(received: unknown): Evidence['role'] {
-  return (Array.isArray((received as { requests?: unknown }).requests) ? 'recorder' : 'delivery') as Evidence['role']
+function roleOfSingle(received: unknown): MatcherInput['role'] {
+  return (
+    Array.isArray((received as { requests?: unknown }).requests) ? 'recorder' : 'delivery'
+  ) as MatcherInput['role']
 }
 
 function isAttempts(received: unknown): boolean {
@@ -207,7 +209,7 @@ function headerList(headers: unknown): HeaderList {
 }
 
 /** Each thing that a receiver checks, under its name. */
-function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | undefined): Compared[] {
+function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | undefined): ComparedField[] {
   const token = tokenOf(thing.headers)
   if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
   const [head = '', payload = '', signature = '', ...rest] = token.split('.')
@@ -216,7 +218,7 @@ function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | 
     return [miss('signature', 'a token signed with HS256', 'another text')]
   }
   const isBy = (key: string): boolean => toBase64Url(hmacSha256(utf8(key), `${head}.${payload}` as Bytes)) === signature
-  const compared: Compared[] = [
+  const compared: ComparedField[] = [
     { name: 'signature', differences: keyDifferences(isBy, pattern.key, known, thing.key) },
     { name: 'body', differences: bodyDifferences(claims.body, thing.body) },
     { name: 'sub', differences: compare(claims.sub, thing.url) },
@@ -230,15 +232,15 @@ function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | 
  * The names of what a receiver finds wrong with the signature of a delivery, none when it is right; `undefined` when
  * nobody knows its key any more.
  */
-export function wrongWithSignature(evidence: Evidence, entry: EntryOf<'attempt'>): readonly string[] | undefined {
+export function wrongWithSignature(evidence: MatcherInput, entry: EntryOf<'attempt'>): readonly string[] | undefined {
   const thing = signedAttempt(entry)
   const known = keysOf(evidence.received)
   if (thing.key === undefined && known === undefined) return undefined
   return verification(thing, {}, known).flatMap(({ name, differences }) => (differences.length > 0 ? [name] : []))
 }
 
-function miss(name: string, expected: string, received: string): Compared {
-  return { name, differences: [new Difference(undefined, undefined, '', { expected, received, distance: 1 })] }
+function miss(name: string, expected: string, received: string): ComparedField {
+  return { name, differences: [new ValueDifference(undefined, undefined, '', { expected, received, distance: 1 })] }
 }
 
 function tokenOf(headers: HeaderList): string | undefined {
@@ -261,7 +263,7 @@ function keyDifferences(
   wanted: SignedPattern['key'],
   known: KnownKeys | undefined,
   ofAttempt: string | undefined,
-): readonly Difference[] {
+): readonly ValueDifference[] {
   const signer = signerOf(isBy, known, wanted, ofAttempt)
   const isRight =
     wanted === undefined
@@ -273,7 +275,7 @@ function keyDifferences(
       wanted === undefined ? 'the current or the next key' : isPlace(wanted) ? `the ${wanted} key` : 'the given key',
     received: signer === undefined ? 'an unknown key, or changed claims' : signerText(signer),
   }
-  return [new Difference(undefined, undefined, '', { ...wording, distance: 0.5 })]
+  return [new ValueDifference(undefined, undefined, '', { ...wording, distance: 0.5 })]
 }
 
 function isByAttempt(isBy: (key: string) => boolean, key: string | undefined): boolean {
@@ -315,7 +317,7 @@ function signerText(signer: string): string {
     : `the key that was current before the last ${rotations} rotations`
 }
 
-function bodyDifferences(claim: unknown, body: Bytes): readonly Difference[] {
+function bodyDifferences(claim: unknown, body: Bytes): readonly ValueDifference[] {
   const wanted = bodyHash(body)
   if (typeof claim === 'string' && unpadded(claim) === wanted) return []
   const how = otherSpelling(body, (bytes) => bodyHash(bytes) === unpadded(String(claim)))
@@ -326,7 +328,7 @@ function bodyDifferences(claim: unknown, body: Bytes): readonly Difference[] {
         ? 'no claim body'
         : `the hash of another body, ${literal(claim)}`
   return [
-    new Difference(undefined, undefined, '', {
+    new ValueDifference(undefined, undefined, '', {
       expected: `the hash of these ${body.length} bytes`,
       received,
       distance: how === undefined ? 0.6 : 0.2,
@@ -344,12 +346,12 @@ function unpadded(hash: string): string {
 }
 
 /** `exp` and `nbf`, where it is known when the request was verified. */
-function timeChecks(claims: Readonly<Record<string, unknown>>, at: number | undefined): Compared[] {
+function timeChecks(claims: Readonly<Record<string, unknown>>, at: number | undefined): ComparedField[] {
   if (at === undefined) return []
   const { exp, nbf } = claims
   const time = (seconds: unknown): string =>
     typeof seconds === 'number' ? literal(iso(seconds * 1000)) : literal(seconds)
-  const checks: Compared[] = []
+  const checks: ComparedField[] = []
   const seconds = at / 1000
   const isExpired = typeof exp !== 'number' || exp <= seconds
   checks.push(

@@ -9,7 +9,7 @@ interface Spelling {
 }
 
 /** Longer bodies are only written in the usual ways: each one is hashed. */
-const longestTried = 20_000
+const maxTried = 20_000
 const longest = 1_000_000
 
 /**
@@ -21,7 +21,7 @@ export function otherSpelling(body: Bytes, isSigned: (bytes: Bytes) => boolean):
   const given = text(body)
   const parsed = parsedJson(given)
   if (parsed === undefined) return undefined
-  for (const spelling of spellingsOf(parsed, body.length <= longestTried)) {
+  for (const spelling of spellingsOf(parsed, body.length <= maxTried)) {
     if (spelling.text !== given && isSigned(utf8(spelling.text))) return spelling.how
   }
   return undefined

@@ -9,7 +9,7 @@ import { type Mark, TrafficView } from '../src/report/traffic-view.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
-import { type Evidence, evidenceOf, evidenceSince } from './received.js'
+import { evidenceOf, evidenceSince, type MatcherInput } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
@@ -38,7 +38,7 @@ export interface SpentOptions {
 type Cost = keyof SpentPattern
 
 /** What happened in the time that is asked about, and what the data store had billed before it. */
-interface Period extends Evidence {
+interface Period extends MatcherInput {
   readonly before?: StoreCosts
 }
 
@@ -108,7 +108,7 @@ export function spent(received: unknown, pattern: SpentPattern, options?: SpentO
   )
 }
 
-function checkedMark(matcher: string, { entries }: Evidence, options: unknown): Mark | undefined {
+function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): Mark | undefined {
   if (options === undefined) return undefined
   const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
   if (other !== undefined) {
@@ -132,7 +132,7 @@ function checkedMark(matcher: string, { entries }: Evidence, options: unknown): 
 
 const ofLog: readonly Cost[] = ['messages', 'bandwidth', 'requests']
 
-function periodSince(matcher: string, all: Evidence, mark: Mark, wanted: readonly [Cost, Bounds][]): Period {
+function periodSince(matcher: string, all: MatcherInput, mark: Mark, wanted: readonly [Cost, Bounds][]): Period {
   const evidence = evidenceSince(all, mark)
   if (mark === 0) return evidence
   const before = marksOf(all)?.get(mark)
@@ -144,7 +144,7 @@ function periodSince(matcher: string, all: Evidence, mark: Mark, wanted: readonl
   )
 }
 
-function marksOf({ received }: Evidence): ReadonlyMap<Mark, StoreCosts> | undefined {
+function marksOf({ received }: MatcherInput): ReadonlyMap<Mark, StoreCosts> | undefined {
   const { traffic } = received as { traffic?: object }
   return TrafficView.of(traffic ?? (received as object))?.costs
 }
@@ -167,14 +167,14 @@ function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
   })
 }
 
-function cannotCount(matcher: string, name: Cost, { role }: Evidence): string {
+function cannotCount(matcher: string, name: Cost, { role }: MatcherInput): string {
   if (role === 'traffic') {
     return `${matcher}() cannot count ${name} in a list of entries: the store counts them itself. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
   }
   return `${matcher}() cannot count ${name} in a ${role}. Write expect(sandbox).${matcher}(…).`
 }
 
-function notOf(evidence: Evidence, role: Evidence['role'], count: () => Counted): Counted | undefined {
+function notOf(evidence: MatcherInput, role: MatcherInput['role'], count: () => Counted): Counted | undefined {
   return evidence.role === role ? undefined : count()
 }
 
@@ -201,7 +201,7 @@ function ofStore(evidence: Period, name: keyof StoreCosts): Counted | undefined 
   return amount === undefined ? undefined : { amount }
 }
 
-const mostParts = 5
+const maxParts = 5
 
 function countedBy<T>(things: readonly T[], name: (thing: T) => string): Counted {
   const counts = new Map<string, number>()
@@ -210,8 +210,8 @@ function countedBy<T>(things: readonly T[], name: (thing: T) => string): Counted
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   const sorted = [...counts].sort((a, b) => b[1] - a[1])
-  const parts = sorted.slice(0, mostParts).map(([key, count]) => `${count} × ${key}`)
-  if (sorted.length > mostParts) parts.push(`… ${sorted.length - mostParts} more kinds`)
+  const parts = sorted.slice(0, maxParts).map(([key, count]) => `${count} × ${key}`)
+  if (sorted.length > maxParts) parts.push(`… ${sorted.length - maxParts} more kinds`)
   return { amount: things.length, parts }
 }
 
@@ -228,7 +228,7 @@ function bandwidthOf(attempts: readonly EntryOf<'attempt'>[]): number {
   return bytes
 }
 
-function droppedHints(evidence: Evidence): string[] {
+function droppedHints(evidence: MatcherInput): string[] {
   const [dropped] = evidence.of('dropped')
   if (dropped === undefined) return []
   return [

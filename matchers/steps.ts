@@ -4,21 +4,21 @@ import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traff
 import { standardRedaction } from '../src/report/redaction.js'
 import { type CallPattern, callFields } from './calls.js'
 import { checkWords, compareWord, type Word, wordsFit } from './commands.js'
-import type { Difference } from './compare.js'
+import type { ValueDifference } from './compare.js'
 import {
   addressField,
   anyField,
   checkPattern,
-  type Field,
-  type Fields,
   numberField,
   optional,
+  type PatternField,
+  type PatternFields,
   textField,
   wordField,
 } from './fields.js'
-import type { Comparison } from './kinds.js'
+import type { ValueComparison } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
-import { type Test, testOf } from './near-misses.js'
+import { type PatternTest, testOf } from './near-misses.js'
 import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
 import { type RequestPattern, requestFields } from './requests.js'
 import { attemptFields, messageKinds, publishedFields } from './stories.js'
@@ -65,15 +65,15 @@ type StepOf<T extends EntryType> = { readonly type: T } & (T extends keyof StepP
 /** One step of a sequence: the type of an entry and some of its fields. */
 export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
 
-const wordsField: Field<EntryOf<'command'>> = {
+const wordsField: PatternField<EntryOf<'command'>> = {
   read: (entry) => entry.argv,
-  kind: (expected): Comparison => {
+  kind: (expected): ValueComparison => {
     const words = expected as readonly Word[]
-    const differences = (argv: readonly Bytes[]): Difference[] =>
+    const differences = (argv: readonly Bytes[]): ValueDifference[] =>
       words.flatMap((word, index) =>
         compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),
       )
-    return { expected, differences, fits: wordsFit(words) } as Comparison
+    return { expected, differences, fits: wordsFit(words) } as ValueComparison
   },
   takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
   optional: false,
@@ -81,7 +81,7 @@ const wordsField: Field<EntryOf<'command'>> = {
 }
 
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
-const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
+const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
   call: callFields,
   command: {
@@ -155,19 +155,19 @@ const otherFields: {
 const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]
 
 /** A field of an entry, read as it is. */
-function asItIs(name: string): Field<Entry> {
+function asItIs(name: string): PatternField<Entry> {
   return anyField((entry) => Reflect.get(entry, name))
 }
 
-export function fieldsOfType(type: EntryType): Fields<Entry> {
-  if (Object.hasOwn(stepFields, type)) return stepFields[type as keyof StepPatterns] as Fields<Entry>
+export function fieldsOfType(type: EntryType): PatternFields<Entry> {
+  if (Object.hasOwn(stepFields, type)) return stepFields[type as keyof StepPatterns] as PatternFields<Entry>
   return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
 }
 
 /** A step, checked and ready to be looked for; its test takes entries of its type only. */
 export interface StepTest {
   readonly type: EntryType
-  readonly test: Test<Entry>
+  readonly test: PatternTest<Entry>
 }
 
 export function stepTest(matcher: string, step: unknown): StepTest {

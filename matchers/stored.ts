@@ -3,7 +3,7 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct.js'
-import { compare, Difference } from './compare.js'
+import { compare, ValueDifference } from './compare.js'
 import { withoutSecrets } from './failure/hidden.js'
 import { compareText } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
@@ -14,7 +14,7 @@ export interface StoredValue {
   readonly type: string
   /** Milliseconds that remain, `undefined` for ever. */
   readonly ttl: number | undefined
-  readonly compare: (expected: unknown) => readonly Difference[]
+  readonly compare: (expected: unknown) => readonly ValueDifference[]
   /** The value in a few words, safe to print. */
   readonly shown: (redaction: Redaction) => string
 }
@@ -52,10 +52,10 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
 }
 
 type Run = (...words: Bytes[]) => PlainReply
-type Held = Pick<StoredValue, 'compare' | 'shown'>
+type StoredPart = Pick<StoredValue, 'compare' | 'shown'>
 
 /** How a value of each type is read and what it is compared with. */
-const readings: Readonly<Record<string, (key: Bytes, run: Run) => Held>> = {
+const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> = {
   string: (key, run) => stringHeld(String(run(latin1('GET'), key))),
   hash: (key, run) => fieldsHeld(pairsOf(run(latin1('HGETALL'), key))),
   list: (key, run) => listHeld(textsOf(run(latin1('LRANGE'), key, latin1('0'), latin1('-1')))),
@@ -64,31 +64,31 @@ const readings: Readonly<Record<string, (key: Bytes, run: Run) => Held>> = {
   stream: (key, run) => valueHeld(streamEntries(run(latin1('XRANGE'), key, latin1('-'), latin1('+')))),
 }
 
-function held(type: string, key: Bytes, run: Run): Held {
+function held(type: string, key: Bytes, run: Run): StoredPart {
   try {
     const read = readings[type] ?? jsonHeld
     return read(key, run)
   } catch (error) {
     if (!(error instanceof Error && error.name === 'ReplyError')) throw error
-    return { shown: () => '(cannot be read)', compare: (expected) => [new Difference(error.message, expected)] }
+    return { shown: () => '(cannot be read)', compare: (expected) => [new ValueDifference(error.message, expected)] }
   }
 }
 
-function jsonHeld(key: Bytes, run: Run): Held {
+function jsonHeld(key: Bytes, run: Run): StoredPart {
   return valueHeld(parsedJson(String(run(latin1('JSON.GET'), key))))
 }
 
-function stringHeld(received: string): Held {
+function stringHeld(received: string): StoredPart {
   return { shown: show(received), compare: (expected) => compareStored(received, expected) }
 }
 
 /** A stored text: a number or bigint is compared as text, objects, lists and booleans with the parsed JSON. */
-function compareStored(received: string, expected: unknown): readonly Difference[] {
+function compareStored(received: string, expected: unknown): readonly ValueDifference[] {
   if (typeof expected === 'number' || typeof expected === 'bigint') return compare(received, String(expected))
   return typeof expected === 'string' ? compare(received, expected) : compareText(received, expected)
 }
 
-function fieldsHeld(received: ReadonlyMap<string, string>): Held {
+function fieldsHeld(received: ReadonlyMap<string, string>): StoredPart {
   const shown = Object.fromEntries(received)
   return {
     shown: show(shown),
@@ -98,14 +98,14 @@ function fieldsHeld(received: ReadonlyMap<string, string>): Held {
       return wanted.flatMap(([name, value]) => {
         const path = `.${name}`
         const field = received.get(name)
-        if (field === undefined) return value === undefined ? [] : [new Difference(undefined, value, path)]
+        if (field === undefined) return value === undefined ? [] : [new ValueDifference(undefined, value, path)]
         return compareStored(field, value).map((one) => one.at(path + one.path))
       })
     },
   }
 }
 
-function scoresHeld(received: ReadonlyMap<string, string>): Held {
+function scoresHeld(received: ReadonlyMap<string, string>): StoredPart {
   const scores = new Map([...received].map(([member, score]) => [member, Number(score)]))
   const shown = Object.fromEntries(scores)
   return {
@@ -119,7 +119,7 @@ function scoresHeld(received: ReadonlyMap<string, string>): Held {
   }
 }
 
-function listHeld(received: readonly string[]): Held {
+function listHeld(received: readonly string[]): StoredPart {
   return {
     shown: show(received),
     compare: (expected) => {
@@ -132,7 +132,7 @@ function listHeld(received: readonly string[]): Held {
 }
 
 /** Order does not matter, and each expected member must find one of its own. */
-function setHeld(received: readonly string[]): Held {
+function setHeld(received: readonly string[]): StoredPart {
   return {
     shown: show(received),
     compare: (expected) => {
@@ -141,15 +141,15 @@ function setHeld(received: readonly string[]): Held {
       const left = [...received]
       for (const member of wanted) {
         const found = left.findIndex((one) => compareStored(one, member).length === 0)
-        if (found === -1) return [new Difference(received, expected)]
+        if (found === -1) return [new ValueDifference(received, expected)]
         left.splice(found, 1)
       }
-      return left.length === 0 ? [] : [new Difference(received, expected)]
+      return left.length === 0 ? [] : [new ValueDifference(received, expected)]
     },
   }
 }
 
-function valueHeld(received: unknown): Held {
+function valueHeld(received: unknown): StoredPart {
   return { shown: show(received), compare: (expected) => compare(received, expected) }
 }
 

@@ -18,15 +18,15 @@ import {
   textField,
   wordField,
 } from './fields.js'
-import type { Comparison } from './kinds.js'
-import type { AttemptPattern, DeliveredPattern, PublishedPattern, StoryState } from './patterns.js'
+import type { ValueComparison } from './kinds.js'
+import type { AttemptPattern, DeliveredPattern, LifecycleState, PublishedPattern } from './patterns.js'
 
 /** What the test itself does in the store says nothing about messages. */
 export const ofMessages = (entry: Entry): boolean =>
   entry.type !== 'keyspace' && (entry.type !== 'command' || entry.via !== 'direct')
 
 /** Everything the log tells about one message. */
-export class MessageStory {
+export class MessageLifecycle {
   published: EntryOf<'published'> | undefined
   readonly attempts: EntryOf<'attempt'>[] = []
   readonly changes: EntryOf<'message'>[] = []
@@ -69,7 +69,7 @@ export class MessageStory {
   }
 }
 
-export const storyStates: readonly StoryState[] = [
+export const storyStates: readonly LifecycleState[] = [
   'CREATED',
   'ACTIVE',
   'RETRY',
@@ -80,13 +80,13 @@ export const storyStates: readonly StoryState[] = [
 ]
 
 /** The messages of a log, in the order in which they first appear. */
-export function storiesOf(entries: readonly Entry[]): MessageStory[] {
-  const stories = new Map<string, MessageStory>()
+export function storiesOf(entries: readonly Entry[]): MessageLifecycle[] {
+  const stories = new Map<string, MessageLifecycle>()
   for (const entry of entries) {
     if (!('messageId' in entry)) continue
     let story = stories.get(entry.messageId)
     if (story === undefined) {
-      story = new MessageStory(entry.messageId)
+      story = new MessageLifecycle(entry.messageId)
       stories.set(entry.messageId, story)
     }
     story.add(entry)
@@ -94,22 +94,22 @@ export function storiesOf(entries: readonly Entry[]): MessageStory[] {
   return [...stories.values()]
 }
 
-export function stateOf(story: MessageStory): StoryState {
+export function stateOf(story: MessageLifecycle): LifecycleState {
   const state = story.last?.outcome?.state
   if (story.deadLetter !== undefined || state === 'FAILED') return 'FAILED'
   if (state === 'DELIVERED') return 'DELIVERED'
   const cancel = story.changes.findLast((entry) => entry.state === 'CANCELLED' || entry.state === 'CANCEL_REQUESTED')
-  if (cancel !== undefined) return cancel.state as StoryState
+  if (cancel !== undefined) return cancel.state as LifecycleState
   if (story.last === undefined) return 'CREATED'
   return state ?? 'ACTIVE'
 }
 
-export function isOpen(state: StoryState): boolean {
+export function isOpen(state: LifecycleState): boolean {
   return state === 'CREATED' || state === 'ACTIVE' || state === 'RETRY'
 }
 
 /** When the next attempt is due and why it waits, as far as the log tells. */
-export function waitOf(story: MessageStory): { readonly until: number; readonly reason: string } | undefined {
+export function waitOf(story: MessageLifecycle): { readonly until: number; readonly reason: string } | undefined {
   const { last, published } = story
   if (last !== undefined) {
     const next = last.outcome?.next
@@ -120,7 +120,7 @@ export function waitOf(story: MessageStory): { readonly until: number; readonly 
 }
 
 /** What blocks a message that no time will release: a place in a wait list, a pause. */
-export function blockOf(story: MessageStory): string | undefined {
+export function blockOf(story: MessageLifecycle): string | undefined {
   const { flow } = story
   const last = story.changes.at(-1)
   const since = story.last?.seq ?? 0
@@ -162,12 +162,12 @@ export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> =
 const fromPublished = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
-    { ...field, read: ({ published }: MessageStory) => published && field.read(published) },
+    { ...field, read: ({ published }: MessageLifecycle) => published && field.read(published) },
   ]),
-) as FieldsOf<PublishedPattern, MessageStory>
+) as FieldsOf<PublishedPattern, MessageLifecycle>
 
 /** Fields of a message's whole life. What a destination saw goes before what was published. */
-export const storyFields: FieldsOf<DeliveredPattern, MessageStory> = {
+export const storyFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   ...fromPublished,
   to: addressField((story) => story.url),
   method: methodField(({ last, published }) => last?.method ?? published?.method),
@@ -185,13 +185,13 @@ export const storyFields: FieldsOf<DeliveredPattern, MessageStory> = {
 }
 
 /** `3`, `[500, 0, 200]`, or a list of partial attempts `[{ status: 500 }, { status: 200 }]`. */
-function attempts(expected: unknown): Comparison {
+function attempts(expected: unknown): ValueComparison {
   const numbers = Array.isArray(expected) && expected.every((item) => typeof item === 'number')
   const compared = (list: readonly EntryOf<'attempt'>[]): unknown => {
     if (!Array.isArray(expected)) return list.length
     return numbers ? list.map((attempt) => attempt.outcome?.status) : list.map(attemptValues)
   }
-  const differences: Comparison['differences'] = (list) =>
+  const differences: ValueComparison['differences'] = (list) =>
     compare(compared(list as readonly EntryOf<'attempt'>[]), expected)
   return { expected, differences, fits: (list) => differences(list).length === 0 }
 }

@@ -1,13 +1,21 @@
 import type { Entry } from '../src/kernel/traffic.js'
 import type { FailureData } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
-import { composeFailure, type Finding } from './failure/compose-failure.js'
+import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden.js'
 import type { Place } from './failure/place.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
-import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
+import {
+  type Candidate,
+  missLines,
+  type PatternTest,
+  type RankedMatches,
+  rank,
+  type ScoredCandidate,
+  titleLine,
+} from './near-misses.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
-import type { Evidence } from './received.js'
+import type { MatcherInput } from './received.js'
 
 /** What a matcher found. The same object answers `expect(…)`, `expect(…).not` and a search. */
 export interface Verdict {
@@ -44,22 +52,22 @@ export interface MatchOptions {
   readonly times?: Range
 }
 
-export interface Search<T> {
+export interface MatcherSearch<T> {
   readonly matcher: string
   /** The arguments of the call, for the first line of a failure. */
   readonly call: readonly unknown[]
-  readonly evidence: Evidence
+  readonly evidence: MatcherInput
   /** Everything that may fit; read anew for each question. */
   readonly things: () => Iterable<T>
   /** The same or fewer, when a cheaper look tells that the others cannot fit. */
   readonly likely?: () => Iterable<T>
-  readonly test: Test<T>
+  readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
   readonly times: Bounds | undefined
   /** `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
   /** Sentences for typical mistakes, given what nearly fitted. */
-  readonly hints?: (nearest: readonly Judged<T>[], place: Place | undefined) => readonly string[]
+  readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: Place | undefined) => readonly string[]
   /** Which entries the timeline shows; all by default. */
   readonly shown?: (entry: Entry) => boolean
   /** The end of a failure instead of a timeline. */
@@ -69,7 +77,7 @@ export interface Search<T> {
 const foundShown = 5
 
 /** Looks for the pattern; everything that only a failure needs waits until it is told. */
-export function search<T>(given: Search<T>): Verdict {
+export function search<T>(given: MatcherSearch<T>): Verdict {
   const { times } = given
   const enough = times === undefined ? 1 : times.max + 1
   let count = 0
@@ -77,8 +85,8 @@ export function search<T>(given: Search<T>): Verdict {
     if (!given.test.fits(thing)) continue
     if (++count >= enough) break
   }
-  let ranking: Ranking<T> | undefined
-  const ranked = (): Ranking<T> => {
+  let ranking: RankedMatches<T> | undefined
+  const ranked = (): RankedMatches<T> => {
     ranking ??= rank(given.things(), given.test)
     return ranking
   }
@@ -92,7 +100,12 @@ export function search<T>(given: Search<T>): Verdict {
   )
 }
 
-function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, place: Place | undefined): FailureData {
+function explanation<T>(
+  given: MatcherSearch<T>,
+  ranking: RankedMatches<T>,
+  not: boolean,
+  place: Place | undefined,
+): FailureData {
   const { evidence } = given
   const [near] = ranking.nearest
   const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
@@ -115,7 +128,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
 }
 
 /** Of too many: whether an entry is one of those that were found, or the publishing of its message. */
-function ledTo<T>({ evidence, candidate }: Search<T>, found: readonly T[]): (entry: Entry) => boolean {
+function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]): (entry: Entry) => boolean {
   const seqs = new Set(found.map((thing) => candidate(thing).seq))
   const messages = new Set(
     evidence.entries.flatMap((entry) => ('messageId' in entry && seqs.has(entry.seq) ? entry.messageId : [])),
@@ -124,7 +137,7 @@ function ledTo<T>({ evidence, candidate }: Search<T>, found: readonly T[]): (ent
 }
 
 /** Of a delivery that is another one than expected: whether an entry is one of its attempts. */
-function attemptsOf<T>({ evidence, candidate }: Search<T>, near: T | undefined): (entry: Entry) => boolean {
+function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | undefined): (entry: Entry) => boolean {
   const seq = near === undefined ? undefined : candidate(near).seq
   const ends = [...evidence.of('attempt'), ...evidence.of('dead-letter')]
   const delivery = ends.find((end) => end.seq === seq)
@@ -138,12 +151,15 @@ export function callOf(pattern: object, options: MatchOptions | undefined): read
 }
 
 /** `expect(queue).not.toHavePublished({ … })`. */
-export function callLine(evidence: Evidence, not: boolean, matcher: string, given: readonly unknown[]): string {
+export function callLine(evidence: MatcherInput, not: boolean, matcher: string, given: readonly unknown[]): string {
   const shown = given.map((value) => withoutSecrets(value, evidence.redaction))
   return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
 }
 
-function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): Pick<Finding, 'expected' | 'parts'> {
+function missing<T>(
+  given: MatcherSearch<T>,
+  { found, missed, nearest }: RankedMatches<T>,
+): Pick<MatcherFinding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times, evidence } = given
   const expected =
@@ -168,7 +184,7 @@ function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): P
   }
 }
 
-function unwanted<T>(given: Search<T>, { found }: Ranking<T>): Pick<Finding, 'expected' | 'parts'> {
+function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick<MatcherFinding, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times } = given
   const expected =
@@ -178,7 +194,7 @@ function unwanted<T>(given: Search<T>, { found }: Ranking<T>): Pick<Finding, 'ex
 }
 
 /** @param isTooMany which ones they are is the question: their ids are written out */
-function fitting<T>(given: Search<T>, found: readonly T[], isTooMany: boolean): string[] {
+function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
   const lines = found.slice(0, foundShown).map((thing) => {
     const { idTitle, ...candidate } = given.candidate(thing)
@@ -188,7 +204,7 @@ function fitting<T>(given: Search<T>, found: readonly T[], isTooMany: boolean): 
 }
 
 /** Titles only tell the date when it is not that of the first entry. */
-export function startOf(evidence: Evidence): number {
+export function startOf(evidence: MatcherInput): number {
   return evidence.entries[0]?.at ?? 0
 }
 

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type { Figure, Variant } from '../harness.ts'
 import { rateLimitScripts, type Script } from '../rate-limit-scripts.ts'
-import { type Argv, loneStore, type Store, words } from '../store.ts'
+import { type Argv, loneStore, type StoreEngine, words } from '../store.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -33,7 +33,7 @@ const others: readonly Script[] = [
   },
 ]
 
-function evaluating(name: string, store: Store, script: Script): Variant {
+function evaluating(name: string, store: StoreEngine, script: Script): Variant {
   const argv: Argv = words('EVAL', script.source, script.keys.length, ...script.keys, ...script.args)
   return repeated(name, () => store.execute(argv))
 }
@@ -48,7 +48,7 @@ function repeated(name: string, run: () => unknown): Variant {
 }
 
 /** fengari with the chunk compiled before, its `redis.call` on the same kind of store. */
-function fengari(store: Store, script: Script): Variant {
+function fengari(store: StoreEngine, script: Script): Variant {
   const { lua, lauxlib, lualib, to_luastring, to_jsstring }: Fengari = require('fengari')
   const state = lauxlib.luaL_newstate()
   // Its Lua is 5.3, which writes whole floats as `1.0`; commands would refuse them.

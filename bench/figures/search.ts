@@ -1,7 +1,7 @@
 // What an index saves and costs: a search over scanning, and an indexed write over a plain one.
 import { createSandbox } from 'stuntdouble'
 import { each, type Figure, type Variant } from '../harness.ts'
-import { type Argv, loneStore, type Store, words } from '../store.ts'
+import { type Argv, loneStore, type StoreEngine, words } from '../store.ts'
 
 const documents = 100_000
 const categories = 100
@@ -26,7 +26,7 @@ function set(id: number, content: Readonly<Record<string, unknown>> = document(i
   return words('JSON.SET', `product:${id}`, '$', JSON.stringify(content))
 }
 
-async function searchingStore(): Promise<Store> {
+async function searchingStore(): Promise<StoreEngine> {
   await createSandbox().store.loadSearch()
   return loneStore()
 }
@@ -75,7 +75,7 @@ async function search(): Promise<Figure> {
 /** Writes that a search takes in: it comes after every so many. */
 const writesPerSearch = 100
 
-function writing(name: string, store: Store, rows: readonly Argv[], searches: boolean): Variant {
+function writing(name: string, store: StoreEngine, rows: readonly Argv[], searches: boolean): Variant {
   const count = words('SEARCH.COUNT', 'products', '{"category":"none"}')
   let written = 0
   return each(name, rows, (row) => {

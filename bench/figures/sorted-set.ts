@@ -1,12 +1,12 @@
 // Sorted sets over a skip list with spans, value over value; beside it the whole command, its words and reply included.
 import { each, type Figure } from '../harness.ts'
 import { SkipList } from '../skip-list.ts'
-import { type Argv, executing, loneStore, type Store, shuffled, words } from '../store.ts'
+import { type Argv, executing, loneStore, type StoreEngine, shuffled, words } from '../store.ts'
 
 interface Filled {
   readonly list: SkipList
   readonly set: SortedSet
-  readonly store: Store
+  readonly store: StoreEngine
   /** Some of the members, in no order. */
   readonly some: readonly number[]
 }

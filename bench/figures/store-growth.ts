@@ -1,6 +1,6 @@
 // What one write or one look costs on a long value, over the same on a short one.
 import { each, type Figure, type Variant } from '../harness.ts'
-import { type Argv, executing, loneStore, type Store, shuffled, words } from '../store.ts'
+import { type Argv, executing, loneStore, type StoreEngine, shuffled, words } from '../store.ts'
 
 /**
  * The same few elements are used whatever the length: the question is whether the algorithm grows. That memory far
@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-function filled({ fill }: Case, length: number): Store {
+function filled({ fill }: Case, length: number): StoreEngine {
   const store = loneStore()
   for (const index of shuffled(Array.from({ length }, (_, index) => index))) store.execute(fill(index))
   return store

@@ -1,12 +1,12 @@
 // What long streams and many listeners cost.
 import { createSandbox } from 'stuntdouble'
 import type { Figure, Variant } from '../harness.ts'
-import { type Argv, engineOf, type Store } from '../store.ts'
+import { type Argv, engineOf, type StoreEngine } from '../store.ts'
 
 const argv = (...words: string[]): Argv => words as unknown as Argv
 
 /** A stream that keeps its length: what is added at its end leaves at its beginning. */
-function filled(length: number): Store {
+function filled(length: number): StoreEngine {
   const engine = engineOf(createSandbox().store)
   for (let id = 1; id <= length; id++) engine.execute(argv('XADD', 's', `${id}-1`, 'field', `value ${id}`))
   return engine

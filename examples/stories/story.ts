@@ -17,7 +17,7 @@ export interface Story<App> {
 }
 
 /** More is not read at two in the morning. */
-const mostLines = 15
+const maxLines = 15
 
 /**
  * Runs the test of a story against both apps.
@@ -47,7 +47,7 @@ export function story<App>(
       const [text] = told as [string]
       const above = aboveTimeline(text)
       expect(above).toMatch(cause)
-      expect(above.split('\n').length, above).toBeLessThanOrEqual(mostLines)
+      expect(above.split('\n').length, above).toBeLessThanOrEqual(maxLines)
       // When the text has changed for the better: npm run docs -- stories
       await expect(`${text}\n`).toMatchFileSnapshot(`./${name}/failure.txt`)
     })

@@ -3,7 +3,7 @@ import { parsedJson } from '../../src/kernel/parsed-json.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { literal } from '../literal.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import { grouped } from './circumstance.js'
 
 // The SDK ends a call of an endpoint by throwing WorkflowAbort as soon as it has submitted a step. A call that goes on
@@ -24,7 +24,7 @@ const swallowed =
 const unstarted = 'Failed to authenticate Workflow request'
 
 /** Calls of workflow endpoints that went on after they had submitted a step. */
-export function swallowedAborts(evidence: Evidence): string[] {
+export function swallowedAborts(evidence: MatcherInput): string[] {
   const ends = new Map(
     evidence.of('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
   )
@@ -39,7 +39,7 @@ export function swallowedAborts(evidence: Evidence): string[] {
   ]
 }
 
-function submissionsIn(evidence: Evidence): Submission[] {
+function submissionsIn(evidence: MatcherInput): Submission[] {
   const causes = new Map(evidence.of('published').map(({ seq, cause }) => [seq, cause]))
   const steps = new Map<number, { readonly runId: string; readonly name: string }>()
   const known = new Set<string>()
@@ -95,7 +95,7 @@ function wentOn(
   submissions: readonly Submission[],
   calls: Iterable<Call>,
   end: EntryOf<'workflow'> | undefined,
-  evidence: Evidence,
+  evidence: MatcherInput,
 ): string[] {
   const told: string[] = []
   let at = 0
@@ -124,7 +124,7 @@ function endedBefore({ endedAfter = Number.POSITIVE_INFINITY }: EntryOf<'request
 }
 
 /** Steps that came when their run had succeeded already: the queue refused them. */
-function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: Evidence): string[] {
+function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
   return evidence.of('request').flatMap((request) => {
     if (request.answer?.status !== 400) return []
     const refusal = text(request.answer.body ?? ('' as never))
@@ -139,7 +139,7 @@ function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence
 }
 
 /** Routes that met no step: the SDK refuses the call, whatever the reason was. */
-function endedUnstarted(evidence: Evidence): string[] {
+function endedUnstarted(evidence: MatcherInput): string[] {
   const refused = evidence
     .of('attempt')
     .filter(({ outcome, workflowRunId }) => workflowRunId !== undefined && isUnstarted(outcome))
@@ -165,7 +165,7 @@ function stepsIn({ body, service }: EntryOf<'request'>): { readonly stepId: numb
   })
 }
 
-function isRequest(seq: number | undefined, evidence: Evidence): boolean {
+function isRequest(seq: number | undefined, evidence: MatcherInput): boolean {
   return evidence.of('request').some((request) => request.seq === seq)
 }
 

@@ -2,15 +2,15 @@ import { text } from '../../src/kernel/bytes.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { plainText } from '../../src/report/safe-text.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import { swallowedAborts } from './aborts.js'
 import type { Chain } from './chain.js'
 import { grouped } from './circumstance.js'
-import { circumstances } from './circumstances.js'
+import { hintsFromContext } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
 import { fromHere } from './place.js'
-import { type Thrown, thrownIn } from './thrown.js'
-import { foreignToken, metNobody, type WorldFacts, worldOf } from './world-facts.js'
+import { type HandlerErrors, thrownIn } from './thrown.js'
+import { foreignToken, metNobody, type SandboxFacts, sandboxOf } from './world-facts.js'
 
 /** What is known about a failure when its causes are looked for. */
 export interface Failed {
@@ -46,15 +46,15 @@ export interface Causes {
 }
 
 interface Looked extends Failed {
-  readonly evidence: Evidence
-  readonly world: WorldFacts
-  readonly thrown: Thrown
+  readonly evidence: MatcherInput
+  readonly world: SandboxFacts
+  readonly thrown: HandlerErrors
 }
 
 type Cause = (looked: Looked) => readonly string[]
 
-const mostUnanswered = 2
-const mostAborts = 2
+const maxUnanswered = 2
+const maxAborts = 2
 
 /**
  * Requests that were refused for a token that the test had set. Tests refuse one on purpose, too: the failure is the error
@@ -99,8 +99,8 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', s
   const all = [...new Set([...world.refused, ...own])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
     .filter((sentence) => said?.has(sentence) !== true && !message.includes(sentence))
-  const more = all.length - mostUnanswered
-  return [...all.slice(0, mostUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
+  const more = all.length - maxUnanswered
+  return [...all.slice(0, maxUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
@@ -108,7 +108,7 @@ const thrown: Cause = ({ thrown }) => thrown.lines
 /** Calls of workflow endpoints that went on after they had submitted a step. */
 const aborts: Cause = ({ evidence }) =>
   swallowedAborts(evidence)
-    .slice(0, mostAborts)
+    .slice(0, maxAborts)
     .map((sentence) => evidence.redaction.text(sentence))
 
 /** Faults, scripts and stubs that nothing met. */
@@ -133,7 +133,7 @@ const ofMatcher: Cause = ({ hints = [] }) => hints
 
 const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) => {
   const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
-  return circumstances(evidence, isOwn, isMissing === true, mayRepeat)
+  return hintsFromContext(evidence, isOwn, isMissing === true, mayRepeat)
 }
 
 /** An app that reads the clock of the machine: the log only suggests it. */
@@ -146,11 +146,11 @@ const causes = {
 } as const satisfies Record<string, readonly Cause[]>
 
 /** The causes of a failure, in their order. */
-export function causesOf(evidence: Evidence, failed: Failed): Causes {
+export function causesOf(evidence: MatcherInput, failed: Failed): Causes {
   const looked = {
     ...failed,
     evidence,
-    world: worldOf(evidence),
+    world: sandboxOf(evidence),
     thrown: thrownIn(evidence, failed.chain, failed.message),
   }
   const told = (some: readonly Cause[]): string[] => some.flatMap((cause) => cause(looked))

@@ -1,14 +1,14 @@
-import { counted } from '../../src/kernel/counted.js'
+import { plural } from '../../src/kernel/counted.js'
 import type { Entry } from '../../src/kernel/traffic.js'
-import { describeEntry, type Wording } from '../../src/report/describe.js'
+import { describeEntry, type EntryWording } from '../../src/report/describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf } from '../../src/report/nesting.js'
 import { dateOf } from '../../src/report/shown-times.js'
-import type { Known } from '../../src/report/telling.js'
+import type { RenderContext } from '../../src/report/telling.js'
 import { isNews, timeline } from '../../src/report/timeline.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 
 /** Faults that are shown whatever else there is no room for. */
-const mostFaults = 3
+const maxFaults = 3
 
 /** What a failure is about, among all that happened. */
 export interface Subject {
@@ -30,7 +30,7 @@ export class Chain {
   readonly own: ReadonlySet<number>
 
   constructor(
-    readonly evidence: Evidence,
+    readonly evidence: MatcherInput,
     readonly subject: Subject,
   ) {
     this.#entries = evidence.entries
@@ -85,7 +85,7 @@ export class Chain {
     const chosen = this.#chosen(left, named, most - (folded.messages > 0 ? 2 : 1))
     const shown = left.filter((entry) => chosen.has(entry))
     const leftOut = gapsOf(left, chosen)
-    const known: Known = {
+    const known: RenderContext = {
       nesting: this.nesting,
       repetitions: this.repetitions,
       thrown,
@@ -98,7 +98,7 @@ export class Chain {
     const lines = shown.length === 0 ? [] : timeline(shown, {}, redaction, known).split('\n')
     const marked = [...leftOut.values()].reduce((sum, count) => sum + count, 0)
     const more = left.length - shown.length - marked
-    if (folded.messages > 0) lines.push(`  ${counted(folded.messages, 'callback')}, delivered`)
+    if (folded.messages > 0) lines.push(`  ${plural(folded.messages, 'callback')}, delivered`)
     if (marked + more > 0)
       lines.push(`  ${more === 0 ? 'All entries' : `… ${more} more`}: ${everything(this.evidence)}`)
     return lines
@@ -194,7 +194,7 @@ export class Chain {
       own.filter(({ type }) => type === 'fault'),
       center,
       most,
-    ).slice(0, mostFaults)
+    ).slice(0, maxFaults)
     const room = new Room(entries, most, this.#rows())
     for (const entry of required) room.add([entry], 'brief')
     for (const entry of required) room.add([entry], 'full')
@@ -220,7 +220,7 @@ export class Chain {
 
   /** How many lines an entry takes at most. */
   #rows(): (entry: Entry) => number {
-    const wording: Wording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
+    const wording: EntryWording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
     const known = new Map<Entry, number>()
     return (entry) => {
       let rows = known.get(entry)
@@ -296,7 +296,7 @@ function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<nu
   return gaps
 }
 
-function everything({ role }: Evidence): string {
+function everything({ role }: MatcherInput): string {
   return role === 'traffic' ? 'traffic.timeline()' : 'sandbox.traffic.timeline()'
 }
 

@@ -1,10 +1,10 @@
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import type { Nesting } from '../../src/report/nesting.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 
 /** A log, read once for all rows. */
 export interface Log {
-  readonly evidence: Evidence
+  readonly evidence: MatcherInput
   readonly nesting: Nesting
   /** Whether an entry belongs to what failed, and is told there; `undefined` when nothing is told yet. */
   readonly isOwn: ((seq: number) => boolean) | undefined

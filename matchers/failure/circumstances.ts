@@ -1,6 +1,6 @@
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { nestingOf } from '../../src/report/nesting.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import type { Circumstance, Log } from './circumstance.js'
 import { failedForGood, guarded, skippedSlots } from './omissions.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
@@ -27,8 +27,8 @@ const most = 3
  * @param isMissing something was expected that is not there: what has kept it from happening may be anywhere
  * @param mayRepeat whether it would explain the failure that several attempts did this, or what this one did
  */
-export function circumstances(
-  evidence: Evidence,
+export function hintsFromContext(
+  evidence: MatcherInput,
   isOwn: ((seq: number) => boolean) | undefined,
   isMissing: boolean,
   mayRepeat: Log['mayRepeat'],
@@ -42,7 +42,7 @@ export function circumstances(
     .map(({ sentence }) => evidence.redaction.text(sentence))
 }
 
-function logOf(evidence: Evidence, isOwn: Log['isOwn'], mayRepeat: Log['mayRepeat']): Log {
+function logOf(evidence: MatcherInput, isOwn: Log['isOwn'], mayRepeat: Log['mayRepeat']): Log {
   const { entries } = evidence
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)

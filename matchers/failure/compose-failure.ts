@@ -1,22 +1,22 @@
 import type { Entry } from '../../src/kernel/traffic.js'
 import type { FailureData } from '../../src/report/failure.js'
 import { failureParts } from '../../src/report/failure-text.js'
-import { type Evidence, evidenceOf } from '../received.js'
+import { evidenceOf, type MatcherInput } from '../received.js'
 import { causesOf, type Failed } from './causes.js'
 import { Chain, type Subject } from './chain.js'
 import { type Place, replayCommand } from './place.js'
-import { worldOf } from './world-facts.js'
+import { sandboxOf } from './world-facts.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
-const mostLines = 40
-const mostAbove = 15
-const mostHints = 4
-const mostOfCall = 6
-const mostNotes = 8
+const maxLines = 40
+const maxAbove = 15
+const maxHints = 4
+const maxOfCall = 6
+const maxNotes = 8
 
 /** What a matcher found, from which its failure is composed. All texts are safe to print. */
-export interface Finding extends Subject {
-  readonly evidence: Evidence
+export interface MatcherFinding extends Subject {
+  readonly evidence: MatcherInput
   readonly place: Place | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
@@ -44,7 +44,7 @@ export interface Finding extends Subject {
  * A failure of at most 40 lines, of which 15 stand above the story: the causes that the log proves, what was expected and
  * what came instead, hints, the way back, and the chain of what happened.
  */
-export function composeFailure(finding: Finding): FailureData {
+export function composeFailure(finding: MatcherFinding): FailureData {
   const { evidence, call, expected, parts, place, focus } = finding
   const chain = new Chain(evidence, finding)
   const { proven, hints, details } = causesOf(evidence, { ...finding, chain })
@@ -53,16 +53,16 @@ export function composeFailure(finding: Finding): FailureData {
     call: squeezed(call),
     causes: proven,
     expected,
-    hints: hints.filter((hint) => !proven.includes(hint)).slice(0, mostHints),
+    hints: hints.filter((hint) => !proven.includes(hint)).slice(0, maxHints),
     ...(focus[0] !== undefined && { nearest: focus[0] }),
     ...way,
   }
-  const received = fitting(parts, mostAbove - linesOf(head).length - 1)
+  const received = fitting(parts, maxAbove - linesOf(head).length - 1)
   const above: FailureData = { ...head, received }
   if (way === undefined) return above
   const lead = finding.lead === undefined ? [] : [finding.lead]
   const lines = linesOf(above)
-  const left = mostLines - lines.length - 1 - lead.length
+  const left = maxLines - lines.length - 1 - lead.length
   const story =
     finding.story === undefined
       ? chain.lines(left, namedIn(lines), details)
@@ -71,7 +71,7 @@ export function composeFailure(finding: Finding): FailureData {
 }
 
 /** A test that fails for a reason of its own, or for what it has left behind. */
-interface Ending extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
+interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
   /** Whether hints are given, too. */
   readonly withHints?: boolean
   /** It has been said already that nothing asked the sandbox. */
@@ -82,7 +82,7 @@ interface Ending extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill
  * What a world has to say about a test that no matcher failed: its causes, that nothing asked it; then how to run the
  * test again, and the story.
  */
-export function composeEnding(received: object, place: Place | undefined, ending: Ending): FailureData {
+export function composeEnding(received: object, place: Place | undefined, ending: TestEnding): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
   const { withHints, saysUnasked, ...failed } = ending
@@ -90,23 +90,23 @@ export function composeEnding(received: object, place: Place | undefined, ending
   const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, mayRepeat: () => true, ...failed })
   // Who waits, and an app whose requests were refused, need something else.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
-  const isSaid = isAtWork || saysUnasked === true || worldOf(evidence).refused.length > 0
+  const isSaid = isAtWork || saysUnasked === true || sandboxOf(evidence).refused.length > 0
   const asked = isSaid ? [] : unasked(evidence)
   const head: FailureData = {
     causes: [...proven, ...asked]
       .filter((note) => said?.has(note) !== true && !message.includes(note))
-      .slice(0, mostNotes),
+      .slice(0, maxNotes),
     hints: withHints === true ? hints : [],
     ...wayBack(evidence, undefined, place),
   }
   if (chain.isEmpty) return head
   const above = [head.causes, head.hints].flatMap((lines = []) => (lines.length > 0 ? [...lines, ''] : []))
   const named = namedIn([message, ...(said ?? []), ...above])
-  return { ...head, timeline: chain.lines(mostLines - above.length - 2, named, details) }
+  return { ...head, timeline: chain.lines(maxLines - above.length - 2, named, details) }
 }
 
 /** Whether the code under test did anything here, told when it did not. */
-function unasked({ entries, received }: Evidence): string[] {
+function unasked({ entries, received }: MatcherInput): string[] {
   const { policy } = received as { readonly policy?: { readonly trafficLimit?: number } }
   // Without a log nobody knows.
   if (policy?.trafficLimit === 0 || entries.some((entry) => !isPreparing(entry))) return []
@@ -143,8 +143,8 @@ function fitting(parts: readonly (readonly string[])[], room: number): string[] 
 /** A pattern of many fields is known to who wrote it: its beginning and its end. */
 function squeezed(call: string): string[] {
   const lines = call.split('\n')
-  if (lines.length <= mostOfCall) return lines
-  return [...lines.slice(0, mostOfCall - 2), '  …', lines.at(-1)!]
+  if (lines.length <= maxOfCall) return lines
+  return [...lines.slice(0, maxOfCall - 2), '  …', lines.at(-1)!]
 }
 
 /** Of lines that are compared those go first that are equal on both sides. */
@@ -164,7 +164,7 @@ const fewestLines = 5
 function storyWith(
   story: string,
   most: number,
-  evidence: Evidence,
+  evidence: MatcherInput,
   causes: readonly number[],
   candidates: readonly number[],
 ): string[] {
@@ -198,7 +198,7 @@ function linesOf(failure: FailureData): string[] {
 
 /** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */
 export function wayBack(
-  evidence: Evidence,
+  evidence: MatcherInput,
   seq: number | undefined,
   place: Place | undefined,
 ): Pick<FailureData, 'replay' | 'notes'> | undefined {

@@ -2,8 +2,8 @@ import { formatDuration } from '../../src/kernel/duration.js'
 import type { Forecast, ForecastCause } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
-import type { Evidence } from '../received.js'
-import { blockOf, type MessageStory, stateOf, waitOf } from '../stories.js'
+import type { MatcherInput } from '../received.js'
+import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../stories.js'
 
 // Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
 
@@ -14,14 +14,14 @@ interface Forecaster {
 }
 
 /** The queues of the evidence, one for each region; none for a log alone. */
-function facesOf({ received, role }: Evidence): readonly (Forecaster | undefined)[] {
+function facesOf({ received, role }: MatcherInput): readonly (Forecaster | undefined)[] {
   if (role === 'traffic') return []
   const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
   return role === 'sandbox' ? queues : [received as Forecaster]
 }
 
 /** What the queue answers that knows the message. */
-function askedOf<T>(evidence: Evidence, ask: (face: Forecaster) => T | undefined): T | undefined {
+function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undefined): T | undefined {
   for (const face of facesOf(evidence)) {
     if (typeof face?.forecast !== 'function') continue
     try {
@@ -35,7 +35,7 @@ function askedOf<T>(evidence: Evidence, ask: (face: Forecaster) => T | undefined
 }
 
 /** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
-export function waitHint(evidence: Evidence, story: MessageStory): string {
+export function waitHint(evidence: MatcherInput, story: MessageLifecycle): string {
   const name = evidence.name(story.id)
   if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
@@ -51,14 +51,14 @@ export function waitHint(evidence: Evidence, story: MessageStory): string {
 const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
 
 /** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
-function placeIn(evidence: Evidence, messageId: string): string {
+function placeIn(evidence: MatcherInput, messageId: string): string {
   const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
   const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
   return evidence.redaction.text(named)
 }
 
 /** The same without a queue to ask. */
-function loggedHint(name: string, story: MessageStory, now: number): string {
+function loggedHint(name: string, story: MessageLifecycle, now: number): string {
   const block = blockOf(story)
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`
   const wait = waitOf(story)
@@ -80,7 +80,7 @@ function move(left: number): string {
 }
 
 /** The rule behind a wait that ends at a known time. */
-function reasonOf(story: MessageStory, until: number): string {
+function reasonOf(story: MessageLifecycle, until: number): string {
   const wait = waitOf(story)
   if (wait?.until === until) return wait.reason
   const { flow, published } = story
@@ -90,7 +90,7 @@ function reasonOf(story: MessageStory, until: number): string {
 }
 
 /** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
-function placeOf(story: MessageStory): string {
+function placeOf(story: MessageLifecycle): string {
   const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
   if (block !== undefined) return `: ${plainText(block)}; `
   const { published } = story
@@ -98,7 +98,7 @@ function placeOf(story: MessageStory): string {
 }
 
 function causeText(
-  evidence: Evidence,
+  evidence: MatcherInput,
   { notBefore, because }: Extract<Forecast, { readonly notBefore: number }>,
   now: number,
 ): string {
@@ -110,10 +110,10 @@ function causeText(
   return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() first.`
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
 function answersText(
-  evidence: Evidence,
+  evidence: MatcherInput,
   { messageIds, scheduleIds = [], first }: Extract<ForecastCause, { readonly kind: 'answer' }>,
 ): string {
   const names = [
@@ -121,8 +121,8 @@ function answersText(
     ...scheduleIds.map((id) => `what schedule ${plainText(id)} publishes`),
   ]
   if (names.length === 0) return 'a fault holds it until another delivery has gone'
-  const more = names.length - mostNamed
-  const listed = `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
+  const more = names.length - maxNamed
+  const listed = `${names.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
   if (!first) return `it depends on the answer of ${listed}`
   return names.length === 1 ? `${listed} must answer first` : `one of ${listed} must answer first`
 }

@@ -1,23 +1,23 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
-import { counted } from '../../src/kernel/counted.js'
+import { plural } from '../../src/kernel/counted.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { headerMap } from '../kinds.js'
 import { isPlainObject, literal } from '../literal.js'
-import type { Judged } from '../near-misses.js'
-import type { Evidence } from '../received.js'
+import type { ScoredCandidate } from '../near-misses.js'
+import type { MatcherInput } from '../received.js'
 import { wrongWithSignature } from '../signatures.js'
 import { changesWhenRewritten } from '../spellings.js'
-import { isOpen, type MessageStory, stateOf } from '../stories.js'
+import { isOpen, type MessageLifecycle, stateOf } from '../stories.js'
 import { waitHint } from './forecasts.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
 export function hintsOf(
-  evidence: Evidence,
+  evidence: MatcherInput,
   pattern: { readonly to?: unknown; readonly headers?: unknown },
-  nearest: readonly Judged<unknown>[],
+  nearest: readonly ScoredCandidate<unknown>[],
 ): string[] {
   const hints: string[] = []
   const { to } = pattern
@@ -37,14 +37,14 @@ export function hintsOf(
 }
 
 /** Entries whose headers a hint reads: reading those of an attempt signs it. */
-const mostRead = 200
+const maxRead = 200
 
 /** The prefix of the service's own headers is another word in each vocabulary. */
-function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
+function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined {
   if (!isPlainObject(wanted)) return undefined
   const seen = new Set<string>()
   for (const type of ['published', 'attempt'] as const) {
-    for (const entry of evidence.of(type).slice(-mostRead)) {
+    for (const entry of evidence.of(type).slice(-maxRead)) {
       for (const name of headerMap(entry.headers).keys()) seen.add(name)
     }
   }
@@ -59,22 +59,22 @@ function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
   return undefined
 }
 
-const mostWaits = 3
+const maxWaits = 3
 
 /** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
 export function waitHints(
-  evidence: Evidence,
-  stories: Iterable<MessageStory>,
-  nearest: readonly Judged<MessageStory>[],
+  evidence: MatcherInput,
+  stories: Iterable<MessageLifecycle>,
+  nearest: readonly ScoredCandidate<MessageLifecycle>[],
 ): string[] {
   const near = nearest.map(({ thing }) => thing)
-  const others: MessageStory[] = []
+  const others: MessageLifecycle[] = []
   for (const story of stories) {
-    if (others.length >= mostWaits) break
+    if (others.length >= maxWaits) break
     if (!near.includes(story) && isOpen(stateOf(story))) others.push(story)
   }
   const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
-  const [first, ...rest] = open.slice(0, mostWaits)
+  const [first, ...rest] = open.slice(0, maxWaits)
   if (first === undefined) return []
   const told = [waitHint(evidence, first)]
   // Others matter when it waits for them, or when none of them is nearer than another.
@@ -86,7 +86,7 @@ export function waitHints(
 }
 
 /** Deliveries that an app refused with 401: whether it was right about their signatures. */
-export function refusalHints(evidence: Evidence, nearest: readonly Judged<MessageStory>[]): string[] {
+export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCandidate<MessageLifecycle>[]): string[] {
   return nearest.flatMap(({ thing: { id, last } }) => {
     if (last?.outcome?.status !== 401 || isPrepared(last, evidence)) return []
     const flaws = wrongWithSignature(evidence, last)
@@ -103,7 +103,7 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
 }
 
 /** Whether the test itself gave the answer, by a rule, a script or a destination without code: no app has verified anything. */
-function isPrepared(attempt: EntryOf<'attempt'>, evidence: Evidence): boolean {
+function isPrepared(attempt: EntryOf<'attempt'>, evidence: MatcherInput): boolean {
   const { reply } = attempt as Partial<Attempt>
   const isScripted = attempt.fault === 'status' || reply?.isGiven === true
   return isScripted || evidence.of('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
@@ -122,7 +122,7 @@ function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf
 /** Of attempts, the pattern names as many as there were retries. */
 export function retriesHints(
   { attempts }: { readonly attempts?: unknown },
-  nearest: readonly Judged<MessageStory>[],
+  nearest: readonly ScoredCandidate<MessageLifecycle>[],
 ): string[] {
   const wanted = Array.isArray(attempts) ? attempts.length : attempts
   const isMistaken = nearest.some(
@@ -131,7 +131,7 @@ export function retriesHints(
   )
   return isMistaken && wanted !== 0
     ? [
-        `${counted(Number(wanted), 'retry is', 'retries are')} ${Number(wanted) + 1} attempts: the first one is no retry.`,
+        `${plural(Number(wanted), 'retry is', 'retries are')} ${Number(wanted) + 1} attempts: the first one is no retry.`,
       ]
     : []
 }

@@ -1,10 +1,10 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
-import { counted } from '../../src/kernel/counted.js'
+import { plural } from '../../src/kernel/counted.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { answerText, commandLine, urlText } from '../../src/report/describe.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { removals } from './key-effects.js'
 
@@ -69,7 +69,7 @@ function guardKey({ argv, via }: EntryOf<'command'>): Bytes | undefined {
   return isGuard ? key : undefined
 }
 
-const mostLetters = 3
+const maxLetters = 3
 
 /** Dead letters, but for one that the failure is about: what should have come of them did not. */
 export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
@@ -78,11 +78,11 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const alike = grouped(letters, ({ kind, url, status, error }) => {
     return `${kind} ${urlText(url, evidence.redaction)}, ${answerText(status, error, evidence.redaction)}`
   })
-  const told = [...alike.values()].slice(0, mostLetters).map((group) => letterText(evidence, group))
-  const more = alike.size > mostLetters ? `; and others` : ''
+  const told = [...alike.values()].slice(0, maxLetters).map((group) => letterText(evidence, group))
+  const more = alike.size > maxLetters ? `; and others` : ''
   return [
     {
-      sentence: `${counted(letters.length, 'message')} failed for good: ${told.join('; ')}${more}.`,
+      sentence: `${plural(letters.length, 'message')} failed for good: ${told.join('; ')}${more}.`,
       seqs: letters.map(({ seq }) => seq),
       explainsMissing: true,
     },
@@ -90,10 +90,10 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
 }
 
 /** `failure callback msg_xTq… to https://…, 503 Service Unavailable`; several to one address are counted. */
-function letterText({ name, redaction }: Evidence, letters: readonly EntryOf<'dead-letter'>[]): string {
+function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf<'dead-letter'>[]): string {
   const [{ kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
   const noun = kind.replace('-', ' ')
   const what =
-    letters.length > 1 ? counted(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
+    letters.length > 1 ? plural(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
   return `${what} to ${urlText(url, redaction)}, ${answerText(status, error, redaction)}`
 }

@@ -40,11 +40,11 @@ function project({ project: name }: Place): string[] {
 }
 
 /** Longer names are cut: a filter looks for its text anywhere in the name. */
-const longestName = 200
+const maxName = 200
 
 function named({ names = [] }: Place): string[] {
   // Versions of runners write blanks between names, or ` > `.
-  const expression = names.map((name) => [...name.slice(0, longestName)].map(charInExpression).join('')).join('.*')
+  const expression = names.map((name) => [...name.slice(0, maxName)].map(charInExpression).join('')).join('.*')
   // A runner would take the word for an option.
   return expression === '' ? [] : ['-t', expression.replace(/^-/, '[-]')]
 }

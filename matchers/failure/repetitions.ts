@@ -6,7 +6,7 @@ import { repetitionsOf } from '../../src/report/nesting.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeOf } from '../../src/report/shown-times.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { keyEffects } from './key-effects.js'
 
@@ -59,7 +59,7 @@ function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
   return [...onKeys, ...others].sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
+function deedOf(entry: Entry, { redaction }: MatcherInput): string | undefined {
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
     return `published to ${urlText(entry.url, redaction)}`
   }
@@ -156,7 +156,7 @@ export function overtaken({ evidence }: Log): Circumstance[] {
 }
 
 /** The attempt that a callback reports. */
-function reportedAttempt(evidence: Evidence, { cause }: EntryOf<'published'>): number | undefined {
+function reportedAttempt(evidence: MatcherInput, { cause }: EntryOf<'published'>): number | undefined {
   const attempt = evidence.of('attempt').find(({ seq }) => seq === cause)
   return attempt === undefined ? undefined : attempt.retried + 1
 }

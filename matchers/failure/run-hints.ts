@@ -1,25 +1,25 @@
 import { text } from '../../src/kernel/bytes.js'
-import { counted } from '../../src/kernel/counted.js'
+import { plural } from '../../src/kernel/counted.js'
 import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
 import type { EntryOf } from '../../src/kernel/traffic.js'
 import { urlText } from '../../src/report/describe.js'
 import { answerText, sleepEnd } from '../../src/report/run-text.js'
-import type { RunStory, StepStory } from '../../src/report/runs.js'
+import type { RunLifecycle, StepLifecycle } from '../../src/report/runs.js'
 import { excerpt, plainText } from '../../src/report/safe-text.js'
 import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import { metNobody } from './world-facts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 
-const mostNames = 5
-const longestAnswer = 320
+const maxNames = 5
+const maxAnswer = 320
 
 /** Why no run began at all. */
-export function noRunHints(evidence: Evidence): string[] {
+export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.of('request').filter(isTrigger)
   const refused = asked.filter(({ answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400))
@@ -28,13 +28,13 @@ export function noRunHints(evidence: Evidence): string[] {
     const { status, body } = last.answer!
     const error = parsedJson(text(body ?? ('' as never))) as { error?: unknown } | undefined
     const why = typeof error?.error === 'string' ? ` ${redaction.text(error.error)}` : ''
-    const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, longestAnswer)}`
+    const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, maxAnswer)}`
     return [`no run began: ${last.method} ${urlText(last.url, redaction)} ${answer}.`]
   }
   const published = evidence.of('published').length
   if (published > 0)
     return [
-      `no run began: ${counted(published, 'message')} ${published === 1 ? 'was' : 'were'} published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.`,
+      `no run began: ${plural(published, 'message')} ${published === 1 ? 'was' : 'were'} published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.`,
     ]
   return [
     'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
@@ -48,7 +48,7 @@ function isTrigger({ service, method, url }: EntryOf<'request'>): boolean {
 }
 
 /** Why a run is where it is; `undefined` for one that ended well. */
-export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
+export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | undefined {
   const { state, failing, steps } = run
   const name = `run ${plainText(run.id)}`
   const at = (time: number): string => timeSeenFrom(time, evidence.entries[0]?.at ?? 0)
@@ -60,8 +60,8 @@ export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
     const { next, note } = attempt.outcome!
     // That nobody answers is a cause of its own, and told already.
     const told = note === undefined || metNobody.test(note) ? '' : ` (${note})`
-    const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), longestAnswer)
-    const tries = counted(attempt.retried + 1, 'attempt')
+    const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), maxAnswer)
+    const tries = plural(attempt.retried + 1, 'attempt')
     if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`
     return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${answer}`
   }
@@ -78,9 +78,9 @@ export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
 /** A name that no step of the runs has. */
 export function missingStep(
   name: Text,
-  runs: readonly RunStory[],
+  runs: readonly RunLifecycle[],
   names: readonly string[],
-  evidence: Evidence,
+  evidence: MatcherInput,
 ): string[] {
   if (typeof name !== 'string' || names.includes(name)) return []
   const called = `no step ${literal(name)}`
@@ -92,20 +92,20 @@ export function missingStep(
 }
 
 /** A workflow that no run is of. */
-export function missingWorkflow(url: unknown, runs: readonly RunStory[], { redaction }: Evidence): string[] {
+export function missingWorkflow(url: unknown, runs: readonly RunLifecycle[], { redaction }: MatcherInput): string[] {
   if (typeof url !== 'string' || url.includes('*')) return []
   const urls = [...new Set(runs.map((run) => run.url))]
   if (urls.length === 0 || urls.includes(url)) return []
   return [
     `no run of ${literal(url)}; there are runs of ${urls
-      .slice(0, mostNames)
+      .slice(0, maxNames)
       .map((one) => urlText(one, redaction))
       .join(', ')}.`,
   ]
 }
 
 /** An event that no step waits for, or that has not come: perhaps under another name. */
-export function eventHints(event: Text, waits: readonly StepStory[], evidence: Evidence): string[] {
+export function eventHints(event: Text, waits: readonly StepLifecycle[], evidence: MatcherInput): string[] {
   if (typeof event !== 'string') return []
   const own = waits.filter(({ wait }) => wait!.entry.eventId === event)
   if (own.length === 0) {
@@ -132,25 +132,25 @@ export function eventHints(event: Text, waits: readonly StepStory[], evidence: E
 }
 
 /** Until when the first of these steps waits, and what ends that. */
-function stillWaiting(event: string, waits: readonly StepStory[]): string {
+function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
   const open = waits.filter(({ run, state }) => run.state === 'started' && state === 'waiting')
   const [first] = open
   if (first === undefined) return ''
-  const others = open.length === 1 ? '' : ` (and ${counted(open.length - 1, 'other step')})`
+  const others = open.length === 1 ? '' : ` (and ${plural(open.length - 1, 'other step')})`
   const { until } = first.wait!.entry
   const end = `${dateOf(until)} ${timeOf(until).replace(/(:00)?\.000$/, '')}`
   return ` Step ${plainText(literal(first.name))}${others} waits for it until ${end}. Send it with workflow.notify(${literal(event)}, data), or let it time out with clock.drain().`
 }
 
-function eventText({ wait }: StepStory): string {
+function eventText({ wait }: StepLifecycle): string {
   return plainText(literal(wait!.entry.eventId))
 }
 
 function listed(names: readonly string[]): string {
   const all = [...new Set(names)]
-  const more = all.length > mostNames ? ` and ${all.length - mostNames} more` : ''
+  const more = all.length > maxNames ? ` and ${all.length - maxNames} more` : ''
   return `${all
-    .slice(0, mostNames)
+    .slice(0, maxNames)
     .map((one) => plainText(literal(one)))
     .join(', ')}${more}`
 }

@@ -1,9 +1,9 @@
 import { text } from '../../src/kernel/bytes.js'
-import { counted } from '../../src/kernel/counted.js'
+import { plural } from '../../src/kernel/counted.js'
 import { dateOf, iso } from '../../src/kernel/instant.js'
 import type { Schedule } from '../../src/queue/schedules/schedule.js'
 import { plainText, quoted } from '../../src/report/safe-text.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 import type { Place } from './place.js'
 
 // A schedule without CRON_TZ fires in UTC, and whoever wrote it may have meant local time. What is meant is never
@@ -11,7 +11,7 @@ import type { Place } from './place.js'
 
 const hour = 3_600_000
 /** How far zones are ahead of UTC and behind it, at most. */
-const mostHours = { ahead: 14, behind: 12 }
+const maxHours = { ahead: 14, behind: 12 }
 
 /**
  * Why a schedule fires at another hour than a test expects; `undefined` when no time zone explains it.
@@ -20,7 +20,7 @@ const mostHours = { ahead: 14, behind: 12 }
  * @param schedules those that may mention a zone
  */
 export function timeZoneHint(
-  evidence: Evidence,
+  evidence: MatcherInput,
   { schedule, expected, slot }: { readonly schedule: Schedule; readonly expected: number; readonly slot: number },
   schedules: readonly Schedule[],
   place: Place | undefined,
@@ -34,7 +34,7 @@ export function timeZoneHint(
   const isAt = (zone: string): boolean => localTime(expected, zone) === local
   const zone = mentionedZones(schedule, schedules, place).find((one) => one !== own && isAt(one))
   const apart = Math.abs(expected - slot)
-  const most = expected < slot ? mostHours.ahead : mostHours.behind
+  const most = expected < slot ? maxHours.ahead : maxHours.behind
   const isWhole = apart % hour === 0 && apart <= most * hour
   const isUtc = own !== undefined && isAt('UTC')
   if (zone === undefined && !isUtc && !isWhole) return undefined
@@ -48,7 +48,7 @@ export function timeZoneHint(
   const bare = plainText(redaction.text(fields))
   if (zone !== undefined) return `${told}, which is ${clock} in ${zone}: use CRON_TZ=${zone} ${bare}`
   if (isUtc) return `${told}, which is ${clock} UTC: use ${bare}`
-  return `${told}, ${counted(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
+  return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
 }
 
 /** Whether a schedule fires at an instant, as far as it is of a kind that can say so. */

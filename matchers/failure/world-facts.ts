@@ -1,9 +1,9 @@
-import { type Unplayed, unplayedText } from '../../src/kernel/unplayed.js'
+import { type UnusedScript, unplayedText } from '../../src/kernel/unplayed.js'
 import { plainText } from '../../src/report/safe-text.js'
-import type { Evidence } from '../received.js'
+import type { MatcherInput } from '../received.js'
 
 /** What a world knows beside its log. */
-export interface WorldFacts {
+export interface SandboxFacts {
   /** A sentence for each request of the app that was refused, or that nobody answered, safe to print. */
   readonly refused: readonly string[]
   /** Whether a url is registered by now. */
@@ -15,7 +15,7 @@ export interface WorldFacts {
 }
 
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
-interface Loose {
+interface UnknownRemote {
   readonly destinations?: {
     readonly errors?: unknown
     readonly unplayed?: unknown
@@ -40,9 +40,9 @@ export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
 export const foreignToken = "This is not the sandbox's token"
 
 /** Facts of the world that evidence comes from, empty when it is only a log. */
-export function worldOf({ received, context, entries }: Evidence): WorldFacts {
-  const given = (received ?? {}) as Loose
-  const world = given.faults === undefined ? ((context.world?.() ?? {}) as Loose) : given
+export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {
+  const given = (received ?? {}) as UnknownRemote
+  const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
   const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
   const { strays, calls, destinations } = world
   // A server forwards nothing: what is not registered there got no answer.
@@ -60,7 +60,10 @@ function asLine(sentence: unknown): string {
 }
 
 /** What was prepared and never met, as sentences. */
-function unusedIn({ destinations, calls, faults, workflows = [] }: Loose, log: Evidence['entries']): string[] {
+function unusedIn(
+  { destinations, calls, faults, workflows = [] }: UnknownRemote,
+  log: MatcherInput['entries'],
+): string[] {
   return [
     ...unmet(destinations, 'delivery', log),
     ...unmet(calls, 'call', log),
@@ -69,8 +72,8 @@ function unusedIn({ destinations, calls, faults, workflows = [] }: Loose, log: E
   ].map(plainText)
 }
 
-function unmet(owner: Loose['calls'], what: 'delivery' | 'call', log: Evidence['entries']): string[] {
-  return (listOf(owner?.unplayed, owner) as Unplayed[]).map((script) => unplayedText(script, what, log))
+function unmet(owner: UnknownRemote['calls'], what: 'delivery' | 'call', log: MatcherInput['entries']): string[] {
+  return (listOf(owner?.unplayed, owner) as UnusedScript[]).map((script) => unplayedText(script, what, log))
 }
 
 /** Some views offer a list, others a function that makes one. */

@@ -1,5 +1,5 @@
 export type Fetch = typeof globalThis.fetch
-export type Input = Parameters<Fetch>[0]
+export type FetchInput = Parameters<Fetch>[0]
 
 /** Hands a request on to the `fetch` that was there before; rejects when there was none. */
 export type Pass = () => Promise<Response>
@@ -17,7 +17,7 @@ const layers = new WeakMap<Fetch, Layer>()
  * @returns what ends it
  */
 export function layOver(
-  answer: (url: string, input: Input, init: RequestInit | undefined, pass: Pass) => Promise<Response>,
+  answer: (url: string, input: FetchInput, init: RequestInit | undefined, pass: Pass) => Promise<Response>,
 ): () => void {
   const layer: Layer = { previous: globalThis.fetch, active: true }
   const replacement: Fetch = (input, init) => {
@@ -35,12 +35,12 @@ export function layOver(
   }
 }
 
-export function methodOf(input: Input, init: RequestInit | undefined): string {
+export function methodOf(input: FetchInput, init: RequestInit | undefined): string {
   const given = init?.method ?? (typeof input === 'object' && 'method' in input ? input.method : 'GET')
   return given.toUpperCase()
 }
 
-function urlOf(input: Input): string {
+function urlOf(input: FetchInput): string {
   return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
 }
 

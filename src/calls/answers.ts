@@ -11,7 +11,7 @@ import {
   UnusableAnswer,
   unreadable,
 } from '../queue/destinations/response.js'
-import { requestOf, type WireReply, wire } from '../queue/destinations/wire.js'
+import { type RawOutcome, rawResponse, requestOf } from '../queue/destinations/wire.js'
 import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
@@ -26,10 +26,10 @@ export type PlainCallHandler = (call: ForeignCall, task: Task) => PlainCallAnswe
 export type PlainCallAnswer = Exclude<PlainAnswer, { readonly kind: string }>
 
 /** @throws ConnectionBroken where the handler breaks the connection */
-export type Answering = (call: ForeignCall, task: Task) => Promise<Answer>
+export type OutboundResponderFn = (call: ForeignCall, task: Task) => Promise<Answer>
 
 /** Bytes of an answer's body that are kept; a guard of ours. */
-export const longestBody = 50_000_000
+export const maxBody = 50_000_000
 
 export function requested(handler: CallHandler): PlainCallHandler {
   return (call, task) =>
@@ -40,7 +40,11 @@ export function requested(handler: CallHandler): PlainCallHandler {
 export type MakesRoom = () => HeldAnswer
 
 /** Code: whatever it does, the call ends. @param failed hears of what it threw */
-export function answeredBy(handler: PlainCallHandler, room: MakesRoom, failed: (error: unknown) => void): Answering {
+export function answeredBy(
+  handler: PlainCallHandler,
+  room: MakesRoom,
+  failed: (error: unknown) => void,
+): OutboundResponderFn {
   return async (call, task) => {
     try {
       return await read(await handler(call, task), from(call.url), room)
@@ -49,20 +53,20 @@ export function answeredBy(handler: PlainCallHandler, room: MakesRoom, failed: (
       failed(error)
       const known = knownFailure(error)
       // A framework would have answered 500.
-      return answerOf(wire(500, undefined, known?.message ?? errorText(error)))
+      return answerOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
     }
   }
 }
 
 /** Data: judged now. @throws TypeError for what no host can answer */
-export function answering(answer: PlainCallAnswer, room: MakesRoom, called: string): Answering {
+export function answering(answer: PlainCallAnswer, room: MakesRoom, called: string): OutboundResponderFn {
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
     // A body can be read once, the host answers many times.
-    let reply: Promise<WireReply> | undefined
+    let reply: Promise<RawOutcome> | undefined
     return async ({ url }) => {
-      reply ??= replyOfResponse(answer, from(url), longestBody, room())
+      reply ??= replyOfResponse(answer, from(url), maxBody, room())
       return answerOf(await reply)
     }
   }
@@ -71,7 +75,8 @@ export function answering(answer: PlainCallAnswer, room: MakesRoom, called: stri
     throw new TypeError(`${called} takes an answer, got a fault: use calls.script(url, [fault]) or a rule on app.call.`)
   }
   // Now: later changes to the given object do not count.
-  const reply = typeof answer === 'number' ? wire(answer) : wire(answer.status ?? 200, answer.headers, answer.body)
+  const reply =
+    typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body)
   return async () => answerOf(reply)
 }
 
@@ -81,11 +86,13 @@ async function read(answer: PlainCallAnswer, from: string, room: MakesRoom): Pro
     if (reason === undefined && isStream(answer)) {
       return { status: answer.status, headers: [...answer.headers], body: answer.body }
     }
-    return answerOf(await replyOfResponse(answer, from, longestBody, room()))
+    return answerOf(await replyOfResponse(answer, from, maxBody, room()))
   }
   const sentence = wrongWithAnswer(answer)
   if (sentence !== undefined) throw new UnusableAnswer(`${from} ${sentence}`)
-  return answerOf(typeof answer === 'number' ? wire(answer) : wire(answer.status ?? 200, answer.headers, answer.body))
+  return answerOf(
+    typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body),
+  )
 }
 
 /** Events come one by one, and may never end. */
@@ -94,7 +101,7 @@ function isStream({ status, headers, body }: Response): boolean {
 }
 
 /** @throws ConnectionBroken where there is none */
-export function answerOf({ status, headers, body, error }: WireReply): Answer {
+export function answerOf({ status, headers, body, error }: RawOutcome): Answer {
   if (error !== undefined || status === 0) throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
   return { status, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const), body }
 }

@@ -1,12 +1,12 @@
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
@@ -20,21 +20,21 @@ import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import {
-  type Answering,
   answeredBy,
   answering,
   answerOf,
   type CallHandler,
   type MakesRoom,
+  type OutboundResponderFn,
   type PlainCallAnswer,
   type PlainCallHandler,
   requested,
 } from './answers.js'
 import type { Caller, Callers } from './callers.js'
 import { ForeignCall, foreignCallInternals } from './foreign-call.js'
-import { meetRules, meetStep, type Scene } from './meet.js'
+import { meetRules, meetStep, type OutboundFaultContext } from './meet.js'
 import { RefusedRequests, refusal } from './refused.js'
-import { type Route, Routes } from './routes.js'
+import { type OutboundRoute, Routes } from './routes.js'
 import { type CallStep, checkedSteps, shownStep } from './steps.js'
 
 export interface CallsOptions {
@@ -66,7 +66,7 @@ export interface CallOptions {
   readonly outside?: boolean
 }
 
-export type CallsEffects = Effects<
+export type CallsEffects = MethodEffects<
   Calls,
   {
     on: 'changes'
@@ -113,7 +113,7 @@ export const callsInternals: Internals<Calls, CallsInternals> = internals('calls
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Calls {
   static {
-    detachable(Calls)
+    bindMethods(Calls)
   }
 
   readonly #options: CallsOptions
@@ -127,7 +127,7 @@ export class Calls {
   /** Near misses that got as far as the network. */
   readonly #missed = new Set<string>()
   readonly #refused = new RefusedRequests()
-  readonly #listeners = new Set<(route: Route) => void>()
+  readonly #listeners = new Set<(route: OutboundRoute) => void>()
   readonly #asked = new Set<unknown>()
   #random: Random | undefined
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
@@ -147,8 +147,8 @@ export class Calls {
       exchangeFor: (caller, call) => this.#exchange(call, caller),
       leaves: (method, url) => this.#leaves(method, url),
       refuse: (method, url, sentence) => {
-        if (this.#unhandled.size < mostSentences) this.#unhandled.set(`${method} ${url}`, sentence)
-        if (this.#missed.size < mostSentences) this.#missed.add(sentence)
+        if (this.#unhandled.size < maxSentences) this.#unhandled.set(`${method} ${url}`, sentence)
+        if (this.#missed.size < maxSentences) this.#missed.add(sentence)
       },
       watch: () => this.#options.callers.watch(),
     })
@@ -222,7 +222,7 @@ export class Calls {
   /** Calls back for every origin that has a registration, now and from now on: for tools that must know them beforehand. */
   onOrigin(listener: (origin: string) => void): () => void {
     const seen = new Set<string>()
-    const tell = ({ pattern: { text } }: Route): void => {
+    const tell = ({ pattern: { text } }: OutboundRoute): void => {
       const origin = /^https?:\/\/[^/?#*]+(?=[/?#]|$)/i.exec(text)?.[0]
       if (origin === undefined || seen.has(origin)) return
       seen.add(origin)
@@ -262,7 +262,7 @@ export class Calls {
     const request = this.#passed.get(hostname)
     const near = request && this.wrongWith(request.method, request.url)
     if (!refused) {
-      if (near !== undefined && this.#missed.size < mostSentences) this.#missed.add(near)
+      if (near !== undefined && this.#missed.size < maxSentences) this.#missed.add(near)
       return near
     }
     // Which request it was is only certain for `fetch`: `leaves()` notes those.
@@ -296,11 +296,11 @@ export class Calls {
   /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true
-    if (this.#passed.size < mostSentences && URL.canParse(url)) this.#passed.set(new URL(url).hostname, { method, url })
+    if (this.#passed.size < maxSentences && URL.canParse(url)) this.#passed.set(new URL(url).hostname, { method, url })
     if (this.isEmpty) return false
     const sentence = this.wrongWith(method, url)
     const key = `${method} ${url}`
-    if (sentence !== undefined && this.#unhandled.size < mostSentences) this.#unhandled.set(key, sentence)
+    if (sentence !== undefined && this.#unhandled.size < maxSentences) this.#unhandled.set(key, sentence)
     return false
   }
 
@@ -368,7 +368,7 @@ export class Calls {
     for (const { recorders } of routes) for (const recorder of recorders) recorder.requests.push(call)
     this.#watch(call, task)
     let last: string | undefined
-    const scene: Scene = {
+    const scene: OutboundFaultContext = {
       call,
       task,
       clock,
@@ -408,10 +408,15 @@ export class Calls {
   }
 
   /** The next step of a script, or the handler. */
-  #meet(call: ForeignCall, routes: readonly Route[], scene: Scene, tell: (deed: string) => void): Promise<Answer> {
+  #meet(
+    call: ForeignCall,
+    routes: readonly OutboundRoute[],
+    scene: OutboundFaultContext,
+    tell: (deed: string) => void,
+  ): Promise<Answer> {
     const step = routes.find(({ script }) => script.length > 0)?.script.shift()
     const handler = underneath(routes) ?? (async () => answerOf(plain))
-    const handled = (answering: Answering): Promise<Answer> => {
+    const handled = (answering: OutboundResponderFn): Promise<Answer> => {
       call.handled++
       return answering(call, scene.task).then(
         (answer) => {
@@ -445,19 +450,19 @@ export class Calls {
     )
   }
 
-  #by(handler: PlainCallHandler): Answering {
+  #by(handler: PlainCallHandler): OutboundResponderFn {
     const { journal } = this.#inputs
     const answering = answeredBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
     return async (call, task) => journal.outside(task, (own) => answering(call, own))
   }
 
-  #handle(pattern: string | URL, handler: Answering): this {
+  #handle(pattern: string | URL, handler: OutboundResponderFn): this {
     this.#route(pattern).handler = handler
     return this
   }
 
-  #route(pattern: string | URL): Route {
+  #route(pattern: string | URL): OutboundRoute {
     const route = this.#routes.at(pattern)
     this.#options.callers.watch()
     for (const tell of this.#listeners) tell(route)
@@ -470,10 +475,10 @@ export class Calls {
   }
 }
 
-export const mostSentences = 1000
+export const maxSentences = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
 
-function underneath(routes: readonly Route[]): Answering | undefined {
+function underneath(routes: readonly OutboundRoute[]): OutboundResponderFn | undefined {
   return routes.find(({ handler }) => handler !== undefined)?.handler
 }
 

@@ -1,6 +1,6 @@
 import { actionAt, catalog, goesWrong } from '../faults/catalog.js'
-import type { Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../faults/fault.js'
-import type { RequestMoment, StruckAnswer, WordedFault } from '../faults/moments.js'
+import type { Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../faults/fault.js'
+import type { FaultyResponse, RequestFaultContext, WordedFault } from '../faults/moments.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json } from '../protocol/call.js'
@@ -11,7 +11,7 @@ import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
 
-export interface Scene {
+export interface OutboundFaultContext {
   readonly call: ForeignCall
   readonly task: Task
   readonly clock: VirtualClock
@@ -24,13 +24,14 @@ export interface Scene {
 }
 
 /** Rejects with ConnectionBroken where no answer arrives. */
-export async function meetRules(scene: Scene): Promise<Answer> {
+export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
   const { faults, call } = scene
-  const strikes = faults.armed['app.call'] === undefined ? undefined : faults.ask('app.call', callFacts(call))
+  const strikes =
+    faults.activeByPoint['app.call'] === undefined ? undefined : faults.injections('app.call', callFacts(call))
   return playRules(strikes ?? [], 0, scene)
 }
 
-async function playRules(strikes: readonly Strike[], from: number, scene: Scene): Promise<Answer> {
+async function playRules(strikes: readonly Injection[], from: number, scene: OutboundFaultContext): Promise<Answer> {
   const strike = strikes[from]
   if (strike === undefined) return scene.handle()
   const { call } = scene
@@ -40,10 +41,14 @@ async function playRules(strikes: readonly Strike[], from: number, scene: Scene)
 }
 
 /** One step of a script. What came of it is told with the call: no rule struck that could tell it. */
-export async function meetStep(fault: Fault, scene: Scene, onwards: () => Promise<Answer>): Promise<Answer> {
+export async function meetStep(
+  fault: Fault,
+  scene: OutboundFaultContext,
+  onwards: () => Promise<Answer>,
+): Promise<Answer> {
   const phase = catalog[fault.kind].phases[0]!
   const { call } = scene
-  const record: StrikeRecord = {}
+  const record: InjectionRecord = {}
   if (goesWrong(fault)) call.fault = fault.kind
   try {
     return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
@@ -54,13 +59,13 @@ export async function meetStep(fault: Fault, scene: Scene, onwards: () => Promis
 }
 
 function struck(
-  { fault, phase }: Pick<Strike, 'fault' | 'phase'>,
+  { fault, phase }: Pick<Injection, 'fault' | 'phase'>,
   draw: (below: number) => number,
-  record: StrikeRecord,
-  { task, clock, signal }: Scene,
+  record: InjectionRecord,
+  { task, clock, signal }: OutboundFaultContext,
   onwards: () => Promise<Answer>,
-): StruckAnswer | Promise<StruckAnswer> {
-  const moment: RequestMoment = {
+): FaultyResponse | Promise<FaultyResponse> {
+  const moment: RequestFaultContext = {
     phase,
     task,
     clock,

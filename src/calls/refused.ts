@@ -1,5 +1,5 @@
 import { withoutQuery } from '../kernel/address-pattern.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 
 /** A request of the app to a host that nobody answers for; of a client that only looked up the host, nothing else is known. */
@@ -60,6 +60,6 @@ export function refusal({ hostname, request, near }: Unregistered, often = ''): 
 
 function howOften({ times, attempts }: Refused): string {
   const [first] = [...attempts].sort((one, other) => one - other)
-  if (first !== undefined) return ` in ${counted(attempts.size, 'attempt')} (first: #${first})`
+  if (first !== undefined) return ` in ${plural(attempts.size, 'attempt')} (first: #${first})`
   return times === 1 ? '' : ` ${times} times`
 }

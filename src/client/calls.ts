@@ -1,13 +1,13 @@
 import type { PlainCallAnswer } from '../calls/answers.js'
 import type { UnplayedCalls } from '../calls/calls.js'
 import type { Fault } from '../faults/fault.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { CallAnswer } from '../kernel/traffic.js'
 import { shownUrl } from '../secrets/urls.js'
 import { portable } from './destinations.js'
-import { type MessageView, viewOf, type Wire } from './views.js'
-import type { ControlWire } from './wire.js'
+import { type MessageView, type OnWire, viewOf } from './views.js'
+import type { ControlClient } from './wire.js'
 
 interface Facts {
   readonly unhandled: readonly string[]
@@ -17,12 +17,12 @@ interface Facts {
 /** `sandbox.calls` of a tenant on a server. */
 export class RemoteCalls {
   static {
-    detachable(RemoteCalls)
+    bindMethods(RemoteCalls)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 
@@ -90,13 +90,13 @@ export interface RecordedCall {
 
 export class RemoteCallRecorder {
   static {
-    detachable(RemoteCallRecorder)
+    bindMethods(RemoteCallRecorder)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #to: string
 
-  constructor(wire: ControlWire, to: string) {
+  constructor(wire: ControlClient, to: string) {
     this.#wire = wire
     this.#to = to
   }
@@ -104,7 +104,7 @@ export class RemoteCallRecorder {
   get requests(): Promise<readonly RecordedCall[]> {
     return this.#wire
       .list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`)
-      .then((wire) => (wire as Wire<RecordedCall>[]).map((call) => viewOf(call)))
+      .then((wire) => (wire as OnWire<RecordedCall>[]).map((call) => viewOf(call)))
   }
 
   get count(): Promise<number> {

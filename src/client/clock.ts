@@ -1,21 +1,21 @@
 import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import type { Twin } from './twin.js'
-import type { ControlWire } from './wire.js'
+import type { Remote } from './twin.js'
+import type { ControlClient } from './wire.js'
 
 /** `sandbox.clock` of a tenant on a server. */
 export class RemoteClock
-  implements Twin<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
+  implements Remote<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
 {
   static {
-    detachable(RemoteClock)
+    bindMethods(RemoteClock)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 

@@ -1,5 +1,5 @@
 import type { Check, CheckOptions } from '../invariants/check.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { SandboxDump } from '../sandbox/dump.js'
@@ -18,14 +18,14 @@ import { RemoteStatistics } from './stats.js'
 import { RemoteStore } from './store.js'
 import { RemoteTraffic } from './traffic.js'
 import { checkOfWire, type WireCheck } from './views.js'
-import { type ConnectOptions, ControlWire } from './wire.js'
+import { type ConnectOptions, ControlClient } from './wire.js'
 import { RemoteWorkflows } from './workflow.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
 /** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
 export class RemotePast {
   static {
-    detachable(RemotePast)
+    bindMethods(RemotePast)
   }
 
   /** The data store as it was. */
@@ -33,7 +33,7 @@ export class RemotePast {
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
   /** Use `sandbox.at()`. */
-  constructor(wire: ControlWire, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
+  constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
@@ -78,7 +78,7 @@ const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteSandbox> {
   checkOptionNames('connect()', options, Object.keys(optionNames))
-  const wire = new ControlWire(url, options)
+  const wire = new ControlClient(url, options)
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
   if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
   return new RemoteSandbox(wire, facts as TenantFacts)
@@ -106,7 +106,7 @@ interface TenantFacts {
  */
 export class RemoteSandbox implements AsyncDisposable {
   static {
-    detachable(RemoteSandbox)
+    bindMethods(RemoteSandbox)
   }
 
   readonly clock: RemoteClock
@@ -118,11 +118,11 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
   readonly traffic: RemoteTraffic
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   #facts: TenantFacts
 
   /** Use `connect()`. */
-  constructor(wire: ControlWire, facts: TenantFacts) {
+  constructor(wire: ControlClient, facts: TenantFacts) {
     this.#wire = wire
     this.#facts = facts
     const refresh = (): Promise<void> => this.#refresh()

@@ -1,20 +1,20 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
 import { shownUrl } from '../secrets/urls.js'
-import { type MessageView, viewOf, type Wire } from './views.js'
-import type { ControlWire } from './wire.js'
+import { type MessageView, type OnWire, viewOf } from './views.js'
+import type { ControlClient } from './wire.js'
 
 /** `sandbox.destinations` of a tenant on a server. */
 export class RemoteDestinations {
   static {
-    detachable(RemoteDestinations)
+    bindMethods(RemoteDestinations)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 
@@ -74,13 +74,13 @@ export interface RecordedRequest {
 
 export class RemoteRecorder {
   static {
-    detachable(RemoteRecorder)
+    bindMethods(RemoteRecorder)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #to: string
 
-  constructor(wire: ControlWire, to: string) {
+  constructor(wire: ControlClient, to: string) {
     this.#wire = wire
     this.#to = to
   }
@@ -88,7 +88,7 @@ export class RemoteRecorder {
   get requests(): Promise<readonly RecordedRequest[]> {
     return this.#wire
       .list(`/destinations/recorded?${toQuery(this.#to)}`)
-      .then((wire) => (wire as Wire<RecordedRequest>[]).map((request) => viewOf(request)))
+      .then((wire) => (wire as OnWire<RecordedRequest>[]).map((request) => viewOf(request)))
   }
 
   get count(): Promise<number> {

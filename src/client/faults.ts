@@ -1,20 +1,20 @@
 import type { FaultRule } from '../faults/fault.js'
 import { callerLine } from '../kernel/caller-line.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/written-scenario.js'
-import type { ControlWire } from './wire.js'
+import type { ControlClient } from './wire.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */
 export class RemoteHandle implements AsyncDisposable {
   static {
-    detachable(RemoteHandle)
+    bindMethods(RemoteHandle)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #id: string
 
-  constructor(wire: ControlWire, id: string) {
+  constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.#id = id
   }
@@ -31,12 +31,12 @@ export class RemoteHandle implements AsyncDisposable {
 /** `sandbox.faults` of a tenant on a server. */
 export class RemoteFaults {
   static {
-    detachable(RemoteFaults)
+    bindMethods(RemoteFaults)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 

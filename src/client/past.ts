@@ -1,22 +1,22 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { PlainReply, Word } from '../store/direct.js'
 import type { StoreDifference } from '../store/dump/snapshot.js'
 import { differenceOf } from '../store/dump/snapshot.js'
 import type { StoreDump } from '../store/dump/store-dump.js'
-import type { ControlWire } from './wire.js'
-import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
+import type { ControlClient } from './wire.js'
+import { type PortableReply, replyOfWire, wireWord } from './wire-value.js'
 
 /** A data store as it was: whatever reads. */
 export class RemotePastStore {
   static {
-    detachable(RemotePastStore)
+    bindMethods(RemotePastStore)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #place: Promise<{ readonly at: PastInstant }>
 
-  constructor(wire: ControlWire, place: Promise<{ readonly at: PastInstant }>) {
+  constructor(wire: ControlClient, place: Promise<{ readonly at: PastInstant }>) {
     this.#wire = wire
     this.#place = place
   }
@@ -29,7 +29,7 @@ export class RemotePastStore {
   /** Runs one command that only reads. */
   async run(...words: readonly Word[]): Promise<PlainReply> {
     const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: words.map(wireWord) })
-    return replyOfWire((answer as { readonly reply: WireReply }).reply)
+    return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 
   /** Everything that was stored, as plain JSON. */

@@ -1,5 +1,5 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { Explained } from '../queue/explain/explain.js'
@@ -8,16 +8,16 @@ import type { GroupEndpoint } from '../queue/publish/url-groups.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxSnapshot } from './snapshot.js'
-import type { Twin } from './twin.js'
+import type { Remote } from './twin.js'
 import {
   type DeadLetterView,
   type MessageView,
+  type OnWire,
   type ScheduleView,
   type UrlGroupView,
   viewOf,
-  type Wire,
 } from './views.js'
-import type { ControlWire } from './wire.js'
+import type { ControlClient } from './wire.js'
 
 /** What a remote queue takes and returns exactly as one in process does; messages are views. */
 type Same =
@@ -35,20 +35,20 @@ type Same =
   | 'reset'
 
 /** `sandbox.queue` of a tenant on a server. */
-export class RemoteQueue implements Twin<DirectQueue, Same> {
+export class RemoteQueue implements Remote<DirectQueue, Same> {
   static {
-    detachable(RemoteQueue)
+    bindMethods(RemoteQueue)
   }
 
   readonly keys: RemoteKeys
   readonly schedules: RemoteSchedules
   readonly urlGroups: RemoteUrlGroups
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>
 
   constructor(
-    wire: ControlWire,
+    wire: ControlClient,
     refresh: () => Promise<void>,
     snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>,
   ) {
@@ -70,11 +70,11 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
 
   /** Every message that has not ended. */
   get messages(): Promise<readonly MessageView[]> {
-    return this.#wire.list('/queue/messages').then((wire) => (wire as Wire<MessageView>[]).map(messageOfWire))
+    return this.#wire.list('/queue/messages').then((wire) => (wire as OnWire<MessageView>[]).map(messageOfWire))
   }
 
   get deadLetters(): Promise<readonly DeadLetterView[]> {
-    return this.#wire.list('/queue/dead-letters').then((wire) => (wire as Wire<DeadLetterView>[]).map(letterOfWire))
+    return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
   async message(id: string): Promise<MessageView | undefined> {
@@ -108,7 +108,7 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
   /** Publishes a dead letter again. */
   async retryDeadLetter(id: string): Promise<MessageView> {
     const wire = await this.#wire.post(`/queue/dead-letters/${encodeURIComponent(id)}/retry`)
-    return messageOfWire(wire as Wire<MessageView>)
+    return messageOfWire(wire as OnWire<MessageView>)
   }
 
   async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
@@ -164,15 +164,15 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
   }
 }
 
-class RemoteKeys implements Twin<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
-    detachable(RemoteKeys)
+    bindMethods(RemoteKeys)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
 
-  constructor(wire: ControlWire, refresh: () => Promise<void>) {
+  constructor(wire: ControlClient, refresh: () => Promise<void>) {
     this.#wire = wire
     this.#refresh = refresh
   }
@@ -208,12 +208,12 @@ class RemoteKeys implements Twin<DirectQueue['keys'], 'current' | 'next' | 'form
 
 class RemoteSchedules {
   static {
-    detachable(RemoteSchedules)
+    bindMethods(RemoteSchedules)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 
@@ -223,7 +223,7 @@ class RemoteSchedules {
 
   async fire(id: string): Promise<readonly MessageView[]> {
     const wire = await this.#wire.post(`/queue/schedules/${encodeURIComponent(id)}/fire`)
-    return (wire as Wire<MessageView>[]).map(messageOfWire)
+    return (wire as OnWire<MessageView>[]).map(messageOfWire)
   }
 
   async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
@@ -234,12 +234,12 @@ class RemoteSchedules {
 
 class RemoteUrlGroups {
   static {
-    detachable(RemoteUrlGroups)
+    bindMethods(RemoteUrlGroups)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 
@@ -261,13 +261,13 @@ function queuePath(name: string): string {
 }
 
 function viewed(wire: unknown): MessageView | readonly MessageView[] {
-  return Array.isArray(wire) ? wire.map(messageOfWire) : messageOfWire(wire as Wire<MessageView>)
+  return Array.isArray(wire) ? wire.map(messageOfWire) : messageOfWire(wire as OnWire<MessageView>)
 }
 
-function messageOfWire(wire: Wire<MessageView>): MessageView {
+function messageOfWire(wire: OnWire<MessageView>): MessageView {
   return viewOf(wire)
 }
 
-function letterOfWire(wire: Wire<DeadLetterView>): DeadLetterView {
+function letterOfWire(wire: OnWire<DeadLetterView>): DeadLetterView {
   return { ...wire, message: viewOf<MessageView>(wire.message), reply: viewOf<DeadLetterView['reply']>(wire.reply) }
 }

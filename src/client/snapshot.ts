@@ -14,8 +14,8 @@ import type { Spend } from '../store/meter.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
-type Told<T> = T & { readonly traffic: TrafficView }
-type QueueSnapshot = Told<
+type WithTraffic<T> = T & { readonly traffic: TrafficView }
+type QueueSnapshot = WithTraffic<
   Pick<DirectQueue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
 >
 type WorkflowsSnapshot = Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
@@ -23,7 +23,7 @@ type WorkflowsSnapshot = Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
 export class SandboxSnapshot {
   readonly traffic: TrafficView
-  readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
+  readonly store: WithTraffic<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
   /** Of the home region. */
   readonly queue: QueueSnapshot
   /** Of the regions that were used, the home region first. */

@@ -1,8 +1,8 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { Period } from '../stats/periods.js'
 import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Statistics } from '../stats/statistics.js'
-import type { ControlWire } from './wire.js'
+import type { ControlClient } from './wire.js'
 
 /** The same arguments, a promise of what it gives. */
 type Promised<T, Names extends keyof T> = {
@@ -10,18 +10,18 @@ type Promised<T, Names extends keyof T> = {
     ? (...given: Given) => Promise<Answer>
     : never
 }
-type Told = 'set' | 'script' | 'clear'
+type StatsWriter = 'set' | 'script' | 'clear'
 
 /** `sandbox.stats` of a tenant on a server. */
 export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'> {
   static {
-    detachable(RemoteStatistics)
+    bindMethods(RemoteStatistics)
   }
 
   readonly queue: RemoteReport<QueueReport, QueueStatistics>
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
     this.queue = new RemoteReport(wire, '/stats/queue')
   }
@@ -42,15 +42,15 @@ export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'
 type Arguments<T, Name extends keyof T> = T[Name] extends (...given: infer Given) => unknown ? Given : never
 
 /** One answer of the statistics: read, set by hand, told as a story. */
-export class RemoteReport<Report, Local extends Record<Told, unknown> & object> {
+export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & object> {
   static {
-    detachable(RemoteReport)
+    bindMethods(RemoteReport)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #path: string
 
-  constructor(wire: ControlWire, path: string) {
+  constructor(wire: ControlClient, path: string) {
     this.#wire = wire
     this.#path = path
   }

@@ -1,33 +1,35 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
 import type { StoreDifference } from '../store/dump/snapshot.js'
 import type { StoreDump } from '../store/dump/store-dump.js'
 import type { Spend } from '../store/meter.js'
 import type { SandboxSnapshot } from './snapshot.js'
-import type { Twin } from './twin.js'
-import type { ControlWire } from './wire.js'
-import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
+import type { Remote } from './twin.js'
+import type { ControlClient } from './wire.js'
+import { type PortableReply, replyOfWire, wireWord } from './wire-value.js'
 
 /** `sandbox.store` of a tenant on a server. */
 export class RemoteStore
-  implements Twin<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
+  implements Remote<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
 {
   static {
-    detachable(RemoteStore)
+    bindMethods(RemoteStore)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<SandboxSnapshot>
 
-  constructor(wire: ControlWire, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+  constructor(wire: ControlClient, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
     this.#wire = wire
     this.#refresh = refresh
     this.#snapshot = snapshot
   }
 
   async run(...words: readonly Word[]): Promise<PlainReply> {
-    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as { reply: WireReply }
+    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as {
+      reply: PortableReply
+    }
     return replyOfWire(reply)
   }
 
@@ -55,7 +57,7 @@ export class RemoteStore
     return (await this.#wire.get('/store/spend')) as Spend
   }
 
-  async resetPassword(): ReturnType<Twin<DirectStore, 'resetPassword'>['resetPassword']> {
+  async resetPassword(): ReturnType<Remote<DirectStore, 'resetPassword'>['resetPassword']> {
     const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<DirectStore['resetPassword']>
     await this.#refresh()
     return tokens

@@ -1,4 +1,4 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { serverEvents } from '../kernel/server-events.js'
 import type { Entry, EntryOf, EntryType } from '../kernel/traffic.js'
 import type { Har, HarOptions } from '../report/har.js'
@@ -6,7 +6,7 @@ import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
 import type { DiagramOptions, Mark, TrafficView } from '../report/traffic-view.js'
-import type { ControlWire } from './wire.js'
+import type { ControlClient } from './wire.js'
 
 /** Which entries a reader follows. */
 export interface FollowOptions {
@@ -23,13 +23,13 @@ export interface FollowOptions {
 /** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
 export class RemoteTraffic {
   static {
-    detachable(RemoteTraffic)
+    bindMethods(RemoteTraffic)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #after: Mark
 
-  constructor(wire: ControlWire, after: Mark = 0) {
+  constructor(wire: ControlClient, after: Mark = 0) {
     this.#wire = wire
     this.#after = after
   }

@@ -13,14 +13,16 @@ export type { ScheduleView } from '../queue/schedules/schedule.js'
 export type { RunView } from '../workflow/direct.js'
 
 /** A view on its way: bytes as text or base64. */
-export type Wire<T> = { [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? Wire<T[K]> : T[K] }
+export type OnWire<T> = {
+  [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? OnWire<T[K]> : T[K]
+}
 
 /** A view as it arrived, its body as bytes again. */
-export function viewOf<T extends { readonly body: Bytes }>(wire: Wire<T>): T {
+export function viewOf<T extends { readonly body: Bytes }>(wire: OnWire<T>): T {
   return { ...wire, body: bytesOf(wire.body as PortableString) } as T
 }
 
-export function messageView(message: Message): Wire<MessageView> {
+export function messageView(message: Message): OnWire<MessageView> {
   return { ...message.toJSON(), body: portableString(message.body) }
 }
 

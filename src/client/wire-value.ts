@@ -6,7 +6,7 @@ import type { PlainReply, Word } from '../store/direct.js'
 export type WireWord = PortableString | number
 
 /** A reply in JSON: integers that JSON would round stand as texts. */
-export type WireReply = null | string | number | { readonly integer: string } | readonly WireReply[]
+export type PortableReply = null | string | number | { readonly integer: string } | readonly PortableReply[]
 
 export function wireWord(word: Word): WireWord {
   if (word instanceof Uint8Array) return { base64: toBase64(fromArray(word)) }
@@ -17,12 +17,12 @@ export function wordOfWire(given: WireWord): string | number | Uint8Array {
   return typeof given === 'object' ? toArray(bytesOf(given)) : given
 }
 
-export function wireReply(reply: PlainReply): WireReply {
+export function wireReply(reply: PlainReply): PortableReply {
   if (typeof reply === 'bigint') return { integer: reply.toString() }
   return typeof reply === 'object' && reply !== null ? reply.map(wireReply) : reply
 }
 
-export function replyOfWire(given: WireReply): PlainReply {
+export function replyOfWire(given: PortableReply): PlainReply {
   if (typeof given !== 'object' || given === null) return given
   return Array.isArray(given) ? given.map(replyOfWire) : BigInt((given as { integer: string }).integer)
 }

@@ -14,7 +14,7 @@ export interface ConnectOptions {
 type Json = Readonly<Record<string, unknown>>
 
 /** Requests to the control API of one tenant. */
-export class ControlWire {
+export class ControlClient {
   readonly #url: string
   readonly #base: string
   readonly #options: ConnectOptions
@@ -33,13 +33,13 @@ export class ControlWire {
   }
 
   /** Requests about the queue and the workflows of a region. */
-  in(region: string): ControlWire {
-    return new ControlWire(this.#url, this.#options, region)
+  in(region: string): ControlClient {
+    return new ControlClient(this.#url, this.#options, region)
   }
 
   /** Requests to another tenant of the same server. */
-  to(tenant: string): ControlWire {
-    return new ControlWire(this.#url, { ...this.#options, tenant })
+  to(tenant: string): ControlClient {
+    return new ControlClient(this.#url, { ...this.#options, tenant })
   }
 
   #addressOf(path: string): string {

@@ -1,22 +1,24 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import type { RunEnd } from '../workflow/course.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
 import type { History, HistoryOptions } from '../workflow/history.js'
 import type { StepError } from '../workflow/verbs.js'
-import type { Twin } from './twin.js'
+import type { Remote } from './twin.js'
 import type { RunView } from './views.js'
-import type { ControlWire } from './wire.js'
+import type { ControlClient } from './wire.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
-export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
+export class RemoteWorkflows
+  implements Remote<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'>
+{
   static {
-    detachable(RemoteWorkflows)
+    bindMethods(RemoteWorkflows)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire) {
+  constructor(wire: ControlClient) {
     this.#wire = wire
   }
 
@@ -42,8 +44,8 @@ export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSl
   }
 
   /** Says what becomes of a step, in every run, or of the nth of this name. */
-  step(name: string, nth?: number): RemoteStepFates {
-    return new RemoteStepFates(this.#wire, { name, ...(nth !== undefined && { nth }) })
+  step(name: string, nth?: number): RemoteStepStub {
+    return new RemoteStepStub(this.#wire, { name, ...(nth !== undefined && { nth }) })
   }
 
   /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
@@ -76,15 +78,15 @@ export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSl
 }
 
 /** What may become of a step of runs on a server. */
-export class RemoteStepFates {
+export class RemoteStepStub {
   static {
-    detachable(RemoteStepFates)
+    bindMethods(RemoteStepStub)
   }
 
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
   readonly #step: { readonly name: string; readonly nth?: number }
 
-  constructor(wire: ControlWire, step: { readonly name: string; readonly nth?: number }) {
+  constructor(wire: ControlClient, step: { readonly name: string; readonly nth?: number }) {
     this.#wire = wire
     this.#step = step
   }
@@ -116,19 +118,19 @@ export class RemoteStepFates {
 /** One run on a server, as it stands whenever it is asked. */
 export class RemoteRun
   implements
-    Twin<
+    Remote<
       WorkflowRun,
       'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'reaches' | 'ends'
     >
 {
   static {
-    detachable(RemoteRun)
+    bindMethods(RemoteRun)
   }
 
   readonly id: string
-  readonly #wire: ControlWire
+  readonly #wire: ControlClient
 
-  constructor(wire: ControlWire, id: string) {
+  constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.id = id
   }

@@ -5,7 +5,7 @@ import { anyText, headerRecord, optional, milliseconds as span, statusCode } fro
 import { waitOf } from './latency.js'
 import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // Faults that answer late, or in place of the service or destination.
 
@@ -114,7 +114,7 @@ const addsToWait = (
 
 const answersStatus: OnRequest<StatusFault> = inBothPhases(statusAnswer)
 
-const rows: Family<AnswerStep> = {
+const rows: FaultGroup<AnswerStep> = {
   latency: {
     summary:
       'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',

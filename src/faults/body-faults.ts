@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import type { Bytes } from '../kernel/bytes.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
 import type { BodyFault, BodyStep, FaultOf } from './fault.js'
-import { longestSpan, optional, milliseconds as span, text, whole } from './fields.js'
+import { maxSpan, optional, milliseconds as span, text, whole } from './fields.js'
 import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './parts.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // The work is done, and its answer arrives damaged.
 
@@ -51,7 +51,7 @@ const claimsToBe: OnRequest<FaultOf<'content-type'>> = async ({ type }, moment) 
   return { ...answer, headers: withContentType(answer.headers, type) }
 }
 
-const rows: Family<BodyStep, BodyFault> = {
+const rows: FaultGroup<BodyStep, BodyFault> = {
   'half-open': {
     summary: 'The work is done and the headers arrive, the body does not: for `forMs`, or as long as with `hang`.',
     effect: 'answers',
@@ -82,7 +82,7 @@ const rows: Family<BodyStep, BodyFault> = {
   truncate: {
     summary: 'The work is done, the connection breaks after `afterBytes` of the body.',
     effect: 'shapes',
-    sentence: ({ afterBytes }) => `the work is done, the body breaks off after ${counted(afterBytes, 'byte')}`,
+    sentence: ({ afterBytes }) => `the work is done, the body breaks off after ${plural(afterBytes, 'byte')}`,
     made: { truncate },
     phases: ['after'],
     fields: { afterBytes: whole(0) },
@@ -165,7 +165,7 @@ const rows: Family<BodyStep, BodyFault> = {
       ...atDeliveries({
         meets: ({ bytesPerSecond }: FaultOf<'slow-body'>, moment) =>
           afterwards(moment, (given) => {
-            const wait = Math.min(longestSpan, Math.round((given.body.length / bytesPerSecond) * 1000))
+            const wait = Math.min(maxSpan, Math.round((given.body.length / bytesPerSecond) * 1000))
             return wait === 0 ? given : moment.sleep(wait).then(() => given)
           }),
       }),

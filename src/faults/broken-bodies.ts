@@ -1,7 +1,7 @@
 import { toArray } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
-import type { StruckAnswer as Answer } from './moments.js'
+import type { FaultyResponse as Answer } from './moments.js'
 
 // Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
 // `fetch` rejects while it reads, a server cuts the socket.
@@ -10,13 +10,13 @@ import type { StruckAnswer as Answer } from './moments.js'
 export const patience = 300_000
 
 /** Most chunks of a slow body. */
-export const mostChunks = 50
+export const maxChunks = 50
 
 /** The body comes in even portions of virtual time; a body slower than clients wait for never comes. */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length === 0) return answer
-  const chunks = Math.min(mostChunks, bytes.length)
+  const chunks = Math.min(maxChunks, bytes.length)
   const total = (bytes.length / bytesPerSecond) * 1000
   if (total / chunks > patience) return silentBody(answer, task, patience)
   return streamed(answer, bytes.length, task, async (controller, body, signal) => {

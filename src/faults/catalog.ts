@@ -1,11 +1,11 @@
-import { families } from './families.js'
+import { faultGroups } from './families.js'
 import type { Fault, FaultKind, FaultOf } from './fault.js'
 import type { ActionAt, ActionsAt } from './moments.js'
 import type { FaultPoint } from './points.js'
-import type { AnyFault, Row } from './row.js'
+import type { AnyFault, FaultSpec } from './row.js'
 
 /** One fault, described once: for rules and scripts, checks, pages, the JSON Schema and the control API. */
-export interface FaultDefinition<K extends FaultKind = FaultKind> extends Row<FaultOf<K>> {
+export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {
   readonly kind: K
   /** Where it has something to do. */
   readonly points: readonly FaultPoint[]
@@ -15,12 +15,12 @@ export interface FaultDefinition<K extends FaultKind = FaultKind> extends Row<Fa
 
 /** Every fault. */
 export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = Object.fromEntries(
-  families
+  faultGroups
     .flatMap((rows) => Object.entries(rows))
     .map(([kind, row]) => [kind, { kind, points: Object.keys(row.at), example: exampleOf(row), ...row }]),
 ) as never
 
-function exampleOf({ made, sample }: Row<AnyFault>): AnyFault {
+function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
   const [make] = Object.values(made)
   return make!(...(sample as never[]))
 }

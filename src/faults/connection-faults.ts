@@ -3,7 +3,7 @@ import { ConnectionBroken } from '../kernel/http.js'
 import { patience } from './broken-bodies.js'
 import type { ConnectionStep, FaultOf } from './fault.js'
 import { optional, milliseconds as span } from './fields.js'
-import { atDeliveries, atRequestsAndCalls, type MeetsAttempt, type OnRequest } from './moments.js'
+import { type AttemptAction, atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import {
   afterwards,
@@ -17,7 +17,7 @@ import {
   wasRefused,
   wasReset,
 } from './parts.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // Connections that break or are never made.
 
@@ -75,11 +75,11 @@ const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task,
   throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
 })
 
-function fails(error: string): MeetsAttempt<unknown> {
+function fails(error: string): AttemptAction<unknown> {
   return { meets: () => brokenReply(error) }
 }
 
-const rows: Family<ConnectionStep> = {
+const rows: FaultGroup<ConnectionStep> = {
   reset: {
     summary: 'The connection breaks: before the work, or after it with `phase: after`.',
     effect: 'answers',

@@ -3,7 +3,7 @@ import { type Duration, formatDuration, milliseconds } from '../kernel/duration.
 import type { CredentialFault, CredentialStep, FaultOf } from './fault.js'
 import { signatureFaults, signedMilliseconds } from './fields.js'
 import { atDeliveries, atRequestsAndCalls } from './moments.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // Wrong signatures, and tokens and plans that are no longer valid.
 
@@ -33,7 +33,7 @@ export function quota(): FaultOf<'quota'> {
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<CredentialStep, CredentialFault> = {
+const rows: FaultGroup<CredentialStep, CredentialFault> = {
   signature: {
     summary:
       'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',

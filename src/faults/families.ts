@@ -9,7 +9,7 @@ import streams from './stream-faults.js'
 // The families of faults, in the order in which pages and sentences name them. A family's table is its default export:
 // what it exports by name is public.
 
-export const families: readonly [
+export const faultGroups: readonly [
   typeof answers,
   typeof connections,
   typeof bodies,

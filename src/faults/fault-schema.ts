@@ -59,7 +59,7 @@ export const faultWords: FaultWords = {
 }
 
 /** A list may hold any number of mistakes. */
-const mostProblems = 20
+const maxProblems = 20
 
 /** What a schema finds wrong with a value that must be an object, from the first field on. */
 export function problemsWith(
@@ -72,7 +72,7 @@ export function problemsWith(
     return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
   }
   const result = v.safeParse(schema, value)
-  return result.success ? [] : result.issues.slice(0, mostProblems).map((issue) => problem(issue, words))
+  return result.success ? [] : result.issues.slice(0, maxProblems).map((issue) => problem(issue, words))
 }
 
 /** An issue of the schema as a sentence. */

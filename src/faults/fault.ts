@@ -199,7 +199,7 @@ export interface FaultFacts {
 }
 
 /** A rule that strikes now. */
-export interface Strike<F extends Fault = Fault> {
+export interface Injection<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
   /** Whether the layer underneath and rules that were added later no longer matter. */
@@ -215,11 +215,11 @@ export interface Strike<F extends Fault = Fault> {
    * @param cause `seq` of the entry that it hits
    * @param effect what comes of it, as a sentence part
    */
-  log(cause: number | undefined, target: string, effect?: string): StrikeRecord
+  log(cause: number | undefined, target: string, effect?: string): InjectionRecord
 }
 
 /** The entry of a strike, for effects that are known later. */
-export interface StrikeRecord {
+export interface InjectionRecord {
   effect?: string
 }
 
@@ -228,16 +228,16 @@ export type FaultService = 'store' | 'queue' | 'stats'
 /** Rules as the services see them. */
 export interface FaultSource {
   /** There are no rules and no service is down: nothing else needs checking. */
-  readonly quiet: boolean
+  readonly isInactive: boolean
   /** Points that have rules; checked before the facts for `ask` are gathered. */
-  readonly armed: { readonly [P in FaultPoint]?: unknown }
+  readonly activeByPoint: { readonly [P in FaultPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
-  ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined
+  injections(point: FaultPoint, facts: FaultFacts): readonly Injection[] | undefined
   /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
-  askAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Strike[] | undefined
+  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
-  readonly down: { readonly [S in FaultService]?: number } | undefined
-  takeDown(service: FaultService, until: number): void
+  readonly downUntil: { readonly [S in FaultService]?: number } | undefined
+  markDown(service: FaultService, until: number): void
   /** Reports how many rules of a kind there are, now and after every change. */
   watch(kind: FaultKind, changed: (count: number) => void): void
 }

@@ -4,17 +4,17 @@ import { headerValueSyntax } from '../kernel/http.js'
 // What the fields of faults may hold, with the sentence for what they may not.
 
 /** Thirty years, so that a thousand of them still give a valid date; a guard of ours. */
-export const longestSpan = 1e12
+export const maxSpan = 1e12
 const tooLong = 'is a number of milliseconds, at most 1e12'
 const span = (sentence: string): v.GenericSchema<number> =>
-  v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(longestSpan, tooLong))
+  v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(maxSpan, tooLong))
 export const milliseconds: v.GenericSchema<number> = span('is a number of milliseconds, 0 or more')
 const skew = 'is a number of milliseconds, below 0 for a clock that is behind'
 export const signedMilliseconds: v.GenericSchema<number> = v.pipe(
   v.number(skew),
   v.finite(skew),
-  v.minValue(-longestSpan, tooLong),
-  v.maxValue(longestSpan, tooLong),
+  v.minValue(-maxSpan, tooLong),
+  v.maxValue(maxSpan, tooLong),
 )
 export function whole(least: number): v.GenericSchema<number> {
   const sentence = `is a whole number, ${least} or more`

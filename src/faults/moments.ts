@@ -2,7 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
-import type { DeliveryPoint, FaultPoint, RequestPoint } from './points.js'
+import type { DeliveryPoint, FaultPoint, RequestInjectionPoint } from './points.js'
 
 // What a fault can do where it strikes. Each kind of moment is a small interface: the service that has the moment passes
 // it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
@@ -12,7 +12,7 @@ export type Phase = 'before' | 'after'
 type Maybe<T> = T | Promise<T>
 
 /** What every moment offers. */
-interface Moment {
+interface FaultContext {
   readonly phase: Phase
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
@@ -23,7 +23,7 @@ interface Moment {
 // ---- a request, or the opening of an event stream ---------------------------------------------------------------
 
 /** An answer as faults see it: the status line and headers, and a body that may come in parts. */
-export interface StruckAnswer {
+export interface FaultyResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Bytes | ReadableStream<Uint8Array> | null
@@ -34,28 +34,28 @@ export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
   | FaultOf<'rate-limited' | 'quota'>
 
-export interface RequestMoment extends Moment {
+export interface RequestFaultContext extends FaultContext {
   readonly task: Task
   readonly clock: VirtualClock
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal | undefined
   /** Lets the layer underneath answer: the next fault, or at last the service. */
-  onwards(): Promise<StruckAnswer>
+  onwards(): Promise<FaultyResponse>
   /** An answer in the words of the service. */
-  worded(fault: WordedFault): StruckAnswer
+  worded(fault: WordedFault): FaultyResponse
   /** The service's refusal of a call without a valid token. */
-  refusedToken(): StruckAnswer
+  refusedToken(): FaultyResponse
   /** Cuts off what is in flight; the service is down for this long. */
   restart(downMs: number): void
 }
 
 /** Throws `ConnectionBroken` where no answer arrives. */
-export type OnRequest<F> = (fault: F, moment: RequestMoment) => Maybe<StruckAnswer>
+export type OnRequest<F> = (fault: F, moment: RequestFaultContext) => Maybe<FaultyResponse>
 
 // ---- a delivery -------------------------------------------------------------------------------------------------
 
 /** What comes of a delivery. */
-export interface StruckReply {
+export interface FaultyOutcome {
   /** 0 without an answer. */
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -71,11 +71,11 @@ export interface StruckReply {
 /** A delivery that the queue knows nothing of. */
 export interface DeliveryCopy {
   sleep(ms: number): Promise<void>
-  deliver(): Maybe<StruckReply>
+  deliver(): Maybe<FaultyOutcome>
 }
 
 /** An attempt that has begun. */
-export interface AttemptMoment extends Moment {
+export interface AttemptFaultContext extends FaultContext {
   /** Milliseconds until the attempt is given up. */
   readonly timeout: number
   /** In the vendor's words. */
@@ -83,19 +83,19 @@ export interface AttemptMoment extends Moment {
   now(): number
   sleep(ms: number): Promise<void>
   /** Lets the layer underneath answer: the next fault, or at last a handler, a script or the network. */
-  onwards(): Maybe<StruckReply>
-  answer(status: number, headers?: HeaderRecord, body?: string): StruckReply
-  rateLimited(fault: FaultOf<'rate-limited'>): StruckReply
+  onwards(): Maybe<FaultyOutcome>
+  answer(status: number, headers?: HeaderRecord, body?: string): FaultyOutcome
+  rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
   /** What is wrong with the signature. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
   /** Continues with another fault. */
-  play(fault: DeliveryFault): Maybe<StruckReply>
+  play(fault: DeliveryFault): Maybe<FaultyOutcome>
   /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
 
 /** A delivery that is due and has not begun. */
-export interface DueMoment {
+export interface DueFaultContext {
   readonly now: number
   /** When the window of the rule closes, `undefined` when it has no end. */
   readonly until: number | undefined
@@ -111,35 +111,35 @@ export interface DueMoment {
 }
 
 /** Strikes the attempt; the only kind of fault that a script can name as its step. */
-export interface MeetsAttempt<F> {
-  readonly meets: (fault: F, moment: AttemptMoment) => Maybe<StruckReply>
+export interface AttemptAction<F> {
+  readonly meets: (fault: F, moment: AttemptFaultContext) => Maybe<FaultyOutcome>
   /** The delivery reaches the destination, which then answers with this: it counts as arrived. */
   readonly arrives?: true
   /** The fault with which it ends. */
   readonly next?: (fault: F) => DeliveryFault | undefined
   /** What a rule does instead, before the attempt begins. */
-  readonly holds?: HoldsDelivery<F>['holds']
+  readonly holds?: HoldAction<F>['holds']
   readonly restarts?: undefined
 }
 /** Strikes before an attempt begins. */
-export interface HoldsDelivery<F> {
-  readonly holds: (fault: F, moment: DueMoment) => void
+export interface HoldAction<F> {
+  readonly holds: (fault: F, moment: DueFaultContext) => void
   readonly meets?: undefined
   readonly restarts?: undefined
 }
 /** The service restarts around the attempt. */
-export interface RestartsService<F> {
+export interface RestartAction<F> {
   /** @returns how long it is down, in milliseconds */
   readonly restarts: (fault: F) => number
   readonly meets?: undefined
   readonly holds?: undefined
 }
-export type OnDelivery<F> = MeetsAttempt<F> | HoldsDelivery<F> | RestartsService<F>
+export type OnDelivery<F> = AttemptAction<F> | HoldAction<F> | RestartAction<F>
 
 // ---- a command, an event, a schedule ----------------------------------------------------------------------------
 
 /** One command; `R` is a reply of the store. */
-export interface CommandMoment<R> extends Moment {
+export interface CommandFaultContext<R> extends FaultContext {
   run(): R
   /** The reply of a reading command as it was this many changes ago; `undefined` when its keys have not changed that often. */
   past(versions: number): { readonly reply: R } | undefined
@@ -148,10 +148,10 @@ export interface CommandMoment<R> extends Moment {
   failOverQuota(): never
   breakConnection(): never
 }
-export type OnCommand<F> = <R>(fault: F, moment: CommandMoment<R>) => R
+export type OnCommand<F> = <R>(fault: F, moment: CommandFaultContext<R>) => R
 
 /** One event on its way into one stream; what is written here is sent. */
-export interface EventMoment extends Moment {
+export interface EventFaultContext extends FaultContext {
   line: Bytes
   /** Milliseconds until it is sent. */
   wait: number
@@ -159,10 +159,10 @@ export interface EventMoment extends Moment {
   /** The stream breaks off after it. */
   breaks: boolean
 }
-export type OnEvent<F> = (fault: F, moment: EventMoment) => void
+export type OnEvent<F> = (fault: F, moment: EventFaultContext) => void
 
 /** One trigger of a schedule; what is written here happens. */
-export interface TriggerMoment extends Moment {
+export interface FireFaultContext extends FaultContext {
   readonly scheduleId: string
   /** How often it publishes. */
   times: number
@@ -171,13 +171,13 @@ export interface TriggerMoment extends Moment {
   /** Milliseconds between the times. */
   apart: number
 }
-export type OnTrigger<F> = (fault: F, moment: TriggerMoment) => void
+export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
 
 // ---- all of them ------------------------------------------------------------------------------------------------
 
 /** What a row may do at each point. */
 export interface ActionsAt<F>
-  extends Record<RequestPoint, OnRequest<F>>,
+  extends Record<RequestInjectionPoint, OnRequest<F>>,
     Record<DeliveryPoint, OnDelivery<F>>,
     Record<'store.command', OnCommand<F>>,
     Record<'stream.event', OnEvent<F>>,

@@ -4,17 +4,17 @@ import { status } from './answer-faults.js'
 import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
 import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
-  type AttemptMoment,
+  type AttemptFaultContext,
   atDeliveries,
   atRequestsAndCalls,
   type DeliveryCopy,
+  type FaultyOutcome,
+  type FaultyResponse,
   type OnRequest,
-  type StruckAnswer,
-  type StruckReply,
 } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './parts.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
 
@@ -67,7 +67,7 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
   const { task } = moment
   if (concurrent) {
     const [first] = await Promise.all(Array.from({ length: copies + 1 }, () => moment.onwards()))
-    return first as StruckAnswer
+    return first as FaultyResponse
   }
   const answer = await moment.onwards()
   for (let count = 0; count < copies; count++) {
@@ -78,7 +78,10 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
 }
 
 /** The copies are deliveries of their own that the queue does not see: its answer is that of the first. */
-function deliversAgain(fault: FaultOf<'duplicate'>, moment: AttemptMoment): StruckReply | Promise<StruckReply> {
+function deliversAgain(
+  fault: FaultOf<'duplicate'>,
+  moment: AttemptFaultContext,
+): FaultyOutcome | Promise<FaultyOutcome> {
   const { copies = 1, afterMs = 0, concurrent = false } = fault
   const seen: string[] = []
   const again = async (copy: DeliveryCopy): Promise<void> => {
@@ -105,7 +108,7 @@ function deliversAgain(fault: FaultOf<'duplicate'>, moment: AttemptMoment): Stru
   })
 }
 
-const rows: Family<OrderStep, OrderFault> = {
+const rows: FaultGroup<OrderStep, OrderFault> = {
   'lost-ack': {
     summary: 'The work is done, its answer is lost.',
     effect: 'answers',

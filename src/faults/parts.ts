@@ -1,16 +1,23 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { ConnectionBroken, reasonPhrase } from '../kernel/http.js'
 import type { FaultOf } from './fault.js'
-import type { AttemptMoment, OnRequest, Phase, RequestMoment, StruckAnswer, StruckReply } from './moments.js'
+import type {
+  AttemptFaultContext,
+  FaultyOutcome,
+  FaultyResponse,
+  OnRequest,
+  Phase,
+  RequestFaultContext,
+} from './moments.js'
 import { networkErrors } from './network-errors.js'
-import type { Carriage } from './row.js'
+import type { Transport } from './row.js'
 
 // What the rows of several faults share.
 
-export const oneNetworkError: Partial<Record<Carriage, string>> = {
+export const oneNetworkError: Partial<Record<Transport, string>> = {
   msw: 'a network error without its cause: msw has only one kind',
 }
-export const noConnection: Partial<Record<Carriage, string>> = {
+export const noConnection: Partial<Record<Transport, string>> = {
   ...oneNetworkError,
   server: 'a connection that is reset: by then the server has been found and has accepted it',
 }
@@ -40,7 +47,10 @@ export function wasRefused(): ConnectionBroken {
   return new ConnectionBroken('ECONNREFUSED', 'connect ECONNREFUSED')
 }
 
-export function statusAnswer({ status, headers = {}, body }: FaultOf<'status'>, moment: RequestMoment): StruckAnswer {
+export function statusAnswer(
+  { status, headers = {}, body }: FaultOf<'status'>,
+  moment: RequestFaultContext,
+): FaultyResponse {
   const list = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name.toLowerCase(), one as string]),
   )
@@ -57,26 +67,26 @@ type Maybe<T> = T | Promise<T>
 
 /** The work is done, then the answer suffers. */
 export function afterwards(
-  moment: AttemptMoment,
-  suffer: (given: StruckReply) => Maybe<StruckReply>,
-): Maybe<StruckReply> {
+  moment: AttemptFaultContext,
+  suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
+): Maybe<FaultyOutcome> {
   const given = moment.onwards()
   return given instanceof Promise ? given.then(suffer) : suffer(given)
 }
 
 /** What the handler did, for a note about an answer that the queue did not see. */
-export function deed(given: StruckReply): string {
+export function deed(given: FaultyOutcome): string {
   return given.error === undefined
     ? `the handler ran and answered ${given.status}`
     : `the handler ran and failed: ${given.error}`
 }
 
-export function brokenReply(error: string): StruckReply {
+export function brokenReply(error: string): FaultyOutcome {
   return { status: 0, headers: [], body: '' as Bytes, error }
 }
 
 /** No answer: for this long, then the connection closes; without a length until the attempt is given up. */
-export function silence(moment: AttemptMoment, forMs: number | undefined, note?: string): Maybe<StruckReply> {
+export function silence(moment: AttemptFaultContext, forMs: number | undefined, note?: string): Maybe<FaultyOutcome> {
   const told = note === undefined ? {} : { note }
   if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
   return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
@@ -90,7 +100,7 @@ export function corrupted(body: Bytes): Bytes {
 }
 
 export function withContentType(
-  headers: StruckAnswer['headers'],
+  headers: FaultyResponse['headers'],
   type: string,
 ): readonly (readonly [name: string, value: string])[] {
   return [...headers.filter(([name]) => name.toLowerCase() !== 'content-type'), ['content-type', type]]

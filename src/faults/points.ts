@@ -16,7 +16,7 @@ export const faultPoints = [
 ] as const
 export type FaultPoint = (typeof faultPoints)[number]
 
-export type RequestPoint =
+export type RequestInjectionPoint =
   | 'store.request'
   | 'queue.request'
   | 'stats.request'

@@ -1,17 +1,17 @@
 import type * as v from 'valibot'
 import type { FaultMatch, FaultRule } from './fault.js'
-import type { ActionsAt, MeetsAttempt, Phase } from './moments.js'
+import type { ActionsAt, AttemptAction, Phase } from './moments.js'
 import type { DeliveryPoint, FaultPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */
-export type Carriage = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
+export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
 
 export interface AnyFault {
   readonly kind: string
 }
 
 /** Everything about one fault: its name, how it is written and checked, what it does, and the texts about it. */
-export interface Row<F extends AnyFault> {
+export interface FaultSpec<F extends AnyFault> {
   /** What happens, as one sentence. */
   readonly summary: string
   /** `answers` ends the search: rules that were added later are not asked. `shapes` and `holds` let them be asked. */
@@ -40,17 +40,17 @@ export interface Row<F extends AnyFault> {
   /** Where it strikes, in the order of the page, and what it does there. */
   readonly at: Partial<ActionsAt<F>>
   /** What an adapter does instead of a fault that it cannot express, and why. */
-  readonly instead?: Partial<Record<Carriage, string>>
+  readonly instead?: Partial<Record<Transport, string>>
 }
 
 /** A fault that can be a step of a destination's script. */
-export interface StepRow<F extends AnyFault> extends Row<F> {
-  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, MeetsAttempt<F>>>
+export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
+  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, AttemptAction<F>>>
 }
 
 /** A table of rows: of faults that scripts can name, and of others. */
-export type Family<Step extends AnyFault, Other extends AnyFault = never> = {
+export type FaultGroup<Step extends AnyFault, Other extends AnyFault = never> = {
   readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>>
 } & {
-  readonly [K in Other['kind']]: Row<Extract<Other, { kind: K }>>
+  readonly [K in Other['kind']]: FaultSpec<Extract<Other, { kind: K }>>
 }

@@ -1,11 +1,11 @@
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { FaultOf, ServiceFault } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
 import { atDeliveries, atRequests, atRequestsAndCalls } from './moments.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import { type DeliveryPoint, deliveryPoints } from './points.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // A service that is behind, restarts or is gone.
 
@@ -28,11 +28,11 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<never, ServiceFault> = {
+const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {
     summary: 'A command that only reads sees its keys as they were `versions` changes ago; writes are not affected.',
     effect: 'answers',
-    sentence: ({ versions }) => `answered from ${counted(versions, 'change')} ago`,
+    sentence: ({ versions }) => `answered from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },

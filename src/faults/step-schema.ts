@@ -16,7 +16,7 @@ import { headerRecord, isStatus, statusCode } from './fields.js'
 // What a destination can do with deliveries: the same in process, over the control API and in scenario files.
 
 /** How many steps may be nested in `then`; a guard of ours. */
-export const mostWaits = 100
+export const maxWaits = 100
 
 /**
  * One step of a script; only here `delay` can say what follows.
@@ -69,10 +69,8 @@ export function stepProblems(given: unknown): readonly FaultProblem[] {
     const above = Array<string>(depth).fill('then')
     problems.push(...found.map(({ path, sentence }) => ({ path: [...above, ...path], sentence })))
     if (found.length > 0 || !waits(at)) return problems
-    if (depth === mostWaits) {
-      return [
-        { path: [], sentence: `it waits more than ${mostWaits} times before it does anything: add up the waits.` },
-      ]
+    if (depth === maxWaits) {
+      return [{ path: [], sentence: `it waits more than ${maxWaits} times before it does anything: add up the waits.` }]
     }
     at = at.then
   }

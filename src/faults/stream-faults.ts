@@ -1,10 +1,10 @@
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { cutEvents, stalledEvents } from './broken-streams.js'
 import type { FaultOf, StreamFault } from './fault.js'
 import { optional, milliseconds as span, whole } from './fields.js'
 import { unread } from './parts.js'
-import type { Family } from './row.js'
+import type { FaultGroup } from './row.js'
 
 // Event streams that break off or fall silent.
 
@@ -20,11 +20,11 @@ export function stallStream(afterEvents: number, length?: Duration): FaultOf<'st
     : { kind: 'stall-stream', afterEvents, forMs: milliseconds(length) }
 }
 
-const rows: Family<never, StreamFault> = {
+const rows: FaultGroup<never, StreamFault> = {
   'cut-stream': {
     summary: 'An event stream breaks off after `afterEvents` events.',
     effect: 'shapes',
-    sentence: ({ afterEvents }) => `the stream breaks off after ${counted(afterEvents, 'event')}`,
+    sentence: ({ afterEvents }) => `the stream breaks off after ${plural(afterEvents, 'event')}`,
     made: { cutStream },
     phases: ['after'],
     fields: { afterEvents: whole(0) },
@@ -43,7 +43,7 @@ const rows: Family<never, StreamFault> = {
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`
-      return `the stream falls silent after ${counted(afterEvents, 'event')}${wait}`
+      return `the stream falls silent after ${plural(afterEvents, 'event')}${wait}`
     },
     made: { stallStream },
     phases: ['after'],

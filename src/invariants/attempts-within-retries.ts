@@ -1,5 +1,5 @@
 import type { EntryOf } from '../kernel/traffic.js'
-import type { Story } from './history.js'
+import type { CheckedMessage } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 /** Status by which a destination says that retries are useless. [queue.md 5.1] */
@@ -16,7 +16,7 @@ export const attemptsWithinRetries: Invariant = {
   },
 }
 
-function count({ id, published, attempts }: Story, findings: Findings): void {
+function count({ id, published, attempts }: CheckedMessage, findings: Findings): void {
   const allowed = published.maxRetries + 1
   const excess = attempts[allowed]
   if (excess !== undefined) {

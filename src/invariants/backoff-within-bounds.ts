@@ -2,7 +2,7 @@ import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
-import type { History, Story, World } from './history.js'
+import type { CheckedMessage, InvariantIndex, World } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const backoffWithinBounds: Invariant = {
@@ -23,7 +23,7 @@ export const backoffWithinBounds: Invariant = {
   },
 }
 
-function examineStory(story: Story, history: History, findings: Findings): void {
+function examineStory(story: CheckedMessage, history: InvariantIndex, findings: Findings): void {
   const { world } = history
   const { published, attempts } = story
   attempts.forEach((attempt, index) => {
@@ -39,11 +39,11 @@ type Before = EntryOf<'published'> | EntryOf<'attempt'>
 
 /** On time: not earlier unless it was released by hand, and later only where something held it. */
 function checkTime(
-  { id, published, changes }: Story,
+  { id, published, changes }: CheckedMessage,
   before: Before,
   attempt: EntryOf<'attempt'>,
   due: number,
-  { world, restartedAt }: History,
+  { world, restartedAt }: InvariantIndex,
   findings: Findings,
 ): void {
   const between = changes.filter(({ seq }) => seq > before.seq && seq < attempt.seq)
@@ -68,7 +68,7 @@ function checkTime(
 }
 
 function checkDelay(
-  { id, published }: Story,
+  { id, published }: CheckedMessage,
   attempt: EntryOf<'attempt'>,
   outcome: AttemptOutcome,
   world: World,
@@ -143,11 +143,11 @@ const units: Readonly<Record<string, number>> = {
 }
 
 /** Characters of a header that asks for a wait; a longer one counts as absent. A guard of ours. */
-const longestWait = 1000
+const maxWait = 1000
 
 /** `12`, `6m5s` or a date of HTTP, in milliseconds from now. */
 function waitOf(value: string, now: number): number | undefined {
-  if (value.length > longestWait) return undefined
+  if (value.length > maxWait) return undefined
   if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
   const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g)]
   if (parts.length > 0 && parts.map(([part]) => part).join('') === value) {

@@ -1,5 +1,5 @@
 import type { EntryOf } from '../kernel/traffic.js'
-import { endOf, type Story, wasCancelled } from './history.js'
+import { type CheckedMessage, endOf, wasCancelled } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const callbackPerAttempt: Invariant = {
@@ -21,7 +21,7 @@ export const callbackPerAttempt: Invariant = {
 }
 
 /** @param isLastOnly calls of workflow runs are reported when they have ended */
-function count(story: Story, findings: Findings, isLastOnly: boolean): void {
+function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): void {
   const { id, published, attempts, callbacks } = story
   const sent = new Map<number | undefined, EntryOf<'published'>[]>()
   for (const callback of callbacks) {

@@ -1,7 +1,7 @@
 import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic.js'
 import type { World } from './history.js'
-import { History } from './history.js'
+import { InvariantIndex } from './history.js'
 import type { Breach, Findings, Invariant } from './invariant.js'
 import { invariants } from './table.js'
 
@@ -33,7 +33,7 @@ export function checkWorld(world: World, options: CheckOptions = {}): Check {
 
 /** Checks these promises of a world. */
 export function examineWorld(world: World, chosen: readonly Invariant[]): Check {
-  const history = new History(world)
+  const history = new InvariantIndex(world)
   const breaches: Breach[] = []
   const unknown: { invariant: string; reason: string }[] = []
   for (const invariant of chosen) {

@@ -1,5 +1,5 @@
 /** The course of a limit: which values were in force, from where on in the story. */
-export class Course {
+export class TimeCourse {
   readonly #changes: { readonly from: number; readonly value: number }[]
   /** Changes that no later one exceeds, in decreasing order. */
   readonly #peaks: { readonly from: number; readonly value: number }[]
@@ -46,7 +46,7 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
 }
 
 /** How many of the first n are left, as they leave one by one: a Fenwick tree. */
-export class Remaining {
+export class RemainingCalls {
   readonly #gone: Uint32Array
 
   constructor(readonly size: number) {

@@ -1,4 +1,4 @@
-import { type Story, wasCancelled } from './history.js'
+import { type CheckedMessage, wasCancelled } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const failureCallbackPerDeadLetter: Invariant = {
@@ -15,7 +15,7 @@ export const failureCallbackPerDeadLetter: Invariant = {
 
 const isFailureCallback = ({ kind }: { kind: string }): boolean => kind === 'failure-callback'
 
-function count(story: Story, findings: Findings): void {
+function count(story: CheckedMessage, findings: Findings): void {
   const { id, published, attempts, deadLetters, callbacks } = story
   const sent = callbacks.filter(isFailureCallback)
   const [letter, second] = deadLetters

@@ -1,6 +1,6 @@
-import { counted } from '../kernel/counted.js'
-import { Course, Remaining } from './course.js'
-import { endOfStory, type History, type Story, wasCancelled } from './history.js'
+import { plural } from '../kernel/counted.js'
+import { RemainingCalls, TimeCourse } from './course.js'
+import { type CheckedMessage, endOfStory, type InvariantIndex, wasCancelled } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const fifoPerQueue: Invariant = {
@@ -19,11 +19,11 @@ export const fifoPerQueue: Invariant = {
 /** One queue between two deletions. */
 interface Line {
   readonly name: string
-  readonly stories: Story[]
-  readonly parallelism: Course
+  readonly stories: CheckedMessage[]
+  readonly parallelism: TimeCourse
 }
 
-function linesOf({ world, stories, isWhole }: History): readonly Line[] {
+function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
   const lines: Line[] = []
   const open = new Map<string, Line>()
   let isKnown = isWhole
@@ -31,7 +31,7 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
     let line = open.get(name)
     if (line === undefined) {
       // The first limit is unknown if the log has dropped its beginning, and after a load.
-      line = { name, stories: [], parallelism: new Course(isKnown ? 1 : Number.POSITIVE_INFINITY) }
+      line = { name, stories: [], parallelism: new TimeCourse(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
     }
@@ -54,7 +54,7 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
 }
 
 /** Where each message and all its callbacks had ended. */
-function endsWithCallbacks({ stories }: History): ReadonlyMap<number, number> {
+function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
   // Callbacks are published later than what they report.
   for (const story of [...stories.values()].reverse()) {
@@ -66,7 +66,7 @@ function endsWithCallbacks({ stories }: History): ReadonlyMap<number, number> {
 }
 
 /** A message that is cancelled before its turn blocks nobody from then on. */
-function leaveOf(story: Story): number {
+function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0
   const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')
   return cancelled ? cancelled.seq : endOfStory(story)
@@ -75,7 +75,7 @@ function leaveOf(story: Story): number {
 function walk(
   { name, stories, parallelism }: Line,
   ends: ReadonlyMap<number, number>,
-  isExcused: (story: Story) => boolean,
+  isExcused: (story: CheckedMessage) => boolean,
   findings: Findings,
 ): void {
   const leaving = stories
@@ -85,7 +85,7 @@ function walk(
     .map((story, index) => ({ story, index, at: story.attempts[0]?.seq ?? Number.POSITIVE_INFINITY }))
     .filter(({ at }) => at !== Number.POSITIVE_INFINITY)
     .sort((one, other) => one.at - other.at)
-  const remaining = new Remaining(stories.length)
+  const remaining = new RemainingCalls(stories.length)
   let left = 0
   for (const { story, index, at } of starting) {
     while (left < leaving.length && leaving[left]!.at <= at) remaining.leave(leaving[left++]!.index)
@@ -94,7 +94,7 @@ function walk(
     if (ahead < allowed || isExcused(story) || wasCancelled(story, at)) continue
     const first = stories.find((other, place) => place < index && ends.get(other.published.seq)! > at)
     findings.broken(
-      `queue ${name} has ${counted(allowed, 'place')}, and ${story.id} was started while ${ahead} before it had not ended`,
+      `queue ${name} has ${plural(allowed, 'place')}, and ${story.id} was started while ${ahead} before it had not ended`,
       first?.published,
       first?.attempts[0],
       story.published,

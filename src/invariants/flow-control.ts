@@ -1,8 +1,8 @@
 import type { EntryOf } from '../kernel/traffic.js'
-import { endOf, type History, type Story } from './history.js'
+import { type CheckedMessage, endOf, type InvariantIndex } from './history.js'
 
 /** What happened to one flow-control key, in order. */
-export interface KeyCourse {
+export interface KeyTimeline {
   readonly key: string
   readonly steps: readonly KeyStep[]
 }
@@ -14,13 +14,16 @@ export interface KeyStep {
   /** `vain`: a slot was taken and given back without a call; the rate counts it. */
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** The message that takes or releases a slot. */
-  readonly story?: Story
+  readonly story?: CheckedMessage
   /** The entry that shows it. */
   readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
 /** The slots that were taken and released, and the limits in force, for every flow-control key. */
-export function keyCourses(history: History, isExcused: (messageId: string) => boolean): readonly KeyCourse[] {
+export function keyTimelines(
+  history: InvariantIndex,
+  isExcused: (messageId: string) => boolean,
+): readonly KeyTimeline[] {
   const steps = new Map<string, KeyStep[]>()
   const stepsOf = (key: string): KeyStep[] => {
     const list = steps.get(key) ?? []
@@ -36,7 +39,7 @@ export function keyCourses(history: History, isExcused: (messageId: string) => b
 }
 
 function settingSteps(
-  history: History,
+  history: InvariantIndex,
   steps: ReadonlyMap<string, KeyStep[]>,
   stepsOf: (key: string) => KeyStep[],
 ): void {
@@ -56,7 +59,7 @@ function settingSteps(
 type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
 
 /** When a message took a slot of its key, and when it gave it back: after an attempt, or without one. */
-function slotsOf(story: Story): readonly KeyStep[] {
+function slotsOf(story: CheckedMessage): readonly KeyStep[] {
   const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
     (one, other) => one.seq - other.seq,
   )

@@ -28,7 +28,7 @@ export interface World {
 }
 
 /** Everything that is known about one message. */
-export interface Story {
+export interface CheckedMessage {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
@@ -49,11 +49,11 @@ export interface Story {
  * The entries with the indexes that the promises need, built once for all of them. Positions in the story are
  * numbers that can be compared: an entry stands at its `seq`, an end half a step after the last entry before it.
  */
-export class History {
+export class InvariantIndex {
   /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing, by its `seq`: a reset queue gives its ids again. */
-  readonly stories: Map<number, Story> = new Map()
+  readonly stories: Map<number, CheckedMessage> = new Map()
   /** Those that continue after a load: a story under the same id whose beginning is not here. */
-  readonly #open = new Map<string, Story>()
+  readonly #open = new Map<string, CheckedMessage>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType: EntriesByType = new Map()
@@ -122,7 +122,7 @@ export class History {
   #filePublished(entry: EntryOf<'published'>): void {
     if (entry.deduplicated) return
     const { messageId: id, sourceMessageId } = entry
-    const story: Story = {
+    const story: CheckedMessage = {
       id,
       published: entry,
       attempts: [],
@@ -178,7 +178,7 @@ export function endOf(attempt: EntryOf<'attempt'>): number {
 }
 
 /** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */
-export function endOfStory({ attempts, changes, droppedAt }: Story): number {
+export function endOfStory({ attempts, changes, droppedAt }: CheckedMessage): number {
   if (droppedAt !== undefined) return droppedAt
   const cancelled = changes.find((change) => change.state === 'CANCELLED')
   if (cancelled !== undefined) return cancelled.seq
@@ -191,6 +191,6 @@ export function isFinal({ outcome }: EntryOf<'attempt'>): boolean {
 }
 
 /** Whether the message had been cancelled when something happened. */
-export function wasCancelled({ changes }: Story, before: number): boolean {
+export function wasCancelled({ changes }: CheckedMessage, before: number): boolean {
   return changes.some((change) => change.state === 'CANCEL_REQUESTED' && change.seq < before)
 }

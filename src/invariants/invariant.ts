@@ -1,5 +1,5 @@
 import type { Entry } from '../kernel/traffic.js'
-import type { History } from './history.js'
+import type { InvariantIndex } from './history.js'
 
 /** One place where a promise was broken. */
 export interface Breach {
@@ -24,5 +24,5 @@ export interface Invariant {
   readonly promise: string
   /** Kinds of faults that break it by design, and how far they suspend it. */
   readonly suspendedBy?: Readonly<Record<string, string>>
-  examine(history: History, findings: Findings): void
+  examine(history: InvariantIndex, findings: Findings): void
 }

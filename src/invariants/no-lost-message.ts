@@ -1,4 +1,4 @@
-import { type History, isFinal, type Story } from './history.js'
+import { type CheckedMessage, type InvariantIndex, isFinal } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const noLostMessage: Invariant = {
@@ -14,11 +14,14 @@ export const noLostMessage: Invariant = {
 }
 
 /** Of a workflow run, the failure of a call is its result, and that of a failure function is told with the run. [workflow.md 6, 11] */
-function isResult({ callback, kind }: Story['published'], { workflowRunId }: Story['attempts'][number]): boolean {
+function isResult(
+  { callback, kind }: CheckedMessage['published'],
+  { workflowRunId }: CheckedMessage['attempts'][number],
+): boolean {
   return workflowRunId !== undefined && (callback !== undefined || kind === 'failure-callback')
 }
 
-function follow(story: Story, { world }: History, findings: Findings): void {
+function follow(story: CheckedMessage, { world }: InvariantIndex, findings: Findings): void {
   const { id, published, attempts, changes, deadLetters } = story
   const last = attempts.findLast(isFinal)
   if (last?.outcome?.state === 'DELIVERED') return

@@ -1,5 +1,5 @@
-import { type KeyCourse, keyCourses, limitOf } from './flow-control.js'
-import { endOf, type History, type Story } from './history.js'
+import { type KeyTimeline, keyTimelines, limitOf } from './flow-control.js'
+import { type CheckedMessage, endOf, type InvariantIndex } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const parallelismBound: Invariant = {
@@ -9,13 +9,13 @@ export const parallelismBound: Invariant = {
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     const isExcused = (id: string): boolean => history.struck(id, this.suspendedBy)
-    for (const course of keyCourses(history, isExcused)) walk(course, findings)
+    for (const course of keyTimelines(history, isExcused)) walk(course, findings)
     if (history.world.policy.enforceQuotas) walkPlan(history, isExcused, findings)
   },
 }
 
-function walk({ key, steps }: KeyCourse, findings: Findings): void {
-  const running = new Set<Story>()
+function walk({ key, steps }: KeyTimeline, findings: Findings): void {
+  const running = new Set<CheckedMessage>()
   let allowed = Number.POSITIVE_INFINITY
   for (const { is, story, entry, place } of steps) {
     if (is === 'limits') allowed = limitOf(entry, 'parallelism')
@@ -36,7 +36,7 @@ function walk({ key, steps }: KeyCourse, findings: Findings): void {
   }
 }
 
-function walkPlan(history: History, isExcused: (id: string) => boolean, findings: Findings): void {
+function walkPlan(history: InvariantIndex, isExcused: (id: string) => boolean, findings: Findings): void {
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
   const resets = history.of('setting').flatMap(({ of, seq }) => (of === 'service' ? seq : []))

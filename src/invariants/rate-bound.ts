@@ -1,4 +1,4 @@
-import { type KeyCourse, type KeyStep, keyCourses, limitOf } from './flow-control.js'
+import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './flow-control.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const rateBound: Invariant = {
@@ -7,7 +7,7 @@ export const rateBound: Invariant = {
     'No more calls start in a period of a flow-control key than its rate; a period begins with the first call after the one before, or with a reset, and what was due before a reset counts before it.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
-    for (const course of keyCourses(history, (id) => history.struck(id, this.suspendedBy))) {
+    for (const course of keyTimelines(history, (id) => history.struck(id, this.suspendedBy))) {
       new RateWalk(course, history.isWhole, findings).walk()
     }
   },
@@ -32,7 +32,7 @@ class RateWalk {
   #leftAtReset: Left | undefined
 
   constructor(
-    readonly course: KeyCourse,
+    readonly course: KeyTimeline,
     isWhole: boolean,
     readonly findings: Findings,
   ) {

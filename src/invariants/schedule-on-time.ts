@@ -1,6 +1,6 @@
 import { iso } from '../kernel/instant.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
-import type { History } from './history.js'
+import type { InvariantIndex } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const scheduleOnTime: Invariant = {
@@ -36,7 +36,7 @@ export const scheduleOnTime: Invariant = {
 
 type Event = EntryOf<'setting'>
 
-function eventsBySchedule({ world }: History): ReadonlyMap<string, Event[]> {
+function eventsBySchedule({ world }: InvariantIndex): ReadonlyMap<string, Event[]> {
   const events = new Map<string, Event[]>()
   for (const entry of world.entries) {
     if (entry.type !== 'setting') continue
@@ -50,7 +50,7 @@ function eventsBySchedule({ world }: History): ReadonlyMap<string, Event[]> {
 }
 
 /** What each firing published. */
-function yields(history: History): ReadonlyMap<number, EntryOf<'published'>[]> {
+function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published'>[]> {
   const published = new Map<number, EntryOf<'published'>[]>()
   for (const { published: entry } of history.stories.values()) {
     if (entry.scheduleId === undefined || entry.cause === undefined) continue
@@ -72,7 +72,7 @@ class ScheduleWalk {
 
   constructor(
     readonly id: string,
-    readonly history: History,
+    readonly history: InvariantIndex,
     readonly published: ReadonlyMap<number, EntryOf<'published'>[]>,
     readonly findings: Findings,
   ) {}

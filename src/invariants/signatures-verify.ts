@@ -2,7 +2,7 @@ import { fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { EntryOf } from '../kernel/traffic.js'
-import type { History } from './history.js'
+import type { InvariantIndex } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 /** Checking a signature costs more than everything else about an attempt: of many, an even sample is checked. */
@@ -39,7 +39,7 @@ function sampled(attempts: readonly EntryOf<'attempt'>[]): readonly EntryOf<'att
   )
 }
 
-function verify(attempt: EntryOf<'attempt'>, key: string, { world }: History, findings: Findings): void {
+function verify(attempt: EntryOf<'attempt'>, key: string, { world }: InvariantIndex, findings: Findings): void {
   for (const name of world.signatureHeaders(attempt)) {
     const lower = name.toLowerCase()
     const token = attempt.headers.find(([header]) => header.toLowerCase() === lower)?.[1]

@@ -43,7 +43,7 @@ export class AutoMode implements Mode {
     return turn
   }
 
-  goOn(at: number): void {
+  resume(at: number): void {
     this.#core.time = Math.max(this.#core.time, at)
     this.#core.wake()
   }

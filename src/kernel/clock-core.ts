@@ -9,12 +9,12 @@ import { hostTurn } from './host.js'
 import type { InputJournal } from './input-journal.js'
 import { iso } from './instant.js'
 import type { DriveCall, Move } from './move.js'
-import { PatienceWatch } from './patience-watch.js'
+import { StallWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
 import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What goes along with a clock. */
-export interface Company {
+export interface AttachedFollowers {
   readonly log?: {
     /** Hears of a call that moves time; what it returns is called when the move has ended. */
     moves(call: DriveCall): () => void
@@ -43,7 +43,7 @@ export class ClockCore implements TaskClock {
   readonly polling: Polling
   readonly gate: Gate
   readonly warn: (text: string) => void
-  company: Company = {}
+  company: AttachedFollowers = {}
   /** The call that moves time now. */
   move: Move | undefined
   isStopped = false
@@ -210,7 +210,7 @@ export class ClockCore implements TaskClock {
       if (!this.work.isBusy) return
     }
     const idle = this.work.idle()
-    const watch = new PatienceWatch(this.work.tasks, this.warn, () => this.move?.call)
+    const watch = new StallWatch(this.work.tasks, this.warn, () => this.move?.call)
     const endDozing = this.followers.tellTimes ? this.dozing.watch() : undefined
     await idle
     endDozing?.()

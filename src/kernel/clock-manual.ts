@@ -36,7 +36,7 @@ export class ManualMode implements Mode {
     )
   }
 
-  goOn(at: number): void {
+  resume(at: number): void {
     this.#core.time = Math.max(this.#core.time, at)
   }
 

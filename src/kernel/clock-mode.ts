@@ -30,7 +30,7 @@ export interface Mode {
   /** Runs a call that moves time: at once, in its turn, or not at all. */
   drive(call: DriveCall, run: () => Promise<void>): Promise<void>
   /** What a dump or a journal was made into is whole, and goes on at this instant. */
-  goOn(at: number): void
+  resume(at: number): void
   /** A request or a command waits in virtual time. @param what such as `a request` */
   waits?(what: string, isWaiting: () => boolean): void
   /** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */

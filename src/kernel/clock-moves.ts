@@ -5,7 +5,7 @@ import { endOfTime, instant, iso } from './instant.js'
 import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 
 /** The calls that move time. */
-export class Moves {
+export class ClockMoves {
   readonly #core: ClockCore
 
   constructor(core: ClockCore) {

@@ -3,7 +3,7 @@ import type { Gate } from './gate.js'
 import { iso } from './instant.js'
 
 /** Responses to code outside for which time stands still, in one move: code that polls without a pause never stops by itself. */
-export const mostResponses = 20_000
+export const maxResponses = 20_000
 
 /** Notices code outside that sends one request after the other, for which nothing else waits. */
 export class Polling {
@@ -22,7 +22,7 @@ export class Polling {
 
   /** Counts responses from here on: a move begins. */
   restart(): void {
-    this.#patientUntil = this.#gate.responses + mostResponses
+    this.#patientUntil = this.#gate.responses + maxResponses
   }
 
   get isEndless(): boolean {
@@ -34,7 +34,7 @@ export class Polling {
     if (this.#hasWarned) return
     this.#hasWarned = true
     this.#warn(
-      `stuntdouble: clock.${call}() has waited for ${mostResponses.toLocaleString('en-US')} responses at ${iso(now)}, and the app goes on sending requests. ` +
+      `stuntdouble: clock.${call}() has waited for ${maxResponses.toLocaleString('en-US')} responses at ${iso(now)}, and the app goes on sending requests. ` +
         'Time moves on without it. Let the loop that polls wait between its requests.',
     )
   }

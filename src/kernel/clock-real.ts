@@ -7,7 +7,7 @@ import type { DriveCall } from './move.js'
  * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
  * do not count the time that the machine sleeps.
  */
-const longestWait = 60_000
+const maxWait = 60_000
 /** Of many timers that are due the others follow with the next timer of the host: a loaded state may have thousands. */
 const timersInARow = 100
 
@@ -48,7 +48,7 @@ export class RealMode implements Mode {
     this.end()
     const timer = this.#core.timers.next()
     if (timer === undefined) return
-    const wait = Math.min(Math.max(0, timer.at - this.now()), longestWait)
+    const wait = Math.min(Math.max(0, timer.at - this.now()), maxWait)
     this.#hostTimer = hostSetTimeout(() => this.#fireDue(), wait)
     unref(this.#hostTimer)
   }
@@ -68,7 +68,7 @@ export class RealMode implements Mode {
     return refuse(call)
   }
 
-  goOn(at: number): void {
+  resume(at: number): void {
     const core = this.#core
     core.time = Math.max(core.time, at)
     this.#ahead = Math.max(0, core.time - hostTime())
@@ -102,10 +102,10 @@ export class HeldMode implements Mode {
     return refuse(call)
   }
 
-  goOn(at: number): void {
+  resume(at: number): void {
     const mode = new RealMode(this.#core)
     this.#core.enter(mode)
-    mode.goOn(at)
+    mode.resume(at)
   }
 }
 

@@ -31,7 +31,7 @@ export class ReplayedMode implements Mode {
     return this.after.drive(call, run)
   }
 
-  goOn(at: number): void {
+  resume(at: number): void {
     this.#core.time = Math.max(this.#core.time, at)
   }
 

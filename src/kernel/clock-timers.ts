@@ -1,9 +1,9 @@
-import { Heap, type Ranked } from './heap.js'
+import { Heap, type HeapItem } from './heap.js'
 import type { Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 const nothing: TimerRun = () => {}
 
-export class ScheduledTimer implements Timer, Ranked {
+export class ScheduledTimer implements Timer, HeapItem {
   cancelled = false
 
   constructor(

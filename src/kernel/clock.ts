@@ -1,11 +1,11 @@
 import { AutoMode } from './clock-auto.js'
-import { ClockCore, type Company } from './clock-core.js'
+import { type AttachedFollowers, ClockCore } from './clock-core.js'
 import { ManualMode } from './clock-manual.js'
 import { type ClockMode, clockModes, type Mode, type WaitingCommand } from './clock-mode.js'
-import { Moves } from './clock-moves.js'
+import { ClockMoves } from './clock-moves.js'
 import { HeldMode, RealMode } from './clock-real.js'
 import { Rewind } from './clock-replayed.js'
-import { detachable } from './detachable.js'
+import { bindMethods } from './detachable.js'
 import { type Duration, milliseconds } from './duration.js'
 import type { Follower } from './followers.js'
 import { Gate } from './gate.js'
@@ -55,7 +55,7 @@ interface ClockInternals {
 const clockInternals: Internals<VirtualClock, ClockInternals> = internals('clock')
 
 /** Tells the clock who goes along with it. */
-export function accompany(clock: VirtualClock, company: Company): void {
+export function accompany(clock: VirtualClock, company: AttachedFollowers): void {
   const { core } = clockInternals.of(clock)
   const waiting = { ...core.company.waiting, ...company.waiting }
   core.company = { ...core.company, ...company, waiting }
@@ -67,7 +67,7 @@ export function accompany(clock: VirtualClock, company: Company): void {
  */
 export function goOn(clock: VirtualClock, at?: number): void {
   const { core } = clockInternals.of(clock)
-  core.mode.goOn(at ?? core.time)
+  core.mode.resume(at ?? core.time)
 }
 
 /** What everything that is awaited of the clock's sandbox passes, so that the host's timers run. */
@@ -135,13 +135,13 @@ export function rewind(clock: VirtualClock): Rewind {
  */
 export class VirtualClock implements Clock {
   static {
-    detachable(VirtualClock)
+    bindMethods(VirtualClock)
   }
 
   /** Whether a foreign clock follows this one, or has. */
   isFollowed = false
   readonly #core: ClockCore
-  readonly #moves: Moves
+  readonly #moves: ClockMoves
 
   constructor(options: ClockOptions) {
     const { mode = 'manual', hints = inProcess, gate = new Gate(), warn = (text) => console.warn(text) } = options
@@ -158,7 +158,7 @@ export class VirtualClock implements Clock {
       real: (core) => (options.startAt === undefined ? new RealMode(core) : new HeldMode(core)),
     }
     this.#core = new ClockCore(startAt, gate, warn, modes[mode])
-    this.#moves = new Moves(this.#core)
+    this.#moves = new ClockMoves(this.#core)
     clockInternals.attach(this, { core: this.#core, hints })
   }
 

@@ -7,7 +7,7 @@ export const deepest = 500
  * A copy of data, each part of which is read once: what was given may change later, and differ each time it is read. Code
  * and what the host has classes for stay what they are.
  */
-export function copied<T>(given: T): T {
+export function deepCopy<T>(given: T): T {
   if (typeof given !== 'object' || given === null) return given
   return copyOf(given, 0, new Map()) as T
 }

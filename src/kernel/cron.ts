@@ -115,7 +115,7 @@ class Zone {
   /** Whether the same local time occurred once before, until the clocks were set back. */
   repeats(at: number): boolean {
     const now = this.#offset(at)
-    const setBack = this.#offset(at - longestSetBack) - now
+    const setBack = this.#offset(at - maxSetBack) - now
     return setBack > 0 && this.#offset(at - setBack) - now === setBack
   }
 
@@ -156,7 +156,7 @@ class Zone {
 const week = 604_800_000
 
 /** Clocks are set back by half an hour to two hours. */
-const longestSetBack = 7_200_000
+const maxSetBack = 7_200_000
 
 /** Zones that the host knows beside those of IANA: offsets and old abbreviations. */
 const hostZones =

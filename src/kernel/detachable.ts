@@ -3,7 +3,7 @@
  * when it is first asked for there, and costs nothing before.
  * @example class Store { static { detachable(Store) } }
  */
-export function detachable({ prototype }: { readonly prototype: object }): void {
+export function bindMethods({ prototype }: { readonly prototype: object }): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     const { value: method } = descriptor
     if (name === 'constructor' || typeof method !== 'function') continue

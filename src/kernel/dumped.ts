@@ -16,13 +16,13 @@ export function isPortable(given: unknown): given is PortableString {
 }
 
 /** Why a value was refused, and where it is in the dump. */
-export interface Complaint {
+export interface DumpProblem {
   readonly place: string | null
   readonly reason: string
 }
 
 /** The sentence for an invalid dump. @param of `a sandbox`, `a queue` */
-export function noDump(of: string, { place, reason }: Complaint): TypeError {
+export function invalidDump(of: string, { place, reason }: DumpProblem): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
   return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
 }

@@ -5,7 +5,7 @@ const responsesPerPause = 64
 /** Rounds of microtasks that are counted after the latest arrival at a closed gate. */
 const quietRounds = 64
 /** Waiters that keep their places by counting. Of more, which came at the same time, the order of arrival decides. */
-const mostCounted = 64
+const maxCounted = 64
 
 /**
  * Lets the host's timers run however many responses an app awaits in a loop. Code that only awaits what is already there
@@ -126,7 +126,7 @@ class Closing {
   wait(): Promise<void> {
     const { waiters, rounds: round } = this
     this.#countedUntil = round + quietRounds
-    const isCounted = waiters.length < mostCounted
+    const isCounted = waiters.length < maxCounted
     const last = waiters.at(-1)
     // What awaits the same promise continues in the order of arrival.
     if (!isCounted && last?.round === round) return last.turn

@@ -1,4 +1,4 @@
-export interface Ranked {
+export interface HeapItem {
   readonly at: number
   readonly sequence: number
 }
@@ -8,7 +8,7 @@ export interface Ranked {
  * of their own, where engines keep plain numbers side by side: comparing does not touch the items. Each place has four
  * below it, not two: half the levels, and the four lie together in memory.
  */
-export class Heap<T extends Ranked> {
+export class Heap<T extends HeapItem> {
   #items: T[] = []
   #at: number[] = []
   #sequence: number[] = []

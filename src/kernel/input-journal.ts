@@ -6,7 +6,7 @@ import type { Task } from './time.js'
 import { weightOf, weightOfHeaders, weightOfWords } from './weight.js'
 
 /** How far a world had come when an input met it. */
-export interface Stand {
+export interface JournalPosition {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   /** `seq` of the latest entry of its log. */
@@ -18,7 +18,7 @@ export interface Stand {
 }
 
 /** A request as it was, its body read. */
-export interface KeptCall {
+export interface JournaledRequest {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
@@ -26,7 +26,7 @@ export interface KeptCall {
 }
 
 /** Words of one char a byte. */
-export interface KeptCommand {
+export interface JournaledCommand {
   readonly rows: readonly (readonly string[])[]
   readonly isTransaction: boolean
   readonly user: string
@@ -38,28 +38,28 @@ export interface KeptCommand {
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
 /** A call of a public method. */
-export type RecordedCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
+export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
 /** The way from a sandbox to what is called: properties by name, and calls, the last of which is the input. */
-export type CallPath = readonly (string | RecordedCall)[]
+export type CallPath = readonly (string | JournaledCall)[]
 
 /** Everything that comes into a world, by kind. */
 export interface InputKinds {
   /** To one of the services. */
-  readonly request: KeptCall
+  readonly request: JournaledRequest
   /** Somebody gave up the request of this number, or left its stream. */
   readonly aborted: number
   /** Whoever made the request of this number was gone before it began. */
   readonly gone: number
   readonly left: number
   /** To a foreign host, and who was taken for its caller; and why the app had given it up before it began, if it had. */
-  readonly call: KeptCall & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
+  readonly call: JournaledRequest & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
   /** The app gave up the call of this number. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
   /** A method of a public object that changes something. */
   readonly direct: CallPath
   /** A command of a connection, which may wait; or the rows of a transaction. */
-  readonly command: KeptCommand
+  readonly command: JournaledCommand
   /** The wait of this command, by its number, was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
   /** What this package did to an engine, past the public objects; it is done to the sandbox that it is given. */
@@ -83,7 +83,7 @@ export interface InputKinds {
   readonly asleep: number
   readonly awake: number
   /** The world before is another one, and the fork goes on from here as this says. */
-  readonly forked: Forked
+  readonly forked: ForkChanges
   /** Work that was under way there goes on as it did there. */
   readonly resumed: undefined
   /** Somebody else has the world from here on: the move of time that was under way is over, work outside begins anew. */
@@ -93,45 +93,47 @@ export interface InputKinds {
 }
 
 /** What work outside does later: it sleeps so many milliseconds, or answers. */
-export type Foretold = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
+export type KnownOutcome = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
 
 /** What is different in a fork. */
-export interface Forked {
+export interface ForkChanges {
   /** By which rules know it. */
   readonly name: string | undefined
   /** Takes what nobody has registered, as far as it may reach. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
   /** What work that was under way is going to do, by its number. What never answered there does not answer here. */
-  readonly foretold: ReadonlyMap<number, readonly Foretold[]>
+  readonly foretold: ReadonlyMap<number, readonly KnownOutcome[]>
 }
 
 /** How work ended that failed. */
-export class Thrown {
+export class ThrownError {
   constructor(readonly error: unknown) {}
 }
 
 export type InputKind = keyof InputKinds
-export type Input = { readonly [K in InputKind]: Stand & { readonly kind: K; readonly what: InputKinds[K] } }[InputKind]
+export type JournalInput = {
+  readonly [K in InputKind]: JournalPosition & { readonly kind: K; readonly what: InputKinds[K] }
+}[InputKind]
 
 /** Work outside of the world: a handler, the network. */
 export type OutsideWork = (task: Task) => unknown
 
 /** What plays a journal again. */
-export interface Player {
+export interface JournalPlayer {
   /** Work begins: plays what it did until it returned. */
-  begins(work: number, task: Task, run: OutsideWork): unknown
+  startWork(work: number, task: Task, run: OutsideWork): unknown
 }
 
 /** Hears of inputs as they come. */
 export interface InputListener {
-  input(input: Input): void
+  input(input: JournalInput): void
   /** The last ones, so many, came within one step of the world, which is not to be parted. */
   held(count: number): void
 }
 
 /** What a world stands at. */
-export interface Progress {
+export interface ClockPosition {
   now(): number
   /** The same for something that comes in: time does not go on before all that follows from it is done. */
   standStill(): number
@@ -140,7 +142,7 @@ export interface Progress {
 }
 
 /** What a log stands at. */
-export interface Written {
+export interface LogPosition {
   readonly latest: number
   readonly ended: number
 }
@@ -173,13 +175,13 @@ export class InputColumns {
   }
 
   /** `undefined` behind the last. */
-  get(place: number): Input | undefined {
+  get(place: number): JournalInput | undefined {
     if (place < this.#shared) return this.#base?.get(place)
     const index = place - this.#shared
     const kind = this.#kinds[index]
     if (kind === undefined) return undefined
     const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
-    return { kind, what: this.#whats[index], at, log, ended, timers } as Input
+    return { kind, what: this.#whats[index], at, log, ended, timers } as JournalInput
   }
 
   #kindOf(place: number): InputKind | undefined {
@@ -188,17 +190,17 @@ export class InputColumns {
   }
 
   /** What has been pushed since there were so many came within one step of the world, which is not to be parted. */
-  hold(from: number): void {
+  markAtomic(from: number): void {
     if (this.length - from > 1) this.#within.set(from, this.length)
   }
 
   /** The same while the step is not over: work forks the world in the middle of it. */
-  holdOpen(from: number): void {
+  markAtomicOpen(from: number): void {
     if (this.length > from) this.#within.set(from, this.length)
   }
 
   /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
-  isOfWork(place: number): boolean {
+  isFromWork(place: number): boolean {
     return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
@@ -263,14 +265,14 @@ export class InputJournal {
   #begunAt: number
   /** Since when it was too much to keep. */
   #fullAt: number | undefined
-  #player: Player | undefined
+  #player: JournalPlayer | undefined
   listener: InputListener | undefined
   /** Work outside begins only when this has resolved, and never when it is refused. */
   gate: (() => Promise<void>) | undefined
   /** Work that has begun and not returned: where its inputs begin. */
   readonly #entered: number[] = []
-  readonly #clock: Progress
-  readonly #log: Written
+  readonly #clock: ClockPosition
+  readonly #log: LogPosition
   readonly #kept: Account
   readonly #headers = new LatestHeaders()
   /** Headers that many requests share weigh once. */
@@ -279,7 +281,7 @@ export class InputJournal {
   onFull: (() => void) | undefined
 
   /** @param kept what it may hold: when it would be more, all is given up */
-  constructor(clock: Progress, log: Written, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
+  constructor(clock: ClockPosition, log: LogPosition, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
     this.#kept = kept
@@ -305,7 +307,7 @@ export class InputJournal {
     return this.#fullAt
   }
 
-  get stand(): Stand {
+  get attach(): JournalPosition {
     const { latest, ended } = this.#log
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
   }
@@ -318,7 +320,7 @@ export class InputJournal {
   /** Everything up to now. */
   copy(): InputColumns {
     const copy = this.#inputs.first(this.#inputs.length)
-    for (const from of this.#entered) copy.holdOpen(from)
+    for (const from of this.#entered) copy.markAtomicOpen(from)
     return copy
   }
 
@@ -330,12 +332,12 @@ export class InputJournal {
   }
 
   /** What follows is played, and already written. */
-  play(player: Player): void {
+  play(player: JournalPlayer): void {
     this.#player = player
   }
 
   /** It was played: from here on it is written again, behind what was. */
-  goOn(inputs: InputColumns): void {
+  resume(inputs: InputColumns): void {
     this.#player = undefined
     this.#inputs = inputs
     for (let index = 0; index < inputs.length; index++) {
@@ -356,20 +358,20 @@ export class InputJournal {
     const { latest, ended } = this.#log
     const clock = this.#clock
     const [at, timers] = [clock.standStill(), clock.timers()]
-    this.listener?.input({ kind, what, at, log: latest, ended, timers } as Input)
+    this.listener?.input({ kind, what, at, log: latest, ended, timers } as JournalInput)
     if (this.#fullAt !== undefined) return
     this.#inputs.push(kind, what, at, latest, ended, timers)
     this.hold(inputBytes + this.#weigh(kind, what))
   }
 
   /** @returns its number */
-  request({ method, url, headers }: Omit<KeptCall, 'body'>, body: string): number {
+  request({ method, url, headers }: Omit<JournaledRequest, 'body'>, body: string): number {
     this.note('request', { method, url, headers: this.#headers.once(headers), body })
     return this.#requests++
   }
 
   /** @returns its number */
-  command(kept: KeptCommand): number {
+  command(kept: JournaledCommand): number {
     this.note('command', kept)
     return this.#commands++
   }
@@ -393,8 +395,8 @@ export class InputJournal {
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
     if (this.#player !== undefined) {
-      const ended = this.#player.begins(number, task, work)
-      if (ended instanceof Thrown) throw ended.error
+      const ended = this.#player.startWork(number, task, work)
+      if (ended instanceof ThrownError) throw ended.error
       return ended as T | Promise<T>
     }
     const { gate } = this
@@ -408,13 +410,13 @@ export class InputJournal {
     const returned = (what: unknown): void => {
       this.#entered.pop()
       this.note('returned', what)
-      this.#inputs.hold(from)
+      this.#inputs.markAtomic(from)
       this.listener?.held(this.#inputs.length - from)
     }
     try {
       result = work(new OutsideTask(task, number, this))
     } catch (error) {
-      returned(new Thrown(error))
+      returned(new ThrownError(error))
       throw error
     }
     if (!(result instanceof Promise)) {
@@ -449,7 +451,7 @@ export class InputJournal {
         return value
       },
       (error) => {
-        this.note('settled', { work, value: new Thrown(error) })
+        this.note('settled', { work, value: new ThrownError(error) })
         throw error
       },
     )
@@ -460,7 +462,7 @@ export class InputJournal {
     switch (kind) {
       case 'request':
       case 'call': {
-        const { url, headers, body } = what as KeptCall
+        const { url, headers, body } = what as JournaledRequest
         const weight = inputBytes + url.length + body.length
         if (headers === this.#weighed) return weight
         this.#weighed = headers
@@ -468,7 +470,7 @@ export class InputJournal {
       }
       case 'command': {
         let weight = inputBytes
-        for (const row of (what as KeptCommand).rows) weight += weightOfWords(row)
+        for (const row of (what as JournaledCommand).rows) weight += weightOfWords(row)
         return weight
       }
       case 'direct':

@@ -1,5 +1,5 @@
-import { copied } from './copied.js'
-import type { CallPath, InputJournal, RecordedCall } from './input-journal.js'
+import { deepCopy } from './copied.js'
+import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
 
 /**
  * Says what each method of a public class does; a method that is missing does not compile. `changes`: a call is an input,
@@ -8,7 +8,7 @@ import type { CallPath, InputJournal, RecordedCall } from './input-journal.js'
  * @template Internal methods that users do not call: those of the engine
  * @example export type KeysEffects = Effects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
  */
-export type Effects<
+export type MethodEffects<
   PublicClass,
   Table extends Record<Exclude<MethodNames<PublicClass>, Internal>, 'reads' | 'changes'> &
     Record<Exclude<keyof Table, MethodNames<PublicClass>>, never>,
@@ -20,7 +20,7 @@ type MethodNames<T> = {
 }[keyof T] &
   string
 
-/** The methods that change something, of a type made with `Effects`. */
+/** The methods that change something, of a type made with `MethodEffects`. */
 export type Changes<Table> = {
   [Name in keyof Table]: Table[Name] extends 'changes' ? Name : never
 }[keyof Table] &
@@ -48,16 +48,16 @@ export class InputRecorder<Method extends string = string> {
   /** @returns copies of the arguments to go on with: what was given may change later, and a `Response` is read once */
   record<Args extends readonly unknown[]>(method: Method, ...args: Args): Args {
     const [, ...recorded] = this.recordCall(method, args)
-    return recorded.map(copied) as unknown as Args
+    return recorded.map(deepCopy) as unknown as Args
   }
 
   /**
    * The same for methods that are called often: only one copy is made, and belongs to the journal.
    * @returns the recorded call, for a method that neither keeps nor changes its arguments
    */
-  recordCall<Args extends readonly unknown[]>(method: Method, args: Args): RecordedCall<Args> {
+  recordCall<Args extends readonly unknown[]>(method: Method, args: Args): JournaledCall<Args> {
     if (this.journal === undefined) return [method, ...args]
-    const call = [method, ...args.map(copied)] as unknown as RecordedCall<Args>
+    const call = [method, ...args.map(deepCopy)] as unknown as JournaledCall<Args>
     this.journal.note('direct', [...this.#path, call])
     return call
   }

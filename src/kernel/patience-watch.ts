@@ -8,7 +8,7 @@ const untilTold = 1_000
  * Watches the real time of work for which virtual time stands still: after a second a warning names the work, and when its patience
  * has ended it is given up, or time would stand still for ever.
  */
-export class PatienceWatch {
+export class StallWatch {
   readonly #waited = new Map<RunningTask, number>()
   #total = 0
   #isTold = false

@@ -1,13 +1,13 @@
 // What the host's console is not told.
 
-type Told = (line: string) => boolean
+type LineFilter = (line: string) => boolean
 
 /** What those at work at this time keep from it. One console for each process, whoever works at once. */
-const kept = new Set<Told>()
+const kept = new Set<LineFilter>()
 let restore = (): void => {}
 
 /** While the work goes on, errors that it says are none do not reach the console. All others do. */
-export async function quietly<T>(isNone: Told, work: () => T | Promise<T>): Promise<T> {
+export async function withMutedConsole<T>(isNone: LineFilter, work: () => T | Promise<T>): Promise<T> {
   if (kept.size === 0) restore = hush()
   kept.add(isNone)
   try {

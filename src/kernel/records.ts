@@ -1,5 +1,5 @@
 /** Anything that is kept in the order in which it came and may leave from anywhere. */
-export interface Filed {
+export interface IndexedRecord {
   /** Grows by one from record to record of a collection. */
   readonly seq: number
   /** Virtual time at which it came; never decreases. */
@@ -9,12 +9,12 @@ export interface Filed {
 }
 
 /** What a record is found by: one value, several, or none. */
-export type Field<T> = (record: T) => string | readonly string[] | undefined
+export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
 /** Any of the values (OR); between filters AND. [queue.md 1.1] */
 export type Filters = ReadonlyMap<string, ReadonlySet<string>>
 
-export interface Selection<T> {
+export interface RecordQuery<T> {
   readonly filters?: Filters
   /** Milliseconds, both ends inclusive. */
   readonly from?: number | undefined
@@ -33,7 +33,7 @@ export interface Page<T> {
 }
 
 /** A list ordered by `seq` with holes, compacted when most of it is holes. */
-class Shelf<T extends Filed> {
+class Shelf<T extends IndexedRecord> {
   items: T[] = []
   start = 0
   holes = 0
@@ -79,12 +79,12 @@ class Shelf<T extends Filed> {
  * Records in order, with an index for each field that was ever queried: built by the first query, kept up to
  * date from then on. A collection that nobody filters pays nothing.
  */
-export class Records<T extends Filed> {
-  readonly #fields: Readonly<Record<string, Field<T>>>
+export class Records<T extends IndexedRecord> {
+  readonly #fields: Readonly<Record<string, RecordField<T>>>
   readonly #all = new Shelf<T>()
   readonly #indexes = new Map<string, Map<string, Shelf<T>>>()
 
-  constructor(fields: Readonly<Record<string, Field<T>>>) {
+  constructor(fields: Readonly<Record<string, RecordField<T>>>) {
     this.#fields = fields
   }
 
@@ -118,7 +118,7 @@ export class Records<T extends Filed> {
   }
 
   /** The record that a cursor points at is not needed: its number is enough. */
-  select(wanted: Selection<T>): Page<T> {
+  select(wanted: RecordQuery<T>): Page<T> {
     const shelves = this.#narrowest(wanted.filters)
     const count = wanted.count ?? Number.POSITIVE_INFINITY
     const items: T[] = []
@@ -133,7 +133,7 @@ export class Records<T extends Filed> {
     return { items }
   }
 
-  #fulfils(record: T, wanted: Selection<T>): boolean {
+  #fulfils(record: T, wanted: RecordQuery<T>): boolean {
     for (const [name, values] of wanted.filters ?? []) {
       if (!valuesOf(this.#fields[name]!(record)).some((value) => values.has(value))) return false
     }
@@ -167,7 +167,11 @@ export class Records<T extends Filed> {
   }
 }
 
-function put<T extends Filed>(index: Map<string, Shelf<T>>, values: ReturnType<Field<T>>, record: T): void {
+function put<T extends IndexedRecord>(
+  index: Map<string, Shelf<T>>,
+  values: ReturnType<RecordField<T>>,
+  record: T,
+): void {
   for (const value of valuesOf(values)) {
     let shelf = index.get(value)
     if (shelf === undefined) {
@@ -183,7 +187,7 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
 }
 
 /** Candidates in the wanted order, from the cursor and within the dates. */
-function* walk<T extends Filed>(shelves: readonly Shelf<T>[], wanted: Selection<T>): Generator<T> {
+function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'
   const low = (record: T): boolean => record.time >= from && (backwards || after === undefined || record.seq > after)
@@ -208,7 +212,7 @@ interface Run<T> {
 }
 
 /** Several shelves as one; a record that is in two of them comes once. */
-function* merge<T extends Filed>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
+function* merge<T extends IndexedRecord>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
   let last: T | undefined
   for (;;) {
     let best: Run<T> | undefined

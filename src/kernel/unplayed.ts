@@ -2,7 +2,7 @@ import { AddressPattern, withoutQuery } from './address-pattern.js'
 import { didYouMean, editDistance } from './nearest-name.js'
 
 /** Steps of a script that nothing has met. They may come from a server, or from a log: nothing is known of their fields. */
-export interface Unplayed {
+export interface UnusedScript {
   readonly pattern: string
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
@@ -20,7 +20,11 @@ interface Logged {
  * Which steps of a script are left, and why that may be.
  * @param log what has happened: a request to nearly the same url is named
  */
-export function unplayedText({ pattern, steps }: Unplayed, what: 'delivery' | 'call', log: readonly Logged[]): string {
+export function unplayedText(
+  { pattern, steps }: UnusedScript,
+  what: 'delivery' | 'call',
+  log: readonly Logged[],
+): string {
   const told = steps.map(({ kind, status }) => (typeof status === 'number' ? `${kind} ${status}` : String(kind)))
   const type = what === 'delivery' ? 'attempt' : 'call'
   const logged = log.filter((entry) => entry.type === type)

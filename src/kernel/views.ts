@@ -16,13 +16,13 @@ export function loggedAsJson({ prototype }: { readonly prototype: { toJSON(): un
  * What a sandbox hands out of something inside. Its own fields are all that can be seen of it, and each is read when it is
  * asked for. Test runners compare, copy and print own fields: a copy has the getters of a class, but not what is private.
  */
-export class View {
+export class ReadonlyView {
   toJSON(): unknown {
     return stated({ ...this })
   }
 
   static {
-    loggedAsJson(View)
+    loggedAsJson(ReadonlyView)
   }
 }
 

@@ -48,7 +48,7 @@ export function addressesOf(options: AddressOptions = {}): Addresses {
   }
 }
 
-export interface Location {
+export interface ServiceUrl {
   readonly service: ServiceName
   readonly region: QueueRegion | undefined
   readonly base: string
@@ -59,7 +59,7 @@ export interface Location {
 }
 
 /** Finds out which service a url belongs to; `undefined` for all other origins. */
-export type Locate = (url: string) => Location | undefined
+export type Locate = (url: string) => ServiceUrl | undefined
 
 export function locator(addresses: Addresses): Locate {
   const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
@@ -70,7 +70,7 @@ export function locator(addresses: Addresses): Locate {
   ]
   // The longest base first, or `…/queue-us-east-1` would be hidden by a base that begins the same way.
   places.sort((a, b) => b[0].length - a[0].length)
-  const find = (url: string): Location | undefined => {
+  const find = (url: string): ServiceUrl | undefined => {
     for (const [base, service, region] of places) {
       if (!url.startsWith(base) || !endsBase(url, base.length)) continue
       const { path, query } = pathAndQuery(url, base.length)
@@ -80,7 +80,7 @@ export function locator(addresses: Addresses): Locate {
   }
   // Asked twice for each request: whether it belongs here, and where.
   let latest = ''
-  let found: Location | undefined
+  let found: ServiceUrl | undefined
   return (url) => {
     if (url !== latest) {
       found = find(url) ?? find(normalOrigin(url))

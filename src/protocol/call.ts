@@ -1,19 +1,19 @@
 import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
-import type { Location } from './address.js'
-import type { Hearing, Speech } from './hearing.js'
-import type { Answer, Call, Endpoint, ServiceCall } from './service.js'
+import type { ServiceUrl } from './address.js'
+import type { DetectedDialect, DialectDetector } from './hearing.js'
+import type { Answer, Call, Endpoint, ServiceRequest } from './service.js'
 import { neutralManagementPath, type Vocabulary } from './vocabulary.js'
 
 // One call as a service gets it: its parts, the token that it brings, and what can be answered.
 
 /** A call that was located; the router adds what the pattern of its endpoint says. */
-export class RoutedCall implements ServiceCall {
+export class RoutedRequest implements ServiceRequest {
   /** Written anew by the router where the case of its fixed parts does not matter. */
   path: string
   readonly query: string
-  readonly service: Location['service']
+  readonly service: ServiceUrl['service']
   readonly region: string | undefined
   readonly base: string
   readonly method: string
@@ -26,14 +26,14 @@ export class RoutedCall implements ServiceCall {
   segmentsBeforeRest = 0
   user: unknown = undefined
   /** Found out when it is asked for. Not `#private`: endpoints make objects that inherit from calls. */
-  private heard: Speech | undefined
+  private heard: DetectedDialect | undefined
   private isWatched = false
 
   constructor(
     private readonly call: Call,
     readonly body: Bytes,
-    private readonly location: Location,
-    private readonly hearing: Hearing,
+    private readonly location: ServiceUrl,
+    private readonly hearing: DialectDetector,
     readonly cause: number,
     /** Hears what becomes of the request of this number. */
     private readonly journal?: InputJournal | undefined,
@@ -51,11 +51,11 @@ export class RoutedCall implements ServiceCall {
   }
 
   /** The same call without its token. */
-  withoutToken(): RoutedCall {
+  withoutToken(): RoutedRequest {
     const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: Call = { method: this.method, url: this.url, headers, body: () => this.body }
     const location = { ...this.location, query: '' }
-    const copy = new RoutedCall(call, this.body, location, this.hearing, this.cause)
+    const copy = new RoutedRequest(call, this.body, location, this.hearing, this.cause)
     copy.path = this.path
     copy.heard = this.speech
     return copy
@@ -83,11 +83,11 @@ export class RoutedCall implements ServiceCall {
     this.journal?.note('left', this.number!)
   }
 
-  get settings(): ServiceCall['settings'] {
+  get settings(): ServiceRequest['settings'] {
     return this.speech.settings
   }
 
-  get lists(): ServiceCall['lists'] {
+  get lists(): ServiceRequest['lists'] {
     return this.speech.lists
   }
 
@@ -95,11 +95,11 @@ export class RoutedCall implements ServiceCall {
     return this.speech.vocabulary
   }
 
-  get isSilent(): boolean {
-    return this.speech.isSilent
+  get isUnmarked(): boolean {
+    return this.speech.isUnmarked
   }
 
-  get speech(): Speech {
+  get speech(): DetectedDialect {
     this.heard ??= this.hearing.request({
       method: this.method,
       url: this.url,
@@ -111,7 +111,7 @@ export class RoutedCall implements ServiceCall {
     return this.heard
   }
 
-  hear(headers: HeaderList): Speech {
+  hear(headers: HeaderList): DetectedDialect {
     return this.hearing.headers(headers)
   }
 
@@ -121,20 +121,20 @@ export class RoutedCall implements ServiceCall {
 }
 
 /** The token of `Authorization: Bearer …`; a bare token without the word is accepted, as the store does. [store.md 6.1] */
-export function bearerToken(call: ServiceCall): string | undefined {
+export function bearerToken(call: ServiceRequest): string | undefined {
   const header = call.header('authorization')?.trim()
   if (!header) return undefined
   return header.replace(/^bearer\s+/i, '')
 }
 
 /** The value of a query parameter, decoded; `undefined` when it is absent. */
-export function queryToken(call: ServiceCall, name: string): string | undefined {
+export function queryToken(call: ServiceRequest, name: string): string | undefined {
   if (!call.query.includes(name)) return undefined
   return new URLSearchParams(call.query).get(name) ?? undefined
 }
 
 /** User name and password of `Authorization: Basic …`. */
-export function basicCredentials(call: ServiceCall): { user: string; password: string } | undefined {
+export function basicCredentials(call: ServiceRequest): { user: string; password: string } | undefined {
   const match = /^basic\s+(.*)$/i.exec(call.header('authorization')?.trim() ?? '')
   const decoded = match ? fromBase64(match[1]!) : undefined
   if (decoded === undefined) return undefined
@@ -147,7 +147,7 @@ export function basicCredentials(call: ServiceCall): { user: string; password: s
 export const storeTokenQuery = '_token'
 
 /** The token of a call that may bring it in a query parameter as well, which goes before the header. */
-export function tokenOf(call: ServiceCall, parameter: string): string | undefined {
+export function tokenOf(call: ServiceRequest, parameter: string): string | undefined {
   return queryToken(call, parameter) ?? bearerToken(call)
 }
 

@@ -24,7 +24,7 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal | undefined
   /**
    * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
-   * nobody else up. A reader that has taken everything is sent what one turn of the event loop brings, up to `longestEvent`:
+   * nobody else up. A reader that has taken everything is sent what one turn of the event loop brings, up to `maxEvent`:
    * it has had no time to take any of it.
    */
   readonly bufferLimit?: number
@@ -33,7 +33,7 @@ export interface EventStreamOptions {
 const defaultBufferLimit = 1_048_576
 
 /** Bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0] */
-export const longestEvent = 33_554_432
+export const maxEvent = 33_554_432
 
 /** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
 export class ReaderTooSlow extends Error {}
@@ -153,7 +153,7 @@ export function eventStream(options: EventStreamOptions): EventStream {
     if (ended) return
     if (size === 0) upToDate = hostTurnNumber()
     const isUpToDate = size + chunk.length > limit && upToDate === hostTurnNumber()
-    const fits = size + chunk.length <= (isUpToDate ? Math.max(limit, longestEvent) : limit)
+    const fits = size + chunk.length <= (isUpToDate ? Math.max(limit, maxEvent) : limit)
     const isHeld = fits && heldBy.get(body)?.hold(chunk) !== false
     if (!isHeld && !(fits && size === 0 && chunk.length <= always)) {
       end('overflow')

@@ -8,13 +8,13 @@ import type { InputJournal } from '../kernel/input-journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
-import type { Locate, Location, QueueRegion } from './address.js'
-import { json, RoutedCall, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { Hearing } from './hearing.js'
-import { type Route, routesOf } from './routes.js'
+import type { Locate, QueueRegion, ServiceUrl } from './address.js'
+import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
+import { DialectDetector } from './hearing.js'
+import { type EndpointRoute, routesOf } from './routes.js'
 import type { Answer, Call, Exchange, Service } from './service.js'
-import { serveStruck, struckBy } from './struck-requests.js'
-import { foreignTo, serviceVocabulary, type Vocabulary, vocabulariesOf } from './vocabulary.js'
+import { injectionsFor, serveStruck } from './struck-requests.js'
+import { otherDialects, serviceVocabulary, type Vocabulary, vocabulariesOf } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -45,7 +45,7 @@ type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
-  const hearing = new Hearing(options.vocabulary, options.warn)
+  const hearing = new DialectDetector(options.vocabulary, options.warn)
   const tokens = tokenParameters(options.vocabulary)
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
@@ -72,13 +72,13 @@ export function createGateway(options: GatewayOptions): Exchange {
     return gate.leaving(answered)
   }
 
-  function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
+  function answer(call: Call, body: Bytes, location: ServiceUrl, waiting: Waiting): Answer | Promise<Answer> {
     const { traffic, clock, journal } = options
     const number = journal?.request(call, body)
     const { region } = location
     const elsewhere = region === undefined || region === home ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
-    const routed = new RoutedCall(call, body, location, hearing, entry?.seq ?? 0, journal, number)
+    const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: Answer): Answer => {
       const { vocabulary, note } = routed.speech
       const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, vocabulary) })
@@ -105,7 +105,8 @@ export function createGateway(options: GatewayOptions): Exchange {
     const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
     target.route(routed)
     const { faults } = options
-    const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
+    const struck =
+      faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
     if (struck !== undefined) {
       const serve = (): Answer | Promise<Answer> => target.serve(routed)
       return waiting((task) => later(serveStruck({ ...struck, call: routed, task, clock, serve })))
@@ -121,7 +122,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     return finish(served)
   }
 
-  function explainRefusal(entry: Received, call: RoutedCall): void {
+  function explainRefusal(entry: Received, call: RoutedRequest): void {
     const { service } = call
     if (service === 'stats') return
     const token = tokenOf(call, service === 'queue' ? call.vocabulary.queueTokenQuery : storeTokenQuery)
@@ -187,7 +188,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class Routes {
   readonly service: Service
-  readonly #router: RouterContext<Route>
+  readonly #router: RouterContext<EndpointRoute>
   readonly #anyCase: boolean
 
   constructor(service: Service) {
@@ -197,7 +198,7 @@ class Routes {
   }
 
   /** Gives the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
-  route(call: RoutedCall): RoutedCall {
+  route(call: RoutedRequest): RoutedRequest {
     const found = this.#find(call.method, call.path)
     if (found === undefined) return call
     const { index, segments, restAfter, hasNames } = found
@@ -208,11 +209,11 @@ class Routes {
     return call
   }
 
-  #find(method: string, path: string): Route | undefined {
+  #find(method: string, path: string): EndpointRoute | undefined {
     return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
   }
 
-  serve(call: RoutedCall): Answer | Promise<Answer> {
+  serve(call: RoutedRequest): Answer | Promise<Answer> {
     try {
       const { endpoint } = call
       if (endpoint === undefined) return this.#refuse(call)
@@ -228,7 +229,7 @@ class Routes {
     }
   }
 
-  #refuse(call: RoutedCall): Answer {
+  #refuse(call: RoutedRequest): Answer {
     const allowed = methods.filter((method) => this.#find(method, call.path) !== undefined)
     return allowed.length > 0 ? this.service.methodNotAllowed(call, allowed) : this.service.notFound(call)
   }
@@ -304,6 +305,8 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
 
 /** Whichever words count: a foreign token is a token, too. */
 function tokenParameters(vocabulary: Vocabulary): RegExp {
-  const names = [...vocabulariesOf(vocabulary), ...foreignTo(vocabulary)].map(({ queueTokenQuery }) => queueTokenQuery)
+  const names = [...vocabulariesOf(vocabulary), ...otherDialects(vocabulary)].map(
+    ({ queueTokenQuery }) => queueTokenQuery,
+  )
   return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')
 }

@@ -1,13 +1,13 @@
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
-import { foreignTo, type SettingLists, type Settings, type Vocabulary, vocabulariesOf } from './vocabulary.js'
+import { otherDialects, type SettingLists, type Settings, type Vocabulary, vocabulariesOf } from './vocabulary.js'
 
 /** What a request, or a list of headers, says in the service's own words. */
-export interface Speech {
+export interface DetectedDialect {
   /** In which it is answered: its own, or the neutral one where it has not a single word. */
   readonly vocabulary: Vocabulary
   /** It has not a single word; never where only one vocabulary counts. */
-  readonly isSilent: boolean
+  readonly isUnmarked: boolean
   readonly settings: Settings
   /** Of the headers to forward those that came several times, value by value. */
   readonly lists?: SettingLists | undefined
@@ -16,7 +16,7 @@ export interface Speech {
 }
 
 /** Where words may stand. */
-export interface Spoken {
+export interface DialectInput {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
@@ -27,7 +27,7 @@ export interface Spoken {
   readonly service: ServiceName
 }
 
-interface Tongue {
+interface DialectPrefix {
   readonly vocabulary: Vocabulary
   readonly prefix: string
   /** Lower-case code of the prefix's first letter, which tells most names apart. */
@@ -35,7 +35,7 @@ interface Tongue {
 }
 
 /** Words of one vocabulary in one request. */
-interface Found {
+interface DialectMatch {
   readonly vocabulary: Vocabulary
   /** One of them, as it came. */
   readonly word: string
@@ -50,7 +50,7 @@ const toForward = /^(?:(?:failure-)?callback-)?forward-/
 /** `Service-Worker` is a browser's. */
 const browsers = /^worker(?:-|$)/
 
-function add(found: Found, setting: string, value: string): void {
+function add(found: DialectMatch, setting: string, value: string): void {
   const { settings } = found
   const before = settings.get(setting)
   settings.set(setting, before === undefined ? value : `${before}, ${value}`)
@@ -62,9 +62,9 @@ function add(found: Found, setting: string, value: string): void {
 }
 
 /** Finds out in whose words a request speaks. One for a sandbox: what it warns of, it warns of once. */
-export class Hearing {
+export class DialectDetector {
   readonly #own: readonly Vocabulary[]
-  readonly #tongues: readonly Tongue[]
+  readonly #tongues: readonly DialectPrefix[]
   /** Whether a query may have a word in it. */
   readonly #inQuery: RegExp
   readonly #warn: (sentence: string) => void
@@ -75,7 +75,7 @@ export class Hearing {
     warn: (sentence: string) => void = () => {},
   ) {
     this.#own = vocabulariesOf(of)
-    const heard = [...this.#own, ...foreignTo(of)]
+    const heard = [...this.#own, ...otherDialects(of)]
     this.#tongues = heard.map((one) => {
       const prefix = one.headerPrefix.toLowerCase()
       return { vocabulary: one, prefix, initial: prefix.charCodeAt(0) | caseBit }
@@ -86,11 +86,11 @@ export class Hearing {
   }
 
   /** The headers of a request, or those of an object in its body. A name that comes twice is joined with `, `, as HTTP has it. */
-  headers(headers: HeaderList): Speech {
+  headers(headers: HeaderList): DetectedDialect {
     return this.#speech(this.#inHeaders(headers))
   }
 
-  request(request: Spoken): Speech {
+  request(request: DialectInput): DetectedDialect {
     const { headers, query, path, service } = request
     let found = this.#inHeaders(headers)
     if (query !== '' && service === 'queue' && this.#inQuery.test(query)) found = this.#withQuery(query, found)
@@ -99,8 +99,8 @@ export class Hearing {
   }
 
   /** By the place of the vocabulary; `undefined` where there is no word at all, as in most requests of some services. */
-  #inHeaders(headers: HeaderList): (Found | undefined)[] | undefined {
-    let found: (Found | undefined)[] | undefined
+  #inHeaders(headers: HeaderList): (DialectMatch | undefined)[] | undefined {
+    let found: (DialectMatch | undefined)[] | undefined
     const tongues = this.#tongues
     for (const [name, value] of headers) {
       const initial = name.charCodeAt(0) | caseBit
@@ -112,7 +112,7 @@ export class Hearing {
         const setting = lower.slice(prefix.length)
         if (browsers.test(setting)) continue
         found ??= []
-        const words: Found = found[place] ?? { vocabulary, word: name, settings: new Map() }
+        const words: DialectMatch = found[place] ?? { vocabulary, word: name, settings: new Map() }
         found[place] = words
         add(words, setting, value)
       }
@@ -120,7 +120,7 @@ export class Hearing {
     return found
   }
 
-  #withQuery(query: string, found: (Found | undefined)[] = []): (Found | undefined)[] {
+  #withQuery(query: string, found: (DialectMatch | undefined)[] = []): (DialectMatch | undefined)[] {
     for (const name of new URLSearchParams(query).keys()) {
       const lower = name.toLowerCase()
       this.#tongues.forEach(({ vocabulary, prefix }, place) => {
@@ -131,7 +131,7 @@ export class Hearing {
     return found
   }
 
-  #withPath(path: string, found: (Found | undefined)[] | undefined): (Found | undefined)[] | undefined {
+  #withPath(path: string, found: (DialectMatch | undefined)[] | undefined): (DialectMatch | undefined)[] | undefined {
     const segment = path.split('/')[2]
     const place = this.#tongues.findIndex(({ vocabulary }) => vocabulary.managementQueueSegment === segment)
     if (place < 0) return found
@@ -141,15 +141,15 @@ export class Hearing {
     return found
   }
 
-  #speech(found: (Found | undefined)[] | undefined, request?: Spoken): Speech {
+  #speech(found: (DialectMatch | undefined)[] | undefined, request?: DialectInput): DetectedDialect {
     const own = this.#own
     const alone = own.length === 1
-    if (found === undefined) return { vocabulary: own[0]!, isSilent: !alone, settings: none }
+    if (found === undefined) return { vocabulary: own[0]!, isUnmarked: !alone, settings: none }
     const [first, second] = alone ? [found[0], undefined] : [found[0], found[1]]
     const counts = second ?? first
     return {
       vocabulary: counts?.vocabulary ?? own[0]!,
-      isSilent: !alone && counts === undefined,
+      isUnmarked: !alone && counts === undefined,
       settings: counts?.settings ?? none,
       lists: counts?.lists,
       note: first && second ? mixed(first, second) : this.#foreign(found.slice(own.length), request),
@@ -157,7 +157,7 @@ export class Hearing {
   }
 
   /** A word that means nothing here: told once for each vocabulary and place. */
-  #foreign(found: readonly (Found | undefined)[], request: Spoken | undefined): string | undefined {
+  #foreign(found: readonly (DialectMatch | undefined)[], request: DialectInput | undefined): string | undefined {
     const stranger = found.find((one) => one !== undefined)
     if (stranger === undefined || request === undefined) return undefined
     const { vocabulary, word } = stranger
@@ -175,7 +175,7 @@ export class Hearing {
   }
 }
 
-function mixed(neutral: Found, vendor: Found): string {
+function mixed(neutral: DialectMatch, vendor: DialectMatch): string {
   const { headerPrefix } = vendor.vocabulary
   return `it has words of two vocabularies, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
 }

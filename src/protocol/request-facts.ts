@@ -1,10 +1,10 @@
 import type { FaultFacts } from '../faults/fault.js'
 import { once } from '../kernel/once.js'
-import type { RoutedCall } from './call.js'
+import type { RoutedRequest } from './call.js'
 import type { Service } from './service.js'
 
 /** What rules may ask about a request; the service and its endpoint may have to read the body for more. */
-export function requestFacts(call: RoutedCall, { faults, state }: Service): FaultFacts {
+export function requestFacts(call: RoutedRequest, { faults, state }: Service): FaultFacts {
   return {
     api: call.service,
     endpoint: call.path,

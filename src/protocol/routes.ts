@@ -2,7 +2,7 @@ import { addRoute, createRouter, type RouterContext } from 'rou3'
 import type { Endpoint } from './service.js'
 
 /** Where a path leads in a list of endpoints. */
-export interface Route {
+export interface EndpointRoute {
   /** Of the endpoint. */
   readonly index: number
   readonly segments: readonly string[]
@@ -13,22 +13,22 @@ export interface Route {
 }
 
 /** Where an endpoint is, without what it does: that would hold on to the world of a sandbox. */
-interface Place {
+interface RouteKey {
   readonly method: string
   readonly path: string
 }
 
 /** The places of a list of endpoints, and what leads to them. */
 interface Routes {
-  readonly places: readonly Place[]
-  readonly router: RouterContext<Route>
+  readonly places: readonly RouteKey[]
+  readonly router: RouterContext<EndpointRoute>
   readonly anyCase: boolean
 }
 
 const known: Routes[] = []
 
 /** Made once in a process: the endpoints of two sandboxes differ in what they close over, not in their paths. */
-export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<Route> {
+export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<EndpointRoute> {
   const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))
   const isKnown = (routes: Routes): boolean =>
     routes.anyCase === anyCase &&
@@ -42,11 +42,11 @@ export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boole
   return routes.router
 }
 
-function made(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<Route> {
-  const router = createRouter<Route>()
+function made(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<EndpointRoute> {
+  const router = createRouter<EndpointRoute>()
   for (const [index, { method, path }] of endpoints.entries()) {
     const segments = path.split('/').slice(1)
-    const route: Route = {
+    const route: EndpointRoute = {
       index,
       segments,
       restAfter: segments.findIndex((segment) => segment.startsWith('**')),

@@ -1,10 +1,10 @@
 import type { FaultFacts } from '../faults/fault.js'
 import type { WordedFault } from '../faults/moments.js'
-import type { RequestPoint } from '../faults/points.js'
+import type { RequestInjectionPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
-import type { Speech } from './hearing.js'
+import type { DetectedDialect } from './hearing.js'
 import type { SettingLists, Settings, Vocabulary } from './vocabulary.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
@@ -29,7 +29,7 @@ export interface Answer {
 export type Exchange = (call: Call) => Answer | Promise<Answer>
 
 /** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */
-export interface ServiceCall<U = unknown> {
+export interface ServiceRequest<U = unknown> {
   readonly method: string
   /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
   readonly path: string
@@ -53,9 +53,9 @@ export interface ServiceCall<U = unknown> {
   /** In whose words it is answered: those that it speaks, else the neutral ones. */
   readonly vocabulary: Vocabulary
   /** It has not a single word of any vocabulary. */
-  readonly isSilent: boolean
+  readonly isUnmarked: boolean
   /** What a list of headers in its body says. */
-  hear(headers: HeaderList): Speech
+  hear(headers: HeaderList): DetectedDialect
   readonly body: Bytes
   /** Region of the address that was called, for the queue. */
   readonly region: string | undefined
@@ -82,11 +82,11 @@ export interface Endpoint<S, U = unknown> {
   readonly opensStream?: boolean
   /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
   readonly limit?: 'daily' | 'burst'
-  run(call: ServiceCall<U>, service: S): Answer | Promise<Answer>
+  run(call: ServiceRequest<U>, service: S): Answer | Promise<Answer>
   /** A point of its own, whose rules are asked before those of every request to the service. */
-  readonly point?: RequestPoint
+  readonly point?: RequestInjectionPoint
   /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
-  facts?(call: ServiceCall<U>, service: S): FaultFacts
+  facts?(call: ServiceRequest<U>, service: S): FaultFacts
 }
 
 /** A service as the gateway sees it: a table and the service's own way to say no. */
@@ -97,11 +97,11 @@ export interface Service<S = unknown, U = unknown> {
   /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
   readonly anyCase?: boolean
   /** Sets `call.user` or answers with the refusal. */
-  authorize(call: ServiceCall<U>, auth: 'bearer' | 'basic'): Answer | undefined
+  authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): Answer | undefined
   /** Counts a call that was let in. Throws what `failure` answers, when a limit is reached. */
   count?(endpoint: Endpoint<S, U>): void
-  notFound(call: ServiceCall): Answer
-  methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
+  notFound(call: ServiceRequest): Answer
+  methodNotAllowed(call: ServiceRequest, allowed: readonly string[]): Answer
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
   failure(error: unknown): Answer | undefined
   /** What faults need of the service; without it faults are answered in plain words. */
@@ -109,9 +109,9 @@ export interface Service<S = unknown, U = unknown> {
 }
 
 export interface ServiceFaults<S> {
-  answer(fault: WordedFault, call: ServiceCall, state: S): Answer
+  answer(fault: WordedFault, call: ServiceRequest, state: S): Answer
   /** What rules may ask about any call of the service; found out when a rule asks. */
-  facts?(call: ServiceCall, state: S): FaultFacts
+  facts?(call: ServiceRequest, state: S): FaultFacts
   /** The service restarts: what is in flight is cut off. */
   restart?(until: number, state: S): void
 }

@@ -174,7 +174,7 @@ export function vendorOf(vocabulary: Vocabulary): Vocabulary {
 }
 
 /** Known vocabularies whose words mean nothing in this one. */
-export function foreignTo(vocabulary: Vocabulary): readonly Vocabulary[] {
+export function otherDialects(vocabulary: Vocabulary): readonly Vocabulary[] {
   const own = vocabulariesOf(vocabulary)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }

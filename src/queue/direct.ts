@@ -1,8 +1,8 @@
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { headerOf } from '../kernel/http.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -13,7 +13,7 @@ import { type Explained, explain } from './explain/explain.js'
 import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
-import type { Queue } from './queue.js'
+import type { QueueEngine } from './queue.js'
 import type { Schedule } from './schedules/schedule.js'
 import type { Schedules } from './schedules/schedules.js'
 import { publishOptions } from './settings/options.js'
@@ -28,7 +28,7 @@ type Value = string | number | boolean
  * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
  * booleans are written as the headers have them.
  */
-export interface PublishOptions {
+export interface MessageSettings {
   readonly method?: string
   readonly timeout?: Value
   readonly retries?: Value
@@ -46,7 +46,7 @@ export interface PublishOptions {
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
-export interface DirectPublish extends PublishOptions {
+export interface DirectPublish extends MessageSettings {
   /** A url, or the name of a url group. */
   readonly to: string
   /** A text, bytes, or a value that becomes JSON. */
@@ -68,12 +68,12 @@ export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
 
 const noOverrides: RawSettings = new Map()
 
-const { attach, of } = internals<DirectQueue, Queue>('queue')
+const { attach, of } = internals<DirectQueue, QueueEngine>('queue')
 
 /** The engine behind the face, for the rest of the house. */
-export const engineOf: (queue: DirectQueue) => Queue = of
+export const engineOf: (queue: DirectQueue) => QueueEngine = of
 
-export type QueueEffects = Effects<
+export type QueueEffects = MethodEffects<
   DirectQueue,
   {
     publish: 'changes'
@@ -99,7 +99,7 @@ export type QueueEffects = Effects<
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
 export class DirectQueue {
   static {
-    detachable(DirectQueue)
+    bindMethods(DirectQueue)
   }
 
   readonly #read: () => Traffic
@@ -109,7 +109,7 @@ export class DirectQueue {
   readonly #keys: DirectKeys
 
   /** @param read the log, without what only another region's queue did */
-  constructor(engine: Queue, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
+  constructor(engine: QueueEngine, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
     this.#inputs = inputs
@@ -330,18 +330,18 @@ export class DirectQueue {
   }
 }
 
-export type SchedulesEffects = Effects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
+export type SchedulesEffects = MethodEffects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
 
 /** `queue.schedules`. */
 class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
   static {
-    detachable(DirectSchedules)
+    bindMethods(DirectSchedules)
   }
 
-  readonly #engine: Queue
+  readonly #engine: QueueEngine
   readonly #inputs: InputRecorder<Changes<SchedulesEffects>>
 
-  constructor(engine: Queue, inputs: InputRecorder) {
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
     this.#engine = engine
     this.#inputs = inputs
   }
@@ -360,18 +360,18 @@ class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
   }
 }
 
-export type UrlGroupsEffects = Effects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
+export type UrlGroupsEffects = MethodEffects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
 
 /** `queue.urlGroups`. */
 class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
   static {
-    detachable(DirectUrlGroups)
+    bindMethods(DirectUrlGroups)
   }
 
-  readonly #engine: Queue
+  readonly #engine: QueueEngine
   readonly #inputs: InputRecorder<Changes<UrlGroupsEffects>>
 
-  constructor(engine: Queue, inputs: InputRecorder) {
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
     this.#engine = engine
     this.#inputs = inputs
   }
@@ -386,18 +386,18 @@ class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
   }
 }
 
-export type KeysEffects = Effects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
+export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
 
 /** `queue.keys`. */
 class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
-    detachable(DirectKeys)
+    bindMethods(DirectKeys)
   }
 
-  readonly #engine: Queue
+  readonly #engine: QueueEngine
   readonly #inputs: InputRecorder<Changes<KeysEffects>>
 
-  constructor(engine: Queue, inputs: InputRecorder) {
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
     this.#engine = engine
     this.#inputs = inputs
   }

@@ -4,12 +4,12 @@ import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { weightOfText } from '../kernel/weight.js'
-import type { Courier } from './delivery/courier.js'
+import type { DeliveryScheduler } from './delivery/courier.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
-import type { Lanes } from './delivery/lanes.js'
+import type { FifoQueues } from './delivery/lanes.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from './dump/runs.js'
 import { messagesShare, weightOfMessage } from './message/log.js'
-import type { Message, Origin } from './message/message.js'
+import type { Message, MessageOrigin } from './message/message.js'
 import { Deduplication, deduplicationKey } from './publish/deduplication.js'
 import { type PublishHeaders, readSettings } from './publish/publish.js'
 import { Published } from './publish/published.js'
@@ -17,15 +17,15 @@ import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js
 import type { Schedule } from './schedules/schedule.js'
 import { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/options.js'
-import { Refusal, refusals } from './settings/refusals.js'
+import { QueueRejection, refusals } from './settings/refusals.js'
 import type { PublishSettings, RawSettings } from './settings/settings.js'
 import type { NoteSetting } from './settings/settings-log.js'
-import { checkReach, checkTarget, type Target } from './settings/url.js'
-import type { Words } from './settings/words.js'
+import { checkReach, checkTarget, type PublishTarget } from './settings/url.js'
+import type { QueueDialect } from './settings/words.js'
 
 /** One publish as a request, a batch item, a schedule or a test says it. */
 export interface PublishCall {
-  readonly target: Target
+  readonly target: PublishTarget
   readonly settings: RawSettings
   readonly headers?: PublishHeaders
   readonly body: Bytes
@@ -33,7 +33,7 @@ export interface PublishCall {
   readonly region: string
   readonly cause?: number | undefined
   /** In which it is said, and spoken to the destination. */
-  readonly words: Words
+  readonly words: QueueDialect
   /** The queue to go through. */
   readonly queue?: string | undefined
   /** The schedule that publishes it; whether a drain waits for it. */
@@ -51,13 +51,13 @@ export interface PreparedPublish {
 /** The same for a message of a workflow run, which is not accepted in the ordinary way. */
 export interface PreparedRunPublish {
   readonly call: PublishCall
-  readonly accept: () => readonly PublishResult[]
+  readonly accept: () => readonly AcceptedPublish[]
 }
 
 /** Who takes the messages of workflow runs. */
-export interface WorkflowDoor {
+export interface WorkflowPublisher {
   /** Checks a publish. @returns what accepts it; `undefined` when it has nothing to do with runs. @throws Refusal */
-  prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined
+  prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined
   reset(): void
   /** Every run, and those that these messages belong to. */
   dump(known: Iterable<Message>): RunsOfDump
@@ -67,7 +67,7 @@ export interface WorkflowDoor {
   renew(): { takeBack(): void; end(): void }
 }
 
-export interface PublishResult {
+export interface AcceptedPublish {
   readonly message: Message
   readonly deduplicated: boolean
 }
@@ -87,13 +87,13 @@ export interface PublisherOptions {
   readonly traffic: Traffic
   readonly context: ReadContext
   readonly urlGroups: UrlGroups
-  readonly lanes: Lanes
-  readonly courier: Courier
+  readonly lanes: FifoQueues
+  readonly courier: DeliveryScheduler
   readonly note: NoteSetting
   readonly faults: FaultSource | undefined
-  readonly workflows: () => WorkflowDoor | undefined
+  readonly workflows: () => WorkflowPublisher | undefined
   /** In which words headers are named. */
-  readonly wordsAmong: (names: readonly string[]) => Words | undefined
+  readonly wordsAmong: (names: readonly string[]) => QueueDialect | undefined
 }
 
 /** From a call to messages: now, at the slots of a schedule, or once more out of the dead letters. */
@@ -103,7 +103,7 @@ export class Publisher {
   readonly published: Deduplication<Message>
   /** What counts as scheduled already. */
   readonly scheduled: Deduplication<Schedule>
-  readonly #readers = new Map<Words, Reader>()
+  readonly #readers = new Map<QueueDialect, Reader>()
 
   constructor(private readonly options: PublisherOptions) {
     const { clock, random, context, note, faults, traffic } = options
@@ -139,7 +139,7 @@ export class Publisher {
     call: PublishCall,
     raw: RawSettings,
     group: UrlGroup | undefined,
-  ): (() => readonly PublishResult[]) | undefined {
+  ): (() => readonly AcceptedPublish[]) | undefined {
     const workflows = this.options.workflows()
     if (workflows === undefined) return undefined
     if (call.queue !== undefined) this.options.lanes.check(call.queue, undefined)
@@ -154,11 +154,11 @@ export class Publisher {
   }
 
   /** Accepts what a call says, one message for each endpoint. @throws Refusal */
-  publish(call: PublishCall): readonly PublishResult[] {
+  publish(call: PublishCall): readonly AcceptedPublish[] {
     return this.send(this.prepare(call))
   }
 
-  #groupOf({ group }: Target): UrlGroup | undefined {
+  #groupOf({ group }: PublishTarget): UrlGroup | undefined {
     return group === undefined ? undefined : this.options.urlGroups.get(group)
   }
 
@@ -169,19 +169,24 @@ export class Publisher {
   }
 
   /** Options as a publish reads them. @throws Refusal */
-  settings(raw: RawSettings, words: Words, headers: PublishHeaders = {}, base?: PublishSettings): PublishSettings {
+  settings(
+    raw: RawSettings,
+    words: QueueDialect,
+    headers: PublishHeaders = {},
+    base?: PublishSettings,
+  ): PublishSettings {
     return readSettings(raw, this.#in(words).context, headers, base)
   }
 
   /** What is wrong with the defaults of a group is told in their words, where the publisher has none. @throws Refusal */
-  #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: Words): void {
+  #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: QueueDialect): void {
     if (group?.shownDefaults === undefined || words.tongues.length === 1) return
     const named = this.options.wordsAmong(Object.keys(group.shownDefaults))
     if (named !== undefined) this.settings(raw, named, headers)
   }
 
   /** How what is said in these words is read. */
-  #in(words: Words): Reader {
+  #in(words: QueueDialect): Reader {
     const known = this.#readers.get(words)
     if (known !== undefined) return known
     const reader: Reader = { context: { ...this.options.context, words }, shared: new Map() }
@@ -214,7 +219,7 @@ export class Publisher {
   }
 
   /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
-  send(prepared: PreparedPublish | PreparedRunPublish): readonly PublishResult[] {
+  send(prepared: PreparedPublish | PreparedRunPublish): readonly AcceptedPublish[] {
     if (prepared.accept !== undefined) return prepared.accept()
     const { call, settings, group } = prepared
     const { target, callerIp, region, cause, body } = call
@@ -228,7 +233,7 @@ export class Publisher {
     )
   }
 
-  #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: Origin): PublishResult {
+  #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: MessageOrigin): AcceptedPublish {
     const now = this.options.clock.now()
     const draft = { kind: 'message' as const, url, body, settings, origin }
     const key = deduplicationKey(settings, url, body, origin.urlGroup)
@@ -246,7 +251,7 @@ export class Publisher {
    * Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue.
    * @param words in which the settings are told
    */
-  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, words: Words, cause?: number): PublishResult {
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, words: QueueDialect, cause?: number): AcceptedPublish {
     const { message } = letter
     checkRetry(letter)
     const base: PublishSettings = {
@@ -310,7 +315,7 @@ export class Publisher {
         return this.options.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
       })
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof QueueRejection)) throw error
       schedule.error = error.message
       this.options.note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
       return []
@@ -323,7 +328,7 @@ export class Publisher {
     group: UrlGroup | undefined,
     awaited: boolean,
     cause: number,
-  ): (() => readonly PublishResult[]) | undefined {
+  ): (() => readonly AcceptedPublish[]) | undefined {
     const { target, body, callerIp, region, settings } = draft
     if (!draft.raw.has('workflow-init')) return undefined
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
@@ -354,7 +359,7 @@ export class Publisher {
       const settings = this.#scheduledSettings(schedule, group)
       return target.url === undefined ? group!.endpoints.map(() => settings) : [settings]
     } catch (error) {
-      if (error instanceof Refusal) return []
+      if (error instanceof QueueRejection) return []
       throw error
     }
   }

@@ -5,19 +5,19 @@ import { type Random, singleId } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { Admissions } from './delivery/admissions.js'
-import { Courier } from './delivery/courier.js'
+import { DeliveryScheduler } from './delivery/courier.js'
 import { deliveryWriter } from './delivery/headers.js'
-import { Lanes } from './delivery/lanes.js'
+import { FifoQueues } from './delivery/lanes.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
 import type { MessageLog } from './message/log.js'
 import type { Message } from './message/message.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
-import { Publisher, type WorkflowDoor } from './publisher.js'
+import { Publisher, type WorkflowPublisher } from './publisher.js'
 import type { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/options.js'
 import { planOf } from './settings/plan.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import type { KnownWords, Tongue, Words } from './settings/words.js'
+import type { DialectSpelling, QueueDialect, QueueDialects } from './settings/words.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
 
@@ -26,7 +26,7 @@ export interface QueueOptions {
   readonly random: Random
   readonly traffic: Traffic
   readonly policy: Policy
-  readonly words: KnownWords
+  readonly words: QueueDialects
   readonly destinations: DeliveryTarget
   /** Made from the seed where not given. */
   readonly keys?: Partial<SigningKeyPair> | undefined
@@ -39,24 +39,24 @@ export interface QueueOptions {
   readonly region?: string | undefined
 }
 
-export const mostDiagnostics = 1000
+export const maxDiagnostics = 1000
 /** What a reset replaces. */
-type Holdings = Pick<Queue, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
+type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
 /** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
-export class Queue {
+export class QueueEngine {
   readonly policy: Policy
   readonly limits: QueueLimits
   /** Of what comes without any. */
-  readonly words: Words
-  readonly wordsByName: ReadonlyMap<string, Words>
+  readonly words: QueueDialect
+  readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
   readonly traffic: Traffic
   /** Of messages that come without a request. */
   readonly region: string
   /** Set by the workflow engine. */
-  workflows: WorkflowDoor | undefined
+  workflows: WorkflowPublisher | undefined
   readonly #diagnostics = new Set<string>()
   readonly #clock: VirtualClock
   readonly #random: Random
@@ -65,8 +65,8 @@ export class Queue {
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
   urlGroups!: UrlGroups
-  lanes!: Lanes
-  courier!: Courier
+  lanes!: FifoQueues
+  courier!: DeliveryScheduler
   publisher!: Publisher
 
   constructor(options: QueueOptions) {
@@ -78,7 +78,7 @@ export class Queue {
     this.region = options.region ?? 'eu-central-1'
     this.policy = policy
     this.limits = planOf(policy)
-    this.words = words.unsaid
+    this.words = words.fallback
     // The first of a name counts: a vocabulary of the user's own may be called as a known one.
     this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
@@ -104,8 +104,8 @@ export class Queue {
     const clock = this.#clock
     const random = this.#random
     const now = (): number => clock.now()
-    const lanes = new Lanes(now, policy, limits)
-    const courier = new Courier({
+    const lanes = new FifoQueues(now, policy, limits)
+    const courier = new DeliveryScheduler({
       clock,
       random,
       traffic: this.traffic,
@@ -114,7 +114,7 @@ export class Queue {
       destinations,
       keys,
       writer: deliveryWriter(random, this.#window, keys),
-      laneOf: (name) => lanes.open(name),
+      fifoQueueOf: (name) => lanes.open(name),
       faults: this.#faults,
     })
     const urlGroups = new UrlGroups(now, policy, limits)
@@ -159,7 +159,7 @@ export class Queue {
   }
 
   /** The words of this name; those of what comes without any for a name that is not known, or for none. */
-  wordsNamed(name: string | undefined): Words {
+  wordsNamed(name: string | undefined): QueueDialect {
     return (name === undefined ? undefined : this.wordsByName.get(name)) ?? this.words
   }
 
@@ -182,7 +182,7 @@ export class Queue {
 
   /** Writes down what was accepted and should not have been, each sentence once. */
   notice(sentence: string): void {
-    if (this.#diagnostics.size < mostDiagnostics) this.#diagnostics.add(sentence)
+    if (this.#diagnostics.size < maxDiagnostics) this.#diagnostics.add(sentence)
   }
 
   now(): number {
@@ -257,7 +257,7 @@ export class Queue {
   }
 
   /** The words in which headers are named, the vendor's where there are several; `undefined` where they are nobody's. */
-  wordsAmong(names: readonly string[]): Words | undefined {
+  wordsAmong(names: readonly string[]): QueueDialect | undefined {
     const lower = names.map((name) => name.toLowerCase())
     const prefix = this.words.prefixes.findLast((one) => lower.some((name) => name.startsWith(one)))
     if (prefix === undefined) return undefined
@@ -265,7 +265,7 @@ export class Queue {
     return [...this.wordsByName.values()].find(({ prefixes }) => prefixes.length === 1 && prefixes[0] === prefix)
   }
 
-  #signer(name: string | undefined): Tongue {
+  #signer(name: string | undefined): DialectSpelling {
     const words = name === undefined ? this.words : this.wordsByName.get(name)
     if (words !== undefined) return words.tongues.at(-1)!
     throw new TypeError(

@@ -1,11 +1,11 @@
 import type { Entry } from '../kernel/traffic.js'
-import type { Wording } from './describe.js'
+import type { EntryWording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
 import { standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, timeOf } from './shown-times.js'
-import { Telling } from './telling.js'
+import { TimelineWriter } from './telling.js'
 
 /** One entry and what followed from it. */
 export interface CausalNode {
@@ -25,7 +25,11 @@ export interface CausalTree {
 }
 
 /** @param entries everything that is known, in order */
-export function causalTree(entries: readonly Entry[], messageId: string, wording: Partial<Wording> = {}): CausalTree {
+export function causalTree(
+  entries: readonly Entry[],
+  messageId: string,
+  wording: Partial<EntryWording> = {},
+): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)
   // What led to the message may have led to others, too: those are another story.
@@ -40,12 +44,12 @@ export function causalTree(entries: readonly Entry[], messageId: string, wording
   }
   const shown = entries.filter((entry) => wanted.has(entry.seq))
   const roots = grown(shown, bySeq, nesting, wanted)
-  const words: Wording = { bodies: 80, name: shortNames(entries), redaction: standardRedaction, ...wording }
+  const words: EntryWording = { bodies: 80, name: shortNames(entries), redaction: standardRedaction, ...wording }
   return {
     messageId,
     roots,
     entries: shown,
-    toString: () => treeText(messageId, roots, new Telling(entries, words, { nesting })),
+    toString: () => treeText(messageId, roots, new TimelineWriter(entries, words, { nesting })),
   }
 }
 
@@ -92,7 +96,7 @@ function isTurn(entry: Entry): entry is Extract<Entry, { type: 'attempt' | 'mess
   return entry.type === 'attempt' || entry.type === 'message' || entry.type === 'flow-control'
 }
 
-function treeText(messageId: string, roots: readonly CausalNode[], telling: Telling): string {
+function treeText(messageId: string, roots: readonly CausalNode[], telling: TimelineWriter): string {
   if (roots.length === 0) return `(nothing is known about ${plainText(messageId)})`
   const lines: string[] = []
   let date = ''
@@ -106,7 +110,7 @@ function treeText(messageId: string, roots: readonly CausalNode[], telling: Tell
       date = dateOf(entry.at)
       lines.push(date)
     }
-    const { head, details } = telling.tell(entry)
+    const { head, details } = telling.report(entry)
     const branch = isRoot ? '' : isLast ? '└─ ' : '├─ '
     const below = isRoot ? before : `${before}${isLast ? '   ' : '│  '}`
     lines.push(`${timeOf(entry.at)}  ${before}${branch}#${entry.seq} ${head}`)

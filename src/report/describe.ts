@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../kernel/bytes.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import { hidden, hiddenInRun, type Redaction, standardRedaction } from './redaction.js'
@@ -8,7 +8,7 @@ import { timeSeenFrom } from './shown-times.js'
 import { storeChangeLines } from './store-changes.js'
 
 /** How entries are worded. */
-export interface Wording {
+export interface EntryWording {
   /** Bytes of a body that are shown, 0 for none. */
   readonly bodies: number
   /** The name of a message. */
@@ -18,7 +18,7 @@ export interface Wording {
 }
 
 /** One entry in words: what happened on one line, and why and until when something waits on the following ones. */
-export interface Description {
+export interface EntryDescription {
   readonly head: string
   readonly details: readonly string[]
 }
@@ -30,7 +30,7 @@ const urlLength = 200
  * An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field.
  * @param told the reason for waiting that the message's last attempt already gave
  */
-export function describeEntry(entry: Entry, wording: Wording, told?: string): Description {
+export function describeEntry(entry: Entry, wording: EntryWording, told?: string): EntryDescription {
   const { redaction = standardRedaction } = wording
   const urlOf = (url: string): string => urlText(url, redaction)
   switch (entry.type) {
@@ -111,7 +111,7 @@ function notifyText({ eventId, runIds, runId, kept }: EntryOf<'notify'>, redacti
   if (kept) return `${event} is kept for workflow run ${plainText(runId!)}`
   return runIds.length === 0
     ? `${event}: nobody waits for it`
-    : `${event} reaches ${counted(runIds.length, 'workflow run')}`
+    : `${event} reaches ${plural(runIds.length, 'workflow run')}`
 }
 
 /** A name given by a user. */
@@ -124,7 +124,7 @@ function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
 
-function flowDecision(entry: EntryOf<'flow-control'>, wording: Wording): string {
+function flowDecision(entry: EntryOf<'flow-control'>, wording: EntryWording): string {
   const { redaction = standardRedaction } = wording
   const who =
     entry.flowControlKey === undefined
@@ -146,7 +146,7 @@ function timeMove(entry: EntryOf<'clock'>): string {
 /** How much is missing, and why. */
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
   const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
-  return `${counted(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
+  return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
 export function urlText(url: string, redaction: Redaction = standardRedaction): string {
@@ -198,7 +198,7 @@ function setting(entry: EntryOf<'setting'>): string {
   return value.length === 0 ? what : `${what}: ${value.join(', ')}`
 }
 
-function request(entry: EntryOf<'request'>, wording: Wording): Description {
+function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescription {
   const { answer, note } = entry
   const redaction = wording.redaction ?? standardRedaction
   const { url, answer: fields } = redaction.request(entry)
@@ -212,7 +212,7 @@ function request(entry: EntryOf<'request'>, wording: Wording): Description {
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
 }
 
-function call(entry: EntryOf<'call'>, wording: Wording): Description {
+function call(entry: EntryOf<'call'>, wording: EntryWording): EntryDescription {
   const { answer, couldBe } = entry
   const { redaction = standardRedaction } = wording
   const end = answer === undefined ? '(not answered yet)' : answerText(answer.status, answer.error, redaction)
@@ -229,7 +229,7 @@ function call(entry: EntryOf<'call'>, wording: Wording): Description {
 /** The start of a body; nothing of one that its publisher hides. */
 function bodyText(
   body: Bytes,
-  { bodies, redaction = standardRedaction }: Wording,
+  { bodies, redaction = standardRedaction }: EntryWording,
   fields: HiddenFields | undefined,
 ): string {
   if (fields?.body === true || redaction.hidesBodies) return hidden
@@ -243,7 +243,7 @@ function via({ via, waited }: EntryOf<'command'>): string {
   return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 
-function published(entry: EntryOf<'published'>, wording: Wording): Description {
+function published(entry: EntryOf<'published'>, wording: EntryWording): EntryDescription {
   const of = entry.sourceMessageId === undefined ? '' : ` about ${wording.name(entry.sourceMessageId)}`
   const kind = entry.kind === 'message' ? 'published' : `${entry.kind.replace('-', ' ')}${of}:`
   const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
@@ -267,7 +267,7 @@ function duplicateBy(entry: EntryOf<'published'>, redaction: Redaction = standar
 
 function traitsOf(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
   const traits: (string | false | undefined)[] = [
-    counted(entry.maxRetries, 'retry', 'retries'),
+    plural(entry.maxRetries, 'retry', 'retries'),
     entry.urlGroup !== undefined &&
       `group ${word(entry.urlGroup, redaction)}${entry.endpointName === undefined ? '' : ` endpoint ${word(entry.endpointName, redaction)}`}`,
     entry.queue !== undefined && `queue ${word(entry.queue, redaction)}`,
@@ -285,7 +285,7 @@ function traitsOf(entry: EntryOf<'published'>, redaction: Redaction = standardRe
     .join('')
 }
 
-function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | undefined): Description {
+function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string | undefined): EntryDescription {
   const { outcome } = entry
   const { redaction = standardRedaction } = wording
   const count = `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1}`
@@ -321,13 +321,13 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
 }
 
 /** Of one character in UTF-8. */
-const mostBytes = 4
+const maxBytes = 4
 
-function consequence(outcome: AttemptOutcome, wording: Wording, fields: HiddenFields | undefined): string[] {
+function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: HiddenFields | undefined): string[] {
   const lines: string[] = []
   // What a handler threw is its answer, and told already.
   const { note = '' } = outcome
-  const isTold = outcome.body.length <= note.length * mostBytes && note.endsWith(text(outcome.body))
+  const isTold = outcome.body.length <= note.length * maxBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
     lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
   }

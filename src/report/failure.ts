@@ -46,7 +46,7 @@ interface Carrier {
 
 /** Copies have lost their failure in Playwright and in Vitest before 4.1: only the text of the whole failure is left. */
 const remembered: { readonly text: string; readonly failure: FailureData }[] = []
-const mostRemembered = 50
+const maxRemembered = 50
 
 /** Lets an error carry what is known about its failure. */
 export function carryFailure<E extends Error>(error: E, failure: FailureData): E {
@@ -67,7 +67,7 @@ export function carriedFailure(thing: object): FailureData | undefined {
 /** Remembers a failure whose error a runner makes. @param text all of it, without colours */
 export function rememberFailure(text: string, failure: FailureData): void {
   remembered.push({ text, failure })
-  if (remembered.length > mostRemembered) remembered.shift()
+  if (remembered.length > maxRemembered) remembered.shift()
 }
 
 /** What an error carries, `undefined` when it is none of this package. */

@@ -5,7 +5,7 @@ import { loadTrace } from './load-trace.js'
 import type { Redaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'
-import { toldChanges } from './told-changes.js'
+import { redactedChanges } from './told-changes.js'
 import type { Trace } from './trace.js'
 import { TrafficView } from './traffic-view.js'
 
@@ -46,7 +46,7 @@ export function toHtml(source: TrafficView | Trace | string, options: HtmlOption
 /** What a world's store went through, secrets hidden; nothing where only the log is there. */
 export function changesOf(view: TrafficView, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
-  return store === undefined ? [] : toldChanges(store, redaction)
+  return store === undefined ? [] : redactedChanges(store, redaction)
 }
 
 /** What was left with a trace: by a failed test, by a server. */

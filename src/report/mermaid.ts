@@ -1,6 +1,6 @@
 import type { Entry } from '../kernel/traffic.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import { gapText, type Step, storyOf } from './sequence-diagram.js'
+import { type DiagramStep, gapText, storyOf } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 /** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
@@ -30,7 +30,7 @@ function timeNote(before: number | undefined, at: number): string {
   return mermaidText(`${date}${timeOf(at)}${gap}`)
 }
 
-function stepLine(step: Step, ids: ReadonlyMap<string, string>): string {
+function stepLine(step: DiagramStep, ids: ReadonlyMap<string, string>): string {
   if (step.kind === 'note') return `Note right of ${ids.get(step.over)}: ${mermaidText(step.text)}`
   const arrow = step.kind === 'arrow' ? '->>' : step.lost ? '--x' : '-->>'
   return `${ids.get(step.from)}${arrow}${ids.get(step.to)}: ${mermaidText(step.text)}`

@@ -1,23 +1,23 @@
 import { compactJson } from '../kernel/compact-json.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import { urlText } from './describe.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import type { RunStory, StepStory } from './runs.js'
+import type { RunLifecycle, StepLifecycle } from './runs.js'
 import { excerpt, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
 
-const longestName = 60
-const longestResult = 80
-const longestError = 240
-const mostAttempts = 5
+const maxName = 60
+const maxResult = 80
+const maxError = 240
+const maxAttempts = 5
 /** Steps of a run that are shown one by one; of more those in between are counted. */
-const mostSteps = 40
+const maxSteps = 40
 /** Of these at its beginning, at its end, and around the step in question. */
 const atTheEnds = 8
 const around = 3
 /** Steps beyond those that are shown because they have not ended well. */
-const mostTelling = 20
+const maxTelling = 20
 
 /**
  * A run step by step, with the reason of each wait.
@@ -30,26 +30,26 @@ const mostTelling = 20
  *       09:01:00.000  500 card declined; waits 12s until 09:01:12.000: default back-off
  *       09:01:12.000  500 card declined
  */
-export function runText(run: RunStory, redaction: Redaction = standardRedaction, focus?: number): string {
+export function runText(run: RunLifecycle, redaction: Redaction = standardRedaction, focus?: number): string {
   const { start, end, steps, cost } = run
   const from = start.at
   const ended = end === undefined ? 'still running' : `${run.state} at ${timeSeenFrom(end.at, from)}`
-  const head = `run ${plainText(run.id)} of ${urlText(run.url, redaction)}, ${ended}, cost ${counted(cost, 'message')}`
+  const head = `run ${plainText(run.id)} of ${urlText(run.url, redaction)}, ${ended}, cost ${plural(cost, 'message')}`
   const lines = folded(steps, focus).flatMap((step) =>
-    typeof step === 'number' ? [`  … ${counted(step, 'more step')}`] : stepLines(step, from, redaction),
+    typeof step === 'number' ? [`  … ${plural(step, 'more step')}`] : stepLines(step, from, redaction),
   )
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
 /** Steps that say something, and the number of those that are left out between them. */
-function folded(steps: readonly StepStory[], focus: number | undefined): readonly (StepStory | number)[] {
-  if (steps.length <= mostSteps) return steps
+function folded(steps: readonly StepLifecycle[], focus: number | undefined): readonly (StepLifecycle | number)[] {
+  if (steps.length <= maxSteps) return steps
   const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)
-  const rows: (StepStory | number)[] = []
+  const rows: (StepLifecycle | number)[] = []
   let telling = 0
   for (const [index, step] of steps.entries()) {
     const isNear = index < atTheEnds || index >= steps.length - atTheEnds || (at >= 0 && Math.abs(index - at) <= around)
-    const isShown = isNear || (!isQuiet(step) && ++telling <= mostTelling)
+    const isShown = isNear || (!isQuiet(step) && ++telling <= maxTelling)
     const before = rows.at(-1)
     if (isShown) rows.push(step)
     else if (typeof before === 'number') rows[rows.length - 1] = before + 1
@@ -58,12 +58,12 @@ function folded(steps: readonly StepStory[], focus: number | undefined): readonl
   return rows
 }
 
-function isQuiet({ state, attempts }: StepStory): boolean {
+function isQuiet({ state, attempts }: StepLifecycle): boolean {
   return state === 'done' && attempts.every(({ outcome }) => outcome?.error === undefined)
 }
 
 /** Until when a step of a run that goes on sleeps; `undefined` when it does not. */
-export function sleepEnd(step: StepStory): number | undefined {
+export function sleepEnd(step: StepLifecycle): number | undefined {
   const sleeper = step.type.startsWith('Sleep') ? (step.done ?? step.plan) : undefined
   if (sleeper === undefined || step.run.state !== 'started') return undefined
   const published = step.run.publishedOf(sleeper.messageId)
@@ -71,7 +71,7 @@ export function sleepEnd(step: StepStory): number | undefined {
   return isOver || step.run.attemptsOf(sleeper.messageId).length > 0 ? undefined : published.notBefore
 }
 
-function stepLines(step: StepStory, from: number, redaction: Redaction): string[] {
+function stepLines(step: StepLifecycle, from: number, redaction: Redaction): string[] {
   const beside = step.plan === undefined ? '' : ' beside others'
   const end = sleepEnd(step)
   const facts = [`${step.type}${beside}, ${end === undefined ? step.state : `sleeps until ${timeSeenFrom(end, from)}`}`]
@@ -92,16 +92,16 @@ function stepLines(step: StepStory, from: number, redaction: Redaction): string[
 }
 
 function name(given: string, redaction: Redaction): string {
-  return quoted(given, longestName, (text) => redaction.text(text))
+  return quoted(given, maxName, (text) => redaction.text(text))
 }
 
-function resultText(step: StepStory, redaction: Redaction): string | undefined {
+function resultText(step: StepLifecycle, redaction: Redaction): string | undefined {
   if (step.isHidden) return 'hidden by its publisher'
   const { result } = step
-  return result === undefined ? undefined : excerpt(redaction.text(compactJson(result)), longestResult)
+  return result === undefined ? undefined : excerpt(redaction.text(compactJson(result)), maxResult)
 }
 
-function waitText({ wait, timedOut, state }: StepStory, from: number, redaction: Redaction): string {
+function waitText({ wait, timedOut, state }: StepLifecycle, from: number, redaction: Redaction): string {
   const { entry, notified } = wait!
   const event = `event ${name(entry.eventId, redaction)}`
   if (timedOut) return `waited for ${event}, which did not come`
@@ -111,7 +111,7 @@ function waitText({ wait, timedOut, state }: StepStory, from: number, redaction:
 }
 
 /** Deliveries that no step has come of. */
-function failingLines(run: RunStory, from: number, redaction: Redaction): string[] {
+function failingLines(run: RunLifecycle, from: number, redaction: Redaction): string[] {
   const { failing } = run
   if (failing === undefined) return []
   const { attempt, step } = failing
@@ -119,18 +119,18 @@ function failingLines(run: RunStory, from: number, redaction: Redaction): string
   const attempts = run.attemptsOf(attempt.messageId)
   const what = step === undefined ? 'the next step' : name(step, redaction)
   const state = attempt.outcome?.state === 'FAILED' ? 'failed' : 'failing'
-  return [`  – ${what}  ${state}, ${counted(attempts.length, 'attempt')}`, ...attemptLines(attempts, from, redaction)]
+  return [`  – ${what}  ${state}, ${plural(attempts.length, 'attempt')}`, ...attemptLines(attempts, from, redaction)]
 }
 
 function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, redaction: Redaction): string[] {
-  const lines = attempts.slice(0, mostAttempts).map(({ at, outcome }) => {
+  const lines = attempts.slice(0, maxAttempts).map(({ at, outcome }) => {
     const { next, note } = outcome ?? {}
     const answer = answerText({ outcome })
     const waits = next === undefined ? '' : `; waits until ${timeSeenFrom(next.at, from)}: ${next.reason}`
     const told = note === undefined ? '' : ` (${note})`
-    return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${waits}${told}`), longestError)}`
+    return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${waits}${told}`), maxError)}`
   })
-  const more = attempts.length - mostAttempts
+  const more = attempts.length - maxAttempts
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
 }
 

@@ -16,7 +16,7 @@ export interface StoryWait {
 }
 
 /** What the log tells of one step. */
-export class StepStory {
+export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
   wait: StoryWait | undefined
@@ -25,7 +25,7 @@ export class StepStory {
   carrier: string | undefined
 
   constructor(
-    readonly run: RunStory,
+    readonly run: RunLifecycle,
     readonly id: number,
     readonly name: string,
     /** The entry that first told of it. */
@@ -78,8 +78,8 @@ function withParsedBody(value: unknown): unknown {
 }
 
 /** What the log tells of one run. */
-export class RunStory {
-  readonly steps: StepStory[] = []
+export class RunLifecycle {
+  readonly steps: StepLifecycle[] = []
   /** The messages of its list, in their order. */
   readonly messages: string[] = []
   end: EntryOf<'workflow'> | undefined
@@ -128,10 +128,10 @@ export class RunStory {
     return this.publishedOf(messageId)?.body ?? ('' as Bytes)
   }
 
-  step(id: number, name: string, type: string, pointer: Entry): StepStory {
+  step(id: number, name: string, type: string, pointer: Entry): StepLifecycle {
     let step = this.steps.find((one) => one.id === id)
     if (step === undefined) {
-      step = new StepStory(this, id, name, pointer, type)
+      step = new StepLifecycle(this, id, name, pointer, type)
       step.carrier = this.messages.at(-1)
       this.steps.push(step)
     }
@@ -158,7 +158,7 @@ export class RunStory {
 const prices: Readonly<Record<string, number>> = { Call: 2 }
 
 /** A step one, a call two, one more for each of several beside each other, and one for each retry. [workflow.md 11] */
-function costOf({ steps, attempts }: RunStory): number {
+function costOf({ steps, attempts }: RunLifecycle): number {
   let cost = attempts.filter(({ retried }) => retried > 0).length
   for (const { plan, done, wait, invoked, type } of steps) {
     if (plan !== undefined) cost++
@@ -170,15 +170,15 @@ function costOf({ steps, attempts }: RunStory): number {
 const stepIdHeader = /-workflow-stepid$/i
 
 /** The runs of a log, oldest first. */
-export function runsOf(entries: readonly Entry[]): readonly RunStory[] {
-  const runs = new Map<string, RunStory>()
+export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
+  const runs = new Map<string, RunLifecycle>()
   const published = new Map<string, EntryOf<'published'>>()
-  const beginnings = new Map<number, RunStory>()
-  const runOf = (id: string): RunStory | undefined => runs.get(id)
+  const beginnings = new Map<number, RunLifecycle>()
+  const runOf = (id: string): RunLifecycle | undefined => runs.get(id)
   for (const entry of entries) {
     if (entry.type === 'workflow') {
       if (entry.state === 'RUN_STARTED') {
-        const run = new RunStory(entry, published)
+        const run = new RunLifecycle(entry, published)
         runs.set(entry.runId, run)
         beginnings.set(entry.seq, run)
       } else {
@@ -206,7 +206,7 @@ export function runsOf(entries: readonly Entry[]): readonly RunStory[] {
   return [...runs.values()]
 }
 
-function stepped(entry: EntryOf<'step'>, run: RunStory | undefined): void {
+function stepped(entry: EntryOf<'step'>, run: RunLifecycle | undefined): void {
   if (run === undefined) return
   const { stepId, stepName, stepType, messageId, planned } = entry
   const step = run.step(stepId, stepName, stepType, entry)
@@ -220,7 +220,7 @@ function stepped(entry: EntryOf<'step'>, run: RunStory | undefined): void {
   run.messages.push(messageId)
 }
 
-function notified(entry: EntryOf<'notify'>, run: RunStory | undefined): void {
+function notified(entry: EntryOf<'notify'>, run: RunLifecycle | undefined): void {
   for (const { wait } of run?.steps ?? []) {
     if (wait?.entry.eventId === entry.eventId) wait.notified ??= entry
   }
@@ -229,7 +229,7 @@ function notified(entry: EntryOf<'notify'>, run: RunStory | undefined): void {
 /** A call of a third party: the callback says for which step it was made. */
 function called(
   callback: EntryOf<'published'>,
-  runs: ReadonlyMap<string, RunStory>,
+  runs: ReadonlyMap<string, RunLifecycle>,
   published: ReadonlyMap<string, EntryOf<'published'>>,
 ): void {
   const id = Number(callback.headers.find(([name]) => stepIdHeader.test(name))?.[1] ?? Number.NaN)

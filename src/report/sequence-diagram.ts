@@ -7,7 +7,7 @@ import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 
 /** One line of a story between participants, before it is drawn. All texts are safe to print. */
-export type Step =
+export type DiagramStep =
   | { readonly kind: 'arrow'; readonly at: number; readonly from: string; readonly to: string; readonly text: string }
   | {
       readonly kind: 'answer'
@@ -20,25 +20,25 @@ export type Step =
     }
   | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }
 
-export interface Story {
+export interface Diagram {
   /** In the order of their first appearance, the application first, destinations last. */
   readonly participants: readonly string[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly DiagramStep[]
 }
 
 /** Who sends the requests: the code under test. */
 const application = 'app'
 /** Destinations with a column of their own; the rest share one. */
-const mostDestinations = 4
+const maxDestinations = 4
 const otherDestinations = 'other destinations'
 
 /** What the entries tell about who spoke to whom. Answers appear at the time at which they arrived. */
-export function storyOf(entries: readonly Entry[], redaction: Redaction): Story {
+export function storyOf(entries: readonly Entry[], redaction: Redaction): Diagram {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
   const commands = commandsByRequest(entries)
-  const steps: (Step & { order: number })[] = []
-  const add = (step: Step, order: number): void => void steps.push({ ...step, order })
+  const steps: (DiagramStep & { order: number })[] = []
+  const add = (step: DiagramStep, order: number): void => void steps.push({ ...step, order })
   for (const entry of entries) {
     if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
     else if (entry.type === 'call') callSteps(entry, names(entry.url), add, redaction)
@@ -84,7 +84,7 @@ function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redacti
   add({ kind: 'answer', at: entry.at, from: 'store', to: application, text: excerpt(said, 40), lost: false }, entry.seq)
 }
 
-type Add = (step: Step, order: number) => void
+type Add = (step: DiagramStep, order: number) => void
 
 function requestSteps(
   entry: EntryOf<'request'>,
@@ -162,7 +162,7 @@ function publishedSteps(entry: EntryOf<'published'>, short: (id: string) => stri
   }
 }
 
-function note(at: number, over: string, text: string): Step {
+function note(at: number, over: string, text: string): DiagramStep {
   return { kind: 'note', at, over, text }
 }
 
@@ -194,7 +194,7 @@ function destinationNames(entries: readonly Entry[], redaction: Redaction): (url
     const name = entry.type === 'call' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
-    names.set(entry.url, known || taken.size < mostDestinations ? name : otherDestinations)
+    names.set(entry.url, known || taken.size < maxDestinations ? name : otherDestinations)
   }
   return (url) => names.get(url) ?? otherDestinations
 }
@@ -213,7 +213,7 @@ function pathOf(url: string): string {
   return plainText(/^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] || url)
 }
 
-function participantsOf(steps: readonly Step[]): string[] {
+function participantsOf(steps: readonly DiagramStep[]): string[] {
   const services = ['store', 'queue', 'stats']
   const seen = new Set<string>()
   for (const step of steps) {

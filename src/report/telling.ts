@@ -1,5 +1,5 @@
 import type { Entry } from '../kernel/traffic.js'
-import { type Description, describeEntry, type Wording } from './describe.js'
+import { describeEntry, type EntryDescription, type EntryWording } from './describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
 
 /** Entries that are shown because they matter most. */
@@ -11,7 +11,7 @@ export interface Choice {
 }
 
 /** What a report knows of its entries beside themselves. */
-export interface Known {
+export interface RenderContext {
   /** What stands below what, when more entries are known than are told. */
   readonly nesting?: Nesting
   readonly repetitions?: Repetitions
@@ -27,14 +27,14 @@ export interface Known {
 export const threw = 'the handler threw '
 
 /** Tells one entry after the other, and nothing twice: a reason for waiting, an error that is thrown again. */
-export class Telling {
+export class TimelineWriter {
   readonly nesting: Nesting
   readonly #repetitions: Repetitions
-  readonly #wording: Wording
+  readonly #wording: EntryWording
   readonly #waits = new Map<string, string>()
   readonly #thrown: Set<string>
 
-  constructor(entries: readonly Entry[], wording: Wording, known: Known = {}) {
+  constructor(entries: readonly Entry[], wording: EntryWording, known: RenderContext = {}) {
     this.nesting = known.nesting ?? nestingOf(entries)
     this.#repetitions = known.repetitions ?? repetitionsOf(entries, this.nesting)
     this.#wording = wording
@@ -42,7 +42,7 @@ export class Telling {
   }
 
   /** @param isBrief only its first line, so that what comes later may have to say more */
-  tell(entry: Entry, isBrief = false): Description {
+  report(entry: Entry, isBrief = false): EntryDescription {
     const { head, details } = describeEntry(
       entry,
       this.#wording,

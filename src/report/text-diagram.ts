@@ -1,6 +1,6 @@
 import type { Entry } from '../kernel/traffic.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import { gapText, type Step, storyOf } from './sequence-diagram.js'
+import { type DiagramStep, gapText, storyOf } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 export interface TextDiagramOptions {
@@ -64,7 +64,7 @@ class Drawing {
     this.#push(this.#row(''))
   }
 
-  step(step: Step): void {
+  step(step: DiagramStep): void {
     const time = this.#moveTo(step.at)
     if (step.kind === 'note') this.#note(step.over, step.text, time)
     else this.#arrow(step, time)
@@ -99,7 +99,7 @@ class Drawing {
     return timeOf(at)
   }
 
-  #arrow(step: Exclude<Step, { kind: 'note' }>, time: string): void {
+  #arrow(step: Exclude<DiagramStep, { kind: 'note' }>, time: string): void {
     const [from, to] = [this.#x.get(step.from)!, this.#x.get(step.to)!]
     const [left, right] = [Math.min(from, to), Math.max(from, to)]
     const line = step.kind === 'answer' ? '╌' : '─'

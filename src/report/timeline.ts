@@ -1,14 +1,14 @@
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic.js'
-import type { Wording } from './describe.js'
+import type { EntryWording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
 import { Redaction, standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, since, timeOf } from './shown-times.js'
-import { type Known, Telling } from './telling.js'
+import { type RenderContext, TimelineWriter } from './telling.js'
 
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */
@@ -51,7 +51,7 @@ export function timeline(
   all: readonly Entry[],
   options: TimelineOptions = {},
   redaction: Redaction = options.redact === undefined ? standardRedaction : new Redaction(options),
-  known: Known = {},
+  known: RenderContext = {},
 ): string {
   checkOptionNames('timeline()', options, Object.keys(optionNames))
   const { choice } = known
@@ -59,12 +59,12 @@ export function timeline(
   if (entries.length === 0) return '(no traffic)'
   const [from, to] = windowOf(entries, options)
   const shown = entries.slice(from, to)
-  const wording: Wording = {
+  const wording: EntryWording = {
     bodies: options.bodies ?? 80,
     name: options.ids === 'full' ? plainText : (known.name ?? shortNames(entries)),
     redaction,
   }
-  const telling = new Telling(entries, wording, known)
+  const telling = new TimelineWriter(entries, wording, known)
   const depths = depthsOf(entries, telling.nesting)
   const isApart = areTwoRegions(all)
   const numberWidth = String(shown.at(-1)!.seq).length + 1
@@ -74,7 +74,7 @@ export function timeline(
   const gapWidth = gaps.reduce((widest, gap) => Math.max(widest, gap.length), 4)
   const margin = ' '.repeat(2 + numberWidth + 2 + 12 + 2 + gapWidth + 2)
   const lines: string[] = []
-  if (from > 0) lines.push(`(${counted(from, 'earlier entry', 'earlier entries')} not shown)`)
+  if (from > 0) lines.push(`(${plural(from, 'earlier entry', 'earlier entries')} not shown)`)
   let date = ''
   shown.forEach((entry, index) => {
     if (dateOf(entry.at) !== date) {
@@ -82,9 +82,9 @@ export function timeline(
       lines.push(date)
     }
     const leftOut = choice?.leftOut.get(entry.seq)
-    if (leftOut !== undefined) lines.push(`  … ${counted(leftOut, 'entry', 'entries')} left out`)
+    if (leftOut !== undefined) lines.push(`  … ${plural(leftOut, 'entry', 'entries')} left out`)
     const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
-    const { head, details } = telling.tell(entry, choice?.isBrief(entry))
+    const { head, details } = telling.report(entry, choice?.isBrief(entry))
     const number = `#${entry.seq}`.padStart(numberWidth)
     lines.push(
       `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,
@@ -92,7 +92,7 @@ export function timeline(
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
   })
   const later = entries.length - to
-  if (later > 0) lines.push(`(${counted(later, 'later entry', 'later entries')} not shown)`)
+  if (later > 0) lines.push(`(${plural(later, 'later entry', 'later entries')} not shown)`)
   return lines.join('\n')
 }
 

@@ -1,26 +1,26 @@
 import { historyInternals } from '../store/history/internals.js'
-import type { StoredChange } from '../store/history/stored-change.js'
+import type { KeyChange } from '../store/history/stored-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
 
 /**
  * What commands left at keys, as it may be shown: secrets are hidden as in a trace, by their texts and by the names of
  * keys and fields. Nothing where the bodies of all requests are hidden.
  */
-export function toldChanges(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
+export function redactedChanges(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return changesSince(store, redaction, after).map((change) => toldChange(change, redaction))
 }
 
 /** Those changes before anything is hidden in them. */
-export function changesSince(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
+export function changesSince(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
 
-export function toldChange(change: StoredChange, redaction: Redaction): StoredChange {
-  return hidden(unnamed(change, redaction), redaction) as StoredChange
+export function toldChange(change: KeyChange, redaction: Redaction): KeyChange {
+  return hidden(unnamed(change, redaction), redaction) as KeyChange
 }
 
 /** Without the text at a key whose name says that it is a secret. */
-function unnamed(change: StoredChange, redaction: Redaction): StoredChange {
+function unnamed(change: KeyChange, redaction: Redaction): KeyChange {
   const { key, now } = change
   const isSecret = typeof key === 'string' && redaction.isSecretName(key)
   return isSecret && now !== undefined && 'value' in now ? { ...change, now: { ...now, value: mark } } : change

@@ -109,13 +109,13 @@ function paired(old: readonly Readable[], now: readonly Readable[]): [Readable |
 }
 
 /** Differences beyond which the rest is reported as removed and added, not paired. */
-const mostEdits = 2000
+const maxEdits = 2000
 
 function shortestEdit(
   old: readonly Readable[],
   now: readonly Readable[],
 ): [Readable | undefined, Readable | undefined][] {
-  const most = Math.min(old.length + now.length, mostEdits)
+  const most = Math.min(old.length + now.length, maxEdits)
   const reached: Map<number, number>[] = []
   const furthest = new Map<number, number>([[1, 0]])
   for (let edits = 0; edits <= most; edits++) {

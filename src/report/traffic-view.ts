@@ -1,5 +1,5 @@
-import { detachable } from '../kernel/detachable.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { bindMethods } from '../kernel/detachable.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
 import { type DecodedEntry, decoded } from './decoded.js'
@@ -30,7 +30,7 @@ export interface DiagramOptions extends TextDiagramOptions {
 
 const views = new WeakMap<object, TrafficView>()
 
-export type TrafficEffects = Effects<
+export type TrafficEffects = MethodEffects<
   TrafficView,
   {
     snapshot: 'reads'
@@ -58,7 +58,7 @@ export type TrafficEffects = Effects<
 /** The traffic log as a test reads it: typed entries, and the story as text. */
 export class TrafficView {
   static {
-    detachable(TrafficView)
+    bindMethods(TrafficView)
   }
 
   readonly #traffic: Traffic

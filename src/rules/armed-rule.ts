@@ -1,5 +1,5 @@
 import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
-import type { Fault, FaultFacts, FaultMatch, FaultRule, Strike, StrikeRecord } from '../faults/fault.js'
+import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionRecord } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Random } from '../kernel/random.js'
@@ -12,7 +12,7 @@ const noMatch: FaultMatch = {}
 const minute = 60_000
 
 /** A rule with its counters. */
-export class ArmedRule implements Indexed {
+export class ActiveRule implements Indexed {
   readonly points: readonly FaultPoint[]
   readonly definition: FaultDefinition
   readonly match: FaultMatch
@@ -98,12 +98,12 @@ function namesMinute(cron: CronExpression, now: number): boolean {
   return cron.next(begins - 1) === begins
 }
 
-export class Struck implements Strike {
-  readonly #armed: ArmedRule
+export class RuleInjection implements Injection {
+  readonly #armed: ActiveRule
   readonly point: FaultPoint
   readonly #traffic: Pick<Traffic, 'append'>
 
-  constructor(armed: ArmedRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
+  constructor(armed: ActiveRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
     this.#armed = armed
     this.point = point
     this.#traffic = traffic
@@ -129,7 +129,7 @@ export class Struck implements Strike {
     return this.#armed.draw(below)
   }
 
-  log(cause: number | undefined, target: string, effect: string = effectOf(this.fault, this.phase)): StrikeRecord {
+  log(cause: number | undefined, target: string, effect: string = effectOf(this.fault, this.phase)): InjectionRecord {
     const { name } = this.#armed.rule
     const entry: FaultEntry = {
       type: 'fault',

@@ -1,12 +1,12 @@
-import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
+import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
-import { detachable } from '../kernel/detachable.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { bindMethods } from '../kernel/detachable.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
-import { ArmedRule, Struck } from './armed-rule.js'
+import { ActiveRule, RuleInjection } from './armed-rule.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
 import { unusedSentence } from './unused-rule.js'
@@ -44,7 +44,7 @@ export interface UnusedFault {
 }
 
 /** Most rules of one world: each moment may have to ask all of them. */
-export const mostRules = 10_000
+export const maxRules = 10_000
 
 /** What other code of this package does with faults, and users do not. */
 export interface FaultsInternals {
@@ -58,7 +58,7 @@ export const faultsInternals: Internals<Faults, FaultsInternals> = internals('fa
 /** A handle counts the calls of `add()`, from 1. */
 export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
 
-export type FaultsEffects = Effects<
+export type FaultsEffects = MethodEffects<
   Faults,
   {
     add: 'changes'
@@ -74,18 +74,18 @@ export type FaultsEffects = Effects<
 /** `sandbox.faults`: what goes wrong, and when. */
 export class Faults implements FaultSource {
   static {
-    detachable(Faults)
+    bindMethods(Faults)
   }
 
-  quiet = true
-  readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
-  down: { [S in FaultService]?: number } | undefined
+  isInactive = true
+  readonly activeByPoint: { [P in FaultPoint]?: RuleIndex<ActiveRule> } = {}
+  downUntil: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
   #tenant: string | undefined
-  readonly #rules = new Set<ArmedRule>()
+  readonly #rules = new Set<ActiveRule>()
   /** Those of one call of `add()`, by its number. */
-  readonly #added = new Map<number, readonly ArmedRule[]>()
+  readonly #added = new Map<number, readonly ActiveRule[]>()
   #calls = 0
   #ordinal = 0
   /** How often a service was taken down. */
@@ -119,9 +119,9 @@ export class Faults implements FaultSource {
       if (problem === undefined) return
       throw new TypeError(`faults.add(): ${list.length > 1 ? `rule ${index + 1}: ` : ''}${problem.sentence}`)
     })
-    if (this.#rules.size + list.length > mostRules) {
+    if (this.#rules.size + list.length > maxRules) {
       throw new RangeError(
-        `faults.add(): at most ${mostRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
+        `faults.add(): at most ${maxRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
       )
     }
     const number = ++this.#calls
@@ -164,7 +164,7 @@ export class Faults implements FaultSource {
     this.#inputs.record('clear')
     for (const rule of [...this.#rules]) this.#disarm(rule)
     this.#added.clear()
-    this.down = undefined
+    this.downUntil = undefined
     this.#listen()
   }
 
@@ -197,29 +197,29 @@ export class Faults implements FaultSource {
     changed(this.#count(kind))
   }
 
-  askAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Strike[] | undefined {
-    const strikes: Strike[] = []
-    const asked = new Set<ArmedRule>()
+  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined {
+    const strikes: Injection[] = []
+    const asked = new Set<ActiveRule>()
     for (const point of points) {
       if (strikes.at(-1)?.answers === true) this.#passOver(point, facts, asked)
-      else strikes.push(...(this.ask(point, facts, asked) ?? []))
+      else strikes.push(...(this.injections(point, facts, asked) ?? []))
     }
     return strikes.length === 0 ? undefined : strikes
   }
 
   /** @param asked rules that were asked at this moment before, and are now */
-  ask(point: FaultPoint, facts: FaultFacts, asked?: Set<ArmedRule>): readonly Strike[] | undefined {
-    const index = this.armed[point]
+  injections(point: FaultPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
+    const index = this.activeByPoint[point]
     if (index === undefined) return undefined
     index.asked++
     const now = this.#options.now()
-    let strikes: Strike[] | undefined
+    let strikes: Injection[] | undefined
     for (const armed of index.candidates(facts)) {
       if (asked?.has(armed) === true) continue
       asked?.add(armed)
       if (!armed.strikesAt(facts, now)) continue
       strikes ??= []
-      strikes.push(new Struck(armed, point, this.#options.traffic))
+      strikes.push(new RuleInjection(armed, point, this.#options.traffic))
       if (armed.definition.effect !== 'answers') continue
       this.#precede(index.candidates(facts), facts, armed)
       break
@@ -228,49 +228,49 @@ export class Faults implements FaultSource {
   }
 
   /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
-  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ArmedRule>): void {
-    const index = this.armed[point]
+  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
+    const index = this.activeByPoint[point]
     if (index === undefined) return
     index.asked++
     for (const armed of index.candidates(facts)) if (!asked.has(armed)) armed.precede(facts, this.#options.now())
   }
 
   /** The same at one point, for the rules after the one that has answered. */
-  #precede(candidates: readonly ArmedRule[], facts: FaultFacts, { ordinal }: ArmedRule): void {
+  #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
     const now = this.#options.now()
     for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
   }
 
-  takeDown(service: FaultService, until: number): void {
+  markDown(service: FaultService, until: number): void {
     if (until <= this.#options.now()) return
     this.#takenDown++
-    this.down = { ...this.down, [service]: until }
-    this.quiet = false
+    this.downUntil = { ...this.downUntil, [service]: until }
+    this.isInactive = false
   }
 
-  #arm(rule: FaultRule, place: Error | string): ArmedRule {
+  #arm(rule: FaultRule, place: Error | string): ActiveRule {
     const { now, random } = this.#options
-    const armed = new ArmedRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
+    const armed = new ActiveRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
     this.#rules.add(armed)
-    const isDown = Object.values(this.down ?? {}).some((until) => until > now())
+    const isDown = Object.values(this.downUntil ?? {}).some((until) => until > now())
     armed.takenDownBefore = this.#takenDown - (isDown ? 1 : 0)
     for (const point of armed.points) {
-      const index = this.armed[point] ?? new RuleIndex<ArmedRule>()
+      const index = this.activeByPoint[point] ?? new RuleIndex<ActiveRule>()
       index.add(armed)
       armed.askedBefore += index.asked
-      this.armed[point] = index
+      this.activeByPoint[point] = index
     }
     this.#changed(rule.fault.kind)
     return armed
   }
 
-  #disarm(armed: ArmedRule): void {
+  #disarm(armed: ActiveRule): void {
     if (!this.#rules.delete(armed)) return
     for (const point of armed.points) {
-      const index = this.armed[point]
+      const index = this.activeByPoint[point]
       index?.delete(armed)
       // A point without rules is free again.
-      if (index?.size === 0) delete this.armed[point]
+      if (index?.size === 0) delete this.activeByPoint[point]
     }
     this.#changed(armed.rule.fault.kind)
   }
@@ -281,7 +281,7 @@ export class Faults implements FaultSource {
   }
 
   #listen(): void {
-    this.quiet = this.#rules.size === 0 && this.down === undefined
+    this.isInactive = this.#rules.size === 0 && this.downUntil === undefined
   }
 
   #count(kind: Fault['kind']): number {
@@ -290,8 +290,8 @@ export class Faults implements FaultSource {
     return count
   }
 
-  #cameBy(armed: ArmedRule): number {
-    return armed.points.reduce((sum, point) => sum + (this.armed[point]?.asked ?? 0), -armed.askedBefore)
+  #cameBy(armed: ActiveRule): number {
+    return armed.points.reduce((sum, point) => sum + (this.activeByPoint[point]?.asked ?? 0), -armed.askedBefore)
   }
 }
 

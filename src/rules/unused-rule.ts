@@ -1,6 +1,6 @@
 import type { FaultRule } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 
 /** What is known of a rule that was never injected. */
 export interface UnusedRule {
@@ -124,10 +124,10 @@ function reason({ rule, points, match, reached, matched, preceded, wasDown }: Un
   const [first] = at as [Words]
   if (matched > 0) {
     const { skip, every, times } = rule
-    return `it matched ${counted(matched, 'time')}, and its counters ${JSON.stringify({ skip, every, times })} let all of them pass. ${orFix}`
+    return `it matched ${plural(matched, 'time')}, and its counters ${JSON.stringify({ skip, every, times })} let all of them pass. ${orFix}`
   }
   if (preceded > 0) {
-    return `it matched ${counted(preceded, 'time')}, and each time a rule that was added before it answered. Add it before that rule, or remove it.`
+    return `it matched ${plural(preceded, 'time')}, and each time a rule that was added before it answered. Add it before that rule, or remove it.`
   }
   if (reached === 0) {
     if (wasDown) return `nothing got that far ${since}, and a service was down meanwhile. ${orFix}`
@@ -136,8 +136,8 @@ function reason({ rule, points, match, reached, matched, preceded, wasDown }: Un
   }
   const came =
     at.length > 1
-      ? `its points were reached ${counted(reached, 'time')}`
-      : `${counted(reached, first.one, first.many)} ${reached === 1 ? 'was' : 'were'} ${first.happens}`
+      ? `its points were reached ${plural(reached, 'time')}`
+      : `${plural(reached, first.one, first.many)} ${reached === 1 ? 'was' : 'were'} ${first.happens}`
   const within = [rule.from, rule.until, rule.cron].some((part) => part !== undefined)
   const isAny = Object.keys(match).length === 0
   const fitted = isAny && within ? 'came' : `matched ${JSON.stringify(match)}`

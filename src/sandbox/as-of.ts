@@ -1,9 +1,9 @@
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
-import type { Cut } from './past.js'
+import type { JournalCut } from './past.js'
 
 /** What goes on after an instant, and how it was then. */
-export interface AsOf {
+export interface PastView {
   /** Virtual time. */
   readonly at: number
   /** The latest entry then. */
@@ -22,10 +22,10 @@ interface Move {
 
 /** How entries were at a place in a journal, which may be where it ends now. */
 export function asOf(
-  { end, at }: Cut,
-  { inputs, stand }: InputJournal,
+  { end, at }: JournalCut,
+  { inputs, attach: stand }: InputJournal,
   traffic: Pick<Traffic, 'entries' | 'find'>,
-): AsOf {
+): PastView {
   const seq = inputs.get(end)?.log ?? stand.log
   const open = end < inputs.length ? undefined : new Set(traffic.entries.filter(isOpen).map((entry) => entry.seq))
   return { at, seq, move: moveBefore(end, seq, inputs, traffic), open }
@@ -58,7 +58,7 @@ function moveBefore(
 }
 
 /** An entry as it was: the end may be later, and no entry in between. */
-export function entryAsOf(entry: Entry, { at, seq, move, open }: AsOf): Entry {
+export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entry {
   if (entry.seq === move?.seq && entry.type === 'clock') {
     const { to: _, endedAfter: __, ...rest } = entry
     return { ...rest, ...move.was }

@@ -12,7 +12,7 @@ import type { SandboxDump } from './dump.js'
 import type { Regions } from './regions.js'
 
 /** What clients sign in with and verify deliveries with, by the option that gives it. */
-export interface Credentials {
+export interface SandboxCredentials {
   readonly storeToken: string
   readonly readonlyToken: string
   readonly queueToken: string
@@ -24,7 +24,7 @@ export interface Credentials {
 }
 
 /** Whose credentials: those that are given, and what the others come of. */
-export interface CredentialOptions extends Partial<Credentials> {
+export interface CredentialOptions extends Partial<SandboxCredentials> {
   readonly name?: string | undefined
   readonly secret?: string
 }
@@ -32,7 +32,7 @@ export interface CredentialOptions extends Partial<Credentials> {
 const [firstUser] = publicCredentials
 
 /** Public defaults of this package: fine on one's own machine, where nobody else can call. */
-const defaults: Credentials = {
+const defaults: SandboxCredentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
   queueToken: firstUser.token,
@@ -57,12 +57,12 @@ export function isPublic(text: string): boolean {
 }
 
 /** The options whose values everybody can know. */
-export function publicOnes(options: Partial<Credentials>): readonly (keyof Credentials)[] {
-  return (Object.keys(defaults) as (keyof Credentials)[]).filter((name) => published.has(options[name]))
+export function publicOnes(options: Partial<SandboxCredentials>): readonly (keyof SandboxCredentials)[] {
+  return (Object.keys(defaults) as (keyof SandboxCredentials)[]).filter((name) => published.has(options[name]))
 }
 
 /** One credential of a world: the given one, else one that comes of the secret and the world's name, else the default. */
-export function credentialOf(option: keyof Credentials, given: CredentialOptions): string {
+export function credentialOf(option: keyof SandboxCredentials, given: CredentialOptions): string {
   const { secret, name = '' } = given
   if (given[option] !== undefined) return given[option]
   if (secret === undefined || option === 'mgmtUser') return defaults[option]
@@ -116,9 +116,9 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
 }
 
 /** All of them. */
-export function credentialsOf(given: CredentialOptions): Credentials {
-  const names = Object.keys(defaults) as (keyof Credentials)[]
-  return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as Credentials
+export function credentialsOf(given: CredentialOptions): SandboxCredentials {
+  const names = Object.keys(defaults) as (keyof SandboxCredentials)[]
+  return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as SandboxCredentials
 }
 
 /** What a world draws credentials from later, so that nobody can foretell them; without a secret that is the seed. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isPortable, noDump, shortened } from '../kernel/dumped.js'
+import { invalidDump, isPortable, shortened } from '../kernel/dumped.js'
 import { endOfTime } from '../kernel/instant.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
@@ -76,11 +76,11 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
     const [issue] = parsed.issues
-    throw noDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
+    throw invalidDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
   }
   const { counted, now, regions } = parsed.output
   if (home !== undefined && regions?.[home] !== undefined) {
-    throw noDump('a sandbox', {
+    throw invalidDump('a sandbox', {
       place: `regions.${home}`,
       reason: `${home} is the home region of this sandbox, and was the other one of the dump: set policy.homeRegion`,
     })
@@ -89,7 +89,7 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
   for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
-    throw noDump('a sandbox', {
+    throw invalidDump('a sandbox', {
       place: 'counted.rings',
       reason: `Interval ${ahead} of ${interval} ms is in the future.`,
     })

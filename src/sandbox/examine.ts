@@ -9,7 +9,7 @@ import { timeline } from '../report/timeline.js'
 import type { SandboxParts } from './parts.js'
 
 /** Checks the promises of a sandbox's engine. */
-export function examined(sandbox: SandboxParts, options: CheckOptions): Check {
+export function checkSandboxInvariants(sandbox: SandboxParts, options: CheckOptions): Check {
   return examinedBy(sandbox, (world) => checkWorld(world, options))
 }
 

@@ -1,23 +1,23 @@
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
-import type { PastInstant, Place } from './past.js'
-import type { Start } from './world.js'
+import type { JournalPoint, PastInstant } from './past.js'
+import type { CoreState } from './world.js'
 
 /** Where the present world of a sandbox began. */
-export interface Beginning {
+export interface SandboxOrigin {
   /** How many worlds there were before. */
   readonly world: number
-  readonly start: Start
+  readonly start: CoreState
 }
 
 /** What other code of this package does with a sandbox, and users do not. */
 export interface SandboxInternals {
   /** Of the world that it has now; `undefined` where none is kept. */
   journal(): InputJournal | undefined
-  beginning(): Beginning
+  beginning(): SandboxOrigin
   /** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
-  placeOf(instant: PastInstant): Place
+  placeOf(instant: PastInstant): JournalPoint
   /** What the entry of a request notes that is refused for its token, asked as it is refused. */
   explainTokens(explain: ExplainsToken | undefined): void
   /**
@@ -25,7 +25,7 @@ export interface SandboxInternals {
    * @param prepare is given the journal of its world before anything comes into it
    * @throws Error when the inputs do not lead to one world
    */
-  takeOver(from: Beginning, inputs: InputColumns, prepare: (journal: InputJournal) => void): Promise<void>
+  adopt(from: SandboxOrigin, inputs: InputColumns, prepare: (journal: InputJournal) => void): Promise<void>
 }
 
 export const sandboxInternals: Internals<object, SandboxInternals> = internals('sandbox')

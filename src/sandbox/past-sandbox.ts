@@ -1,18 +1,18 @@
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { Traffic } from '../kernel/traffic.js'
 import { TrafficView } from '../report/traffic-view.js'
 import { type PlainReply, plainReply, type Word } from '../store/direct.js'
 import { differenceOf, dumpOf, type StoreDifference } from '../store/dump/snapshot.js'
 import type { StoreDump } from '../store/dump/store-dump.js'
 import type { StoreHistory } from '../store/history/history.js'
-import type { Store } from '../store/store.js'
-import { type AsOf, entryAsOf } from './as-of.js'
+import type { StoreEngine } from '../store/store.js'
+import { entryAsOf, type PastView } from './as-of.js'
 import type { ForkOptions } from './past.js'
 
 /** @template Fork what a fork of it is: a sandbox */
-interface Told<Fork = unknown> {
-  readonly asOf: AsOf
+interface PastSource<Fork = unknown> {
+  readonly asOf: PastView
   readonly history: StoreHistory
   readonly traffic: TrafficView
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
@@ -23,17 +23,17 @@ interface Told<Fork = unknown> {
 /** What a sandbox was at an instant, to be looked at. */
 export class PastSandbox<Fork = unknown> {
   static {
-    detachable(PastSandbox)
+    bindMethods(PastSandbox)
   }
 
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
   /** The data store as it was. */
   readonly store: PastStore
-  readonly #told: Told<Fork>
+  readonly #told: PastSource<Fork>
 
   /** Use `sandbox.at()`. */
-  constructor(told: Told<Fork>) {
+  constructor(told: PastSource<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)
     this.#told = told
@@ -58,12 +58,12 @@ export class PastSandbox<Fork = unknown> {
 /** A data store as it was: whatever reads. */
 export class PastStore {
   static {
-    detachable(PastStore)
+    bindMethods(PastStore)
   }
 
-  readonly #told: Told
+  readonly #told: PastSource
 
-  constructor(told: Told) {
+  constructor(told: PastSource) {
     this.#told = told
   }
 
@@ -99,7 +99,7 @@ export class PastStore {
     return differenceOf(before, this.dump())
   }
 
-  #look<T>(read: (store: Store) => T): T {
+  #look<T>(read: (store: StoreEngine) => T): T {
     const { history, asOf, check } = this.#told
     check()
     const { seq, at } = asOf

@@ -1,18 +1,18 @@
 import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
-import type { Forked, Input, InputColumns, InputJournal, Stand } from '../kernel/input-journal.js'
+import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
-import type { Start } from './world.js'
+import type { CoreState } from './world.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
 
 /** An instant that somebody keeps who is elsewhere: it means the same later, or is refused. */
-export interface Place {
+export interface JournalPoint {
   /** How many worlds the sandbox had before. */
   readonly world: number
   readonly end: number
@@ -34,33 +34,33 @@ export interface ForkOptions {
 
 /** A place in a journal, and what stands before it. */
 export interface Past {
-  readonly start: Start
+  readonly start: CoreState
   readonly inputs: InputColumns
   /** The inputs before it are those of the past. */
   readonly end: number
   /** Work in the middle of which the inputs end. */
   readonly entered: number
   /** How far the world has come now. */
-  readonly stand: Stand
+  readonly attach: JournalPosition
   /** Where time stands. */
   readonly at: number
   /** The log. */
   readonly entries: readonly Entry[]
   /** What the fork is to be. */
-  readonly fork: Omit<Forked, 'foretold'>
+  readonly fork: Omit<ForkChanges, 'foretold'>
 }
 
 /** Where a journal is cut. */
-export type Cut = Pick<Past, 'end' | 'at'>
+export type JournalCut = Pick<Past, 'end' | 'at'>
 
-interface Told {
+interface JournalSource {
   readonly journal: InputJournal | undefined
   readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
   readonly clock: VirtualClock
 }
 
 /** As `PastInstant`, from a client that looked before. */
-type Given = PastInstant | Place | undefined
+type ForkPointInput = PastInstant | JournalPoint | undefined
 
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   at: true,
@@ -83,7 +83,7 @@ export function checkFork(options: ForkOptions, without?: keyof ForkOptions): vo
 }
 
 /** The place of an instant. @throws RangeError, Error */
-export function cutAt(given: Given, { journal, traffic, clock }: Told, world = 0): Cut {
+export function cutAt(given: ForkPointInput, { journal, traffic, clock }: JournalSource, world = 0): JournalCut {
   if (journal === undefined) {
     throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
   }
@@ -96,7 +96,7 @@ export function cutAt(given: Given, { journal, traffic, clock }: Told, world = 0
   }
   const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
   if (typeof given === 'object' && given !== null && 'seq' in given)
-    return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.stand.log, begunAt })
+    return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.attach.log, begunAt })
   const at = pastInstant(given, now)
   if (at > now)
     throw new RangeError(`${iso(at)} is still to come: it is ${iso(now)}. Move time with clock.advanceTo().`)
@@ -113,17 +113,17 @@ export function cutAt(given: Given, { journal, traffic, clock }: Told, world = 0
 }
 
 /** @throws Error when the world that was looked at is not there any more to be played again */
-export function checkThere(cut: Cut, { journal }: Told, now: Told): void {
+export function checkThere(cut: JournalCut, { journal }: JournalSource, now: JournalSource): void {
   if (journal !== now.journal) throw replaced(cut)
   checkKept(journal!)
 }
 
 function placed(
-  { world, end, at }: Place,
+  { world, end, at }: JournalPoint,
   present: number,
   inputs: InputColumns,
   { begunAt, now }: { readonly begunAt: number; readonly now: number },
-): Cut {
+): JournalCut {
   let next = end
   while (inputs.get(next)?.kind === 'moving') next++
   const [earliest, latest] = [inputs.get(end - 1)?.at ?? begunAt, inputs.get(next)?.at ?? now]
@@ -133,7 +133,7 @@ function placed(
   throw replaced({ end, at: Math.min(Math.max(at, begunAt), now) })
 }
 
-function replaced({ at }: Cut): Error {
+function replaced({ at }: JournalCut): Error {
   return new Error(
     `The sandbox was reset or loaded after this look at ${iso(at)}, and can only go back in the world that it has now. ` +
       'Fork before that, or take a new sandbox.at().',
@@ -165,7 +165,7 @@ function afterEntry(
   seq: number,
   inputs: InputColumns,
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
-): Cut {
+): JournalCut {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
     throw new RangeError(`There is no entry ${seq} in the log: it has those from ${first} to ${latest}.`)
   }
@@ -181,7 +181,7 @@ function afterEntry(
 }
 
 /** How many inputs come before the first of which this is true: it is of all that follow. */
-function endOf(inputs: InputColumns, isAfter: (input: Input) => boolean): number {
+function endOf(inputs: InputColumns, isAfter: (input: JournalInput) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {
     const middle = (low + high) >> 1

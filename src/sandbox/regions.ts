@@ -5,14 +5,14 @@ import type { Policy } from '../policy/policy.js'
 import { defaultRegion, type QueueRegion, queueRegions } from '../protocol/address.js'
 import type { Service } from '../protocol/service.js'
 import type { DirectQueue } from '../queue/direct.js'
-import type { Queue } from '../queue/queue.js'
+import type { QueueEngine } from '../queue/queue.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 
 /** The message queue of one region, and the runs of workflows on it. */
 export interface Region {
   readonly name: QueueRegion
-  readonly engine: Queue
+  readonly engine: QueueEngine
   readonly queue: DirectQueue
   readonly workflow: DirectWorkflows
   readonly service: Service

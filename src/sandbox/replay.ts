@@ -5,19 +5,19 @@ import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import {
   type CallPath,
-  type Foretold,
-  type Forked,
-  type Input,
+  type ForkChanges,
   type InputColumns,
   type InputJournal,
   type InputKind,
   type InputKinds,
-  type KeptCall,
-  type KeptCommand,
+  type JournaledCommand,
+  type JournaledRequest,
+  type JournalInput,
+  type JournalPlayer,
+  type JournalPosition,
+  type KnownOutcome,
   type OutsideWork,
-  type Player,
-  type Stand,
-  Thrown,
+  ThrownError,
 } from '../kernel/input-journal.js'
 import { iso } from '../kernel/instant.js'
 import { WorldOver } from '../kernel/running-task.js'
@@ -37,7 +37,7 @@ const quietPauses = 3
 /** Microtasks that a world is waited for before the host gets a turn … */
 const quickTurns = 100
 /** … and turns of the host after which its past counts as one that cannot be told. */
-export const mostTurns = 2_000
+export const maxTurns = 2_000
 
 /** Work outside of the world that has begun and not ended. */
 interface OpenWork {
@@ -63,14 +63,14 @@ interface MadeRequest {
  * Makes a world what another one was: plays the inputs of its journal up to a place, each where it met the world before.
  * Handlers are not called: what they did and answered is in the journal.
  */
-export class Replay implements Player {
+export class JournalReplay implements JournalPlayer {
   readonly #sandbox: SandboxParts
   readonly #journal: InputJournal
   readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
   /** What open work is going to do where a fork began, and has not begun to do. */
-  readonly #foretold = new Map<number, readonly Foretold[]>()
+  readonly #foretold = new Map<number, readonly KnownOutcome[]>()
   readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
   /** Numbers of those that nobody waited for any more when they began. */
@@ -100,7 +100,7 @@ export class Replay implements Player {
    * @param at where time stands in the end
    * @param entries the log of the other world
    */
-  async play({ end, entered, stand: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
+  async play({ end, entered, attach: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
     this.#mayEnter = entered
     await this.#playTo(end)
     for (let turn = 0; !this.#isReached(this.#inputs.get(this.#next) ?? last, turn); turn++) {
@@ -110,7 +110,7 @@ export class Replay implements Player {
     this.#check()
     this.#compare(entries)
     this.#clock.moveTo(at)
-    this.#journal.goOn(this.#inputs.first(this.#next))
+    this.#journal.resume(this.#inputs.first(this.#next))
     // A fork of the fork has to know all of it.
     const forked = { ...fork, foretold: this.#foretell() }
     this.#journal.note('forked', forked)
@@ -127,10 +127,10 @@ export class Replay implements Player {
    * Plays all inputs, and goes on as the world itself, in place of whoever had it. What it was doing for somebody who
    * waited is over; work outside that has not ended is done again, as the same work.
    */
-  async takeOver(): Promise<void> {
+  async adopt(): Promise<void> {
     await this.#playTo(this.#inputs.length)
     // What follows from the last input came to nobody's ears, and is written down as it comes.
-    this.#journal.goOn(this.#inputs)
+    this.#journal.resume(this.#inputs)
     await this.#rest()
     this.#check()
     const { clock } = this.#sandbox
@@ -147,16 +147,16 @@ export class Replay implements Player {
     this.#disconnect()
     for (const [work, open] of this.#open) {
       const ended = this.#journal.again(work, open.task, open.run)
-      void ended.catch((error) => new Thrown(error)).then((value) => this.#end(work, value))
+      void ended.catch((error) => new ThrownError(error)).then((value) => this.#end(work, value))
     }
   }
 
   /** Waits until nothing happens that follows from what came in. */
   async #rest(): Promise<void> {
-    for (let quiet = 0, turn = 0; quiet < quietPauses && turn < mostTurns; turn++) {
-      const { log, ended, timers } = this.#journal.stand
+    for (let quiet = 0, turn = 0; quiet < quietPauses && turn < maxTurns; turn++) {
+      const { log, ended, timers } = this.#journal.attach
       await hostPause()
-      const now = this.#journal.stand
+      const now = this.#journal.attach
       quiet = log === now.log && ended === now.ended && timers === now.timers ? quiet + 1 : 0
     }
   }
@@ -183,12 +183,12 @@ export class Replay implements Player {
       this.#check()
       const input = this.#inputs.get(this.#next)!
       // Nothing may lie between the look at the world and what it meets then.
-      if (!this.#inputs.isOfWork(this.#next) && this.#isReached(input, turn)) {
+      if (!this.#inputs.isFromWork(this.#next) && this.#isReached(input, turn)) {
         turn = -1
         this.#next++
         this.#meet(input)
       } else {
-        if (turn > mostTurns) throw strayed(`a handler was not called that was called ${standing(input)}`)
+        if (turn > maxTurns) throw divergence(`a handler was not called that was called ${positionText(input)}`)
         const next = this.#next
         await (turn < quickTurns ? undefined : hostTurn())
         if (this.#next !== next) turn = -1
@@ -196,7 +196,7 @@ export class Replay implements Player {
     }
   }
 
-  #fork({ name, fetch, deliver, foretold }: Forked): void {
+  #fork({ name, fetch, deliver, foretold }: ForkChanges): void {
     const { destinations, faults } = this.#sandbox
     this.#clock.fork()
     destinationsInternals.of(destinations).reconnect(fetch, deliver)
@@ -205,8 +205,8 @@ export class Replay implements Player {
   }
 
   /** What open work does later in the world that is played. */
-  #foretell(): Forked['foretold'] {
-    const foretold = new Map<number, Foretold[]>()
+  #foretell(): ForkChanges['foretold'] {
+    const foretold = new Map<number, KnownOutcome[]>()
     for (const work of this.#open.keys()) {
       if (!this.#foretold.has(work) && !this.#goesOn.has(work)) foretold.set(work, [])
     }
@@ -237,7 +237,7 @@ export class Replay implements Player {
   }
 
   /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
-  begins(work: number, task: Task, run: OutsideWork): unknown {
+  startWork(work: number, task: Task, run: OutsideWork): unknown {
     try {
       return this.#begins(work, task, run)
     } catch (error) {
@@ -253,7 +253,7 @@ export class Replay implements Player {
   #begins(work: number, task: Task, run: OutsideWork): unknown {
     let end: OpenWork['end'] = () => {}
     const promise = new Promise<unknown>((resolve, reject) => {
-      end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
+      end = (value) => (value instanceof ThrownError ? reject(value.error) : resolve(value))
     })
     this.#open.set(work, { task, sleeps: [], wake: new AbortController(), run, end })
     for (;;) {
@@ -262,7 +262,7 @@ export class Replay implements Player {
       if (input?.kind === 'forked') return promise
       if (input === undefined) {
         if (this.#mayEnter-- > 0) return promise
-        throw strayed('a handler was called that was not called then')
+        throw divergence('a handler was called that was not called then')
       }
       this.#next++
       if (input.kind !== 'returned') this.#meet(input)
@@ -275,12 +275,12 @@ export class Replay implements Player {
   }
 
   /** Whether the world stands where it stood. */
-  #isReached(stand: Input | Stand, turn: number): boolean {
-    const now = this.#journal.stand
+  #isReached(stand: JournalInput | JournalPosition, turn: number): boolean {
+    const now = this.#journal.attach
     if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return true
     const isBeyond = now.log > stand.log || now.ended > stand.ended || now.timers > stand.timers
     if (isBeyond && 'kind' in stand && unordered.has(stand.kind)) return true
-    if (isBeyond || turn > mostTurns) throw strayed(`${standing(now)}, where it was ${standing(stand)}`)
+    if (isBeyond || turn > maxTurns) throw divergence(`${positionText(now)}, where it was ${positionText(stand)}`)
     return false
   }
 
@@ -292,11 +292,11 @@ export class Replay implements Player {
       // Calls that move time are put together.
       if (was === undefined || entry.type === 'clock' || was.at !== entry.at || endOf(entry) === undefined) continue
       const [now, then] = [endOf(entry), endOf(was)]
-      if (now !== then) throw strayed(`entry ${entry.seq} ended at ${now}, where it ended at ${then}`)
+      if (now !== then) throw divergence(`entry ${entry.seq} ended at ${now}, where it ended at ${then}`)
     }
   }
 
-  #meet({ kind, what, at }: Input): void {
+  #meet({ kind, what, at }: JournalInput): void {
     this.#clock.moveTo(at)
     const meet = this.#plays[kind] as (what: unknown) => void
     meet(what)
@@ -338,7 +338,7 @@ export class Replay implements Player {
     moving: (call) => this.#clock.begin(call),
     moved: () => this.#clock.end(),
     returned: () => {
-      throw strayed('a handler was not called that was called then')
+      throw divergence('a handler was not called that was called then')
     },
     settled: ({ work, value }) => this.#end(work, value),
     slept: ({ work, wait }) => {
@@ -360,11 +360,11 @@ export class Replay implements Player {
     try {
       this.#clock.fire(timer, draining)
     } catch (error) {
-      throw strayed((error as Error).message)
+      throw divergence((error as Error).message)
     }
   }
 
-  #request(kept: KeptCall): void {
+  #request(kept: JournaledRequest): void {
     const made: MadeRequest = { abort: new AbortController() }
     const number = this.#requests.push(made) - 1
     if (this.#gone.has(number)) made.abort.abort()
@@ -386,7 +386,7 @@ export class Replay implements Player {
     }
   }
 
-  #command({ rows, isTransaction, user: name, via, cause }: KeptCommand): void {
+  #command({ rows, isTransaction, user: name, via, cause }: JournaledCommand): void {
     const { commands, engine } = storeInternals.of(this.#sandbox.store)
     const user = engine.access.userNamed(name) ?? engine.access.standardUser
     const number = this.#commands.push(undefined) - 1
@@ -414,7 +414,7 @@ export class Replay implements Player {
   }
 
   /** What was under way ends as it did, when it did; what has not ended in the origin does not end. */
-  async #goOnWith(work: number, open: OpenWork, steps: readonly Foretold[]): Promise<void> {
+  async #goOnWith(work: number, open: OpenWork, steps: readonly KnownOutcome[]): Promise<void> {
     for (const step of steps) {
       await this.#until(step.at, open)
       if ('wait' in step) this.#sleep(open, step.wait)
@@ -456,7 +456,7 @@ function follow(target: unknown, step: CallPath[number]): unknown {
   return (on[method] as (...args: unknown[]) => unknown)(...args)
 }
 
-function callOf({ method, url, headers, body }: KeptCall, signal: AbortSignal): Call {
+function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortSignal): Call {
   return { method, url, headers, body: () => body as Bytes, signal }
 }
 
@@ -486,11 +486,11 @@ interface Ended {
 
 function nothing(): void {}
 
-function standing({ at, log, ended, timers }: Stand): string {
+function positionText({ at, log, ended, timers }: JournalPosition): string {
   return `at entry ${log} with ${ended} ended and ${timers} timers at ${iso(at)}`
 }
 
-function strayed(how: string): Error {
+function divergence(how: string): Error {
   return new Error(
     `The past of this sandbox cannot be told: played again it took another way (${how}). ` +
       'Something changed the world that the journal does not know, such as a timer of your own on sandbox.clock; please report it if there is none.',

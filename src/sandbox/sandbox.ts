@@ -3,7 +3,7 @@ import type { FaultRule } from '../faults/fault.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { Account } from '../kernel/account.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
@@ -30,25 +30,25 @@ import { asOf } from './as-of.js'
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
-import { examined, storyOf } from './examine.js'
+import { checkSandboxInvariants, storyOf } from './examine.js'
 import { replaceDestinations } from './fork-destinations.js'
-import { type Beginning, sandboxInternals } from './internals.js'
+import { type SandboxOrigin, sandboxInternals } from './internals.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './options.js'
 import {
-  type Cut,
   checkFork,
   checkKept,
   checkThere,
   cutAt,
   type ForkOptions,
+  type JournalCut,
   type Past,
   type PastInstant,
 } from './past.js'
 import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
-import { Replay } from './replay.js'
-import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, type Elsewhere, endWorld, heardOf, type Start, type World } from './world.js'
+import { JournalReplay } from './replay.js'
+import { rejectAhead, resumption, shiftedTo } from './shift.js'
+import { type CoreState, createCore, disposeCore, type ExternalStore, heardOf, type SandboxCore } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -68,7 +68,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 export class Sandbox {
   static {
-    detachable(Sandbox)
+    bindMethods(Sandbox)
   }
 
   readonly options: SandboxOptions
@@ -80,11 +80,11 @@ export class Sandbox {
   readonly #hints: Hints
   readonly #room: RoomForAnswers | undefined
   readonly #gate = new Gate()
-  readonly #elsewhere: Elsewhere | undefined
+  readonly #elsewhere: ExternalStore | undefined
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
-  #world: World
+  #world: SandboxCore
   /** What its forks keep together with theirs; of a fork, that of its origin. */
   #forks: Account
   #isFork = false
@@ -100,7 +100,7 @@ export class Sandbox {
    * @param elsewhere the data store, where it is not in this process
    * @param room for answers of destinations; of a server
    */
-  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: Elsewhere, room?: RoomForAnswers) {
+  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForAnswers) {
     this.#hints = hints
     this.#room = room
     this.#elsewhere = elsewhere
@@ -112,7 +112,7 @@ export class Sandbox {
       explainTokens: (explain) => {
         this.#explainToken = explain
       },
-      takeOver: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
+      adopt: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
     })
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
@@ -296,7 +296,7 @@ export class Sandbox {
 
   /** As `check()`, but returns the breaches instead of throwing them. */
   examine(options: CheckOptions = {}): Check {
-    return examined(this, options)
+    return checkSandboxInvariants(this, options)
   }
 
   /** Resets the world: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
@@ -326,7 +326,7 @@ export class Sandbox {
     checkDump(given, homeRegionOf(this.policy))
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
     const dump = shift ? shiftedTo(given, goesOn) : given
-    if (this.options.clock === 'real') refuseAhead(dump, goesOn)
+    if (this.options.clock === 'real') rejectAhead(dump, goesOn)
     const loads = dump.loads + 1
     // Whoever has it may change it, and a fork loads it again.
     const loaded = { dump: JSON.parse(JSON.stringify(dump)) as SandboxDump, goesOn }
@@ -336,7 +336,7 @@ export class Sandbox {
   }
 
   /** A world as new, or as it was right after a load. */
-  #filled(start: Start, options?: SandboxOptions): World {
+  #filled(start: CoreState, options?: SandboxOptions): SandboxCore {
     const world = this.#build(start, options)
     if (start.loaded !== undefined) {
       const { dump, goesOn } = start.loaded
@@ -389,9 +389,9 @@ export class Sandbox {
     return this.#gate.leaving(this.#fork(options, cutAt(options.at, this.#world, this.#renewed)))
   }
 
-  async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: Cut): Promise<Sandbox> {
+  async #fork(options: Omit<ForkOptions, 'at'>, { end, at }: JournalCut): Promise<Sandbox> {
     const { journal, start, traffic } = this.#world
-    const stand = journal!.stand
+    const stand = journal!.attach
     const { length } = journal!.inputs
     // It is going to keep about its part of what the journal keeps, at least.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
@@ -423,7 +423,7 @@ export class Sandbox {
         inputs: journal!.copy(),
         end,
         entered: end === journal!.inputs.length ? journal!.entered : 0,
-        stand,
+        attach: stand,
         at,
         entries: traffic.entries,
         fork: { name, fetch, deliver: fork.options.deliver },
@@ -457,20 +457,20 @@ export class Sandbox {
     await this.#played(start, start.options ?? origin.options, async ({ journal, destinations, executions }) => {
       destinationsInternals.of(destinations).inherit(publishers)
       executions.borrow(there)
-      await new Replay(this, journal!, inputs).play(past)
+      await new JournalReplay(this, journal!, inputs).play(past)
       executions.borrow(undefined)
       executions.traffic.shareWith(there.traffic)
       destinationsInternals.of(destinations).settleIn()
     })
   }
 
-  get #beginning(): Beginning {
+  get #beginning(): SandboxOrigin {
     const { start, journal } = this.#world
     return { world: this.#renewed, start: { ...start, startAt: start.startAt ?? journal?.begunAt } }
   }
 
   async #takeOver(
-    { world, start }: Beginning,
+    { world, start }: SandboxOrigin,
     inputs: InputColumns,
     prepare: (journal: InputJournal) => void,
   ): Promise<void> {
@@ -478,18 +478,18 @@ export class Sandbox {
     this.#loads = start.loads ?? 0
     await this.#played(start, this.options, async ({ journal }) => {
       prepare(journal!)
-      await new Replay(this, journal!, inputs).takeOver()
+      await new JournalReplay(this, journal!, inputs).adopt()
     })
   }
 
   /** Begins anew, and is made what another world was; what that one warned of was heard then. */
-  async #played(start: Start, options: SandboxOptions, play: (world: World) => Promise<void>): Promise<void> {
+  async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
     const { warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
-    endWorld(this.#world)
+    disposeCore(this.#world)
     this.#world = this.#filled(start, { ...options, warn: told })
     // What is played again runs in no loop of an app.
     const { every } = this.#gate
@@ -509,14 +509,14 @@ export class Sandbox {
     return this
   }
 
-  #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
+  #build(start: CoreState = { startAt: this.#start }, options: SandboxOptions = this.options): SandboxCore {
     const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
     const heard = heardOf(this.options)
     const strays = (): readonly string[] => this.strays
     const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
-    return buildWorld(
+    return createCore(
       {
         options,
         vocabulary,
@@ -543,8 +543,8 @@ export class Sandbox {
     return this.options.clock === 'real' ? undefined : (this.options.startAt ?? defaultStart)
   }
 
-  #replace(world: World, by: 'reset' | 'load'): void {
-    endWorld(this.#world)
+  #replace(world: SandboxCore, by: 'reset' | 'load'): void {
+    disposeCore(this.#world)
     this.#world = world
     this.#renewed++
     for (const renewed of [...this.#renewals]) renewed(by)
@@ -575,7 +575,7 @@ export class Sandbox {
 
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
-    endWorld(this.#world)
+    disposeCore(this.#world)
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,7 @@ import type { SandboxDump } from './dump.js'
  * What was given stays, although a time may be told from it: ids of stream entries, messages and dead letters, bodies,
  * and settings such as not-before. The slots of a schedule are those of the calendar.
  */
-export function shifted(dump: SandboxDump, by: number): SandboxDump {
+export function rebased(dump: SandboxDump, by: number): SandboxDump {
   const now = dump.now + by
   return {
     ...dump,
@@ -102,11 +102,11 @@ export function resumption(
 
 /** A dump that is ahead of the time at which it goes on, moved back to it. */
 export function shiftedTo(dump: SandboxDump, now: number): SandboxDump {
-  return now < dump.now ? shifted(dump, now - dump.now) : dump
+  return now < dump.now ? rebased(dump, now - dump.now) : dump
 }
 
 /** On a real clock time does not go back. */
-export function refuseAhead(dump: SandboxDump, now: number): void {
+export function rejectAhead(dump: SandboxDump, now: number): void {
   if (dump.now <= now) return
   throw new TypeError(
     `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { shift: true } (serve --shift), which moves all its times back, or use clock: 'manual' or 'auto'.`,

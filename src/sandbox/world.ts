@@ -27,7 +27,7 @@ import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/vocabular
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
 import { DirectQueue } from '../queue/direct.js'
-import { Queue } from '../queue/queue.js'
+import { QueueEngine } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
 import { planOf } from '../queue/settings/plan.js'
 import { runText } from '../report/run-text.js'
@@ -38,7 +38,7 @@ import { Faults } from '../rules/rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
-import { Access } from '../store/access/access.js'
+import { AccessControl } from '../store/access/access.js'
 import type { User } from '../store/access/user.js'
 import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
@@ -47,19 +47,19 @@ import { storeInternals } from '../store/internals.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
 import { LoggedStore } from '../store/logged-store.js'
 import { storeService } from '../store/rest/endpoints.js'
-import type { StoreFront } from '../store/rest/store-front.js'
-import { Store } from '../store/store.js'
+import type { RestStore } from '../store/rest/store-front.js'
+import { StoreEngine } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 import { workflowEndpoints } from '../workflow/rest/endpoints.js'
-import { Workflows } from '../workflow/workflows.js'
+import { WorkflowEngine } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxDump } from './dump.js'
 import { type SandboxOptions, signingOf } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
-import { wordsOf } from './words.js'
+import { queueDialectsOf } from './words.js'
 
 /** Everything that a reset makes anew. */
-export interface World {
+export interface SandboxCore {
   readonly clock: VirtualClock
   readonly random: Random
   readonly traffic: TrafficView
@@ -74,7 +74,7 @@ export interface World {
   readonly exchange: Exchange
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: InputJournal | undefined
-  readonly start: Start
+  readonly start: CoreState
   /** What is kept of its past. */
   readonly kept: Account
   /** Runs commands, and knows what ran. */
@@ -86,7 +86,7 @@ export interface World {
 }
 
 /** Where a world begins. */
-export interface Start {
+export interface CoreState {
   readonly startAt?: Instant | undefined
   /** How many loads lie behind it: new ids must not meet those of the dumps. */
   readonly loads?: number
@@ -97,7 +97,7 @@ export interface Start {
 }
 
 /** What all worlds of a sandbox are built after. */
-export interface Plan {
+export interface CorePlan {
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
   readonly policy: Policy
@@ -111,7 +111,7 @@ export interface Plan {
   readonly answer: (request: Request) => Promise<Response>
   /** What the receiver of warnings has heard and hears once only. */
   readonly heard: Set<string>
-  readonly elsewhere: Elsewhere | undefined
+  readonly elsewhere: ExternalStore | undefined
   /** Requests to real hosts of the service that were refused, as sentences. */
   readonly strays: () => readonly string[]
   readonly explainToken: ExplainsToken
@@ -122,10 +122,10 @@ export interface Plan {
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
-export type Elsewhere = (own: Service<StoreFront, User>) => {
-  readonly service: Service<StoreFront, User>
+export type ExternalStore = (own: Service<RestStore, User>) => {
+  readonly service: Service<RestStore, User>
   /** Takes the place of the own store behind its face. */
-  stand(store: DirectStore): void
+  attach(store: DirectStore): void
 }
 
 /** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
@@ -149,7 +149,7 @@ export function heardOf(options: SandboxOptions): Set<string> {
   return heard
 }
 
-export function buildWorld(plan: Plan, start: Start = {}): World {
+export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   const base = baseOf(plan, start)
   const { clock, random, traffic, journal, draws } = base
   const outside = outsideOf(plan, base)
@@ -166,7 +166,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
   ] as Service[])
   const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
-  elsewhere?.stand(store)
+  elsewhere?.attach(store)
   const context = contextOf(plan, clock, { ...outside, store, executions, regions })
   const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
   regions.onSplit = (log) => void new TrafficView(log, context)
@@ -206,7 +206,7 @@ interface Base {
   readonly draws: Random | undefined
 }
 
-function baseOf(plan: Plan, { startAt, loads = 0 }: Start): Base {
+function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { options, policy } = plan
   const { seed = 1 } = options
   const clock = clockOf(plan, startAt)
@@ -223,7 +223,7 @@ function baseOf(plan: Plan, { startAt, loads = 0 }: Start): Base {
   }
 }
 
-function clockOf({ options, hints, gate }: Plan, startAt: Instant | undefined): VirtualClock {
+function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): VirtualClock {
   return new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
@@ -239,9 +239,9 @@ function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
 }
 
 /** What is outside of the services, and what goes wrong on the way. */
-type Outside = Pick<World, 'destinations' | 'calls' | 'faults'>
+type Outside = Pick<SandboxCore, 'destinations' | 'calls' | 'faults'>
 
-function outsideOf(plan: Plan, { clock, random, traffic, journal }: Base): Outside {
+function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
   const { options, policy, hints } = plan
   const callers = new Callers()
   const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
@@ -264,7 +264,7 @@ function outsideOf(plan: Plan, { clock, random, traffic, journal }: Base): Outsi
 }
 
 /** @param story what became of a run */
-function regionsOf(plan: Plan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
+function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)
   return new Regions(
@@ -275,7 +275,7 @@ function regionsOf(plan: Plan, base: Base, outside: Outside, story: (runId: stri
   )
 }
 
-function statisticsOf({ policy }: Plan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
+function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
   return new Statistics(
     {
       traffic,
@@ -289,7 +289,7 @@ function statisticsOf({ policy }: Plan, { traffic, clock, random, journal }: Bas
 }
 
 function gatewayOf(
-  { locate, vocabulary, options, explainToken }: Plan,
+  { locate, vocabulary, options, explainToken }: CorePlan,
   { clock, traffic, journal }: Base,
   faults: Faults,
   regions: Regions,
@@ -311,9 +311,9 @@ function gatewayOf(
 
 /** What reports know of the sandbox beside its log. */
 function contextOf(
-  { options, vocabulary, addresses, tokens, strays }: Plan,
+  { options, vocabulary, addresses, tokens, strays }: CorePlan,
   clock: VirtualClock,
-  { store, executions, regions, ...outside }: Outside & Pick<World, 'store' | 'executions' | 'regions'>,
+  { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
 ): TrafficContext {
   return {
     seed: options.seed ?? 1,
@@ -330,8 +330,8 @@ function contextOf(
 }
 
 function historyOf(
-  { policy, vocabulary }: Plan,
-  { loaded }: Start,
+  { policy, vocabulary }: CorePlan,
+  { loaded }: CoreState,
   random: Random,
   executions: LoggedStore,
   at: number,
@@ -349,7 +349,7 @@ function storyOfRun(traffic: TrafficView, runId: string): string {
 }
 
 /** Streams of events end, and nothing that waits happens any more. */
-export function endWorld({ store, clock, kept, destinations }: World): void {
+export function disposeCore({ store, clock, kept, destinations }: SandboxCore): void {
   kept.leave()
   destinationsInternals.of(destinations).end()
   const { engine, connections } = storeInternals.of(store)
@@ -370,15 +370,15 @@ function secretsOf(
 }
 
 function storeOf(
-  { options, tokens, policy, vocabulary, heard }: Plan,
+  { options, tokens, policy, vocabulary, heard }: CorePlan,
   { clock, random, cursors, traffic, draws = random, journal }: Base,
 ): LoggedStore {
   const { store: standard, readonly: readOnly } = tokens
-  const engine = new Store({
+  const engine = new StoreEngine({
     clock,
     random: random.fork('store'),
     cursors,
-    access: new Access({ standard, readOnly }, draws.fork('acl')),
+    access: new AccessControl({ standard, readOnly }, draws.fork('acl')),
     policy,
     docs: vocabulary.docs,
     nativeDocs: vendorOf(vocabulary).docs,
@@ -394,7 +394,7 @@ function storeOf(
 }
 
 function destinationsOf(
-  { options, vocabulary, policy, addresses, answer, hints, room }: Plan,
+  { options, vocabulary, policy, addresses, answer, hints, room }: CorePlan,
   network: Network,
   callers: Callers,
   journal: InputJournal | undefined,
@@ -424,15 +424,15 @@ interface Shared extends Base, Outside {
 
 function regionOf(
   { name, stream, traffic, read, keys }: RegionPlan,
-  { options, vocabulary, policy, tokens }: Plan,
+  { options, vocabulary, policy, tokens }: CorePlan,
   { clock, random, destinations, faults, draws, journal, story }: Shared,
 ): Region {
-  const engine = new Queue({
+  const engine = new QueueEngine({
     clock,
     random: random.fork(`queue${stream}`),
     traffic,
     policy,
-    words: wordsOf(vocabulary),
+    words: queueDialectsOf(vocabulary),
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),
@@ -440,7 +440,7 @@ function regionOf(
     faults,
     region: name,
   })
-  const workflows = new Workflows({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
+  const workflows = new WorkflowEngine({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
   const service = queueService(engine, {
     token: tokens.queue,
     readOnlyToken: tokens.queueReadonly,

@@ -5,14 +5,14 @@ import type { Message } from '../queue/message/message.js'
 import { targetOf } from '../queue/settings/url.js'
 import { recordInternal } from '../sandbox/internals.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { Stage } from './stage.js'
+import type { StepContext } from './stage.js'
 import type { PublishStep, RequestStep, ScheduleStep } from './step-values.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
 // Steps of a scenario that take more than one call.
 
 /** Publishes the message of a step, as often as it says. */
-export function publish(given: PublishStep, stage: Stage): void {
+export function publish(given: PublishStep, stage: StepContext): void {
   const { times } = given
   const ids: string[] = []
   for (let n = 1; n <= (times ?? 1); n++)
@@ -83,16 +83,16 @@ function bytesOf(body: unknown): Bytes {
 }
 
 /** The messages with a name that have not ended. */
-export function messagesOf(who: string, { sandbox, messages }: Stage): readonly Message[] {
+export function messagesOf(who: string, { sandbox, messages }: StepContext): readonly Message[] {
   return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.message(id) ?? [])
 }
 
-function lettersOf(who: string, { sandbox, messages }: Stage): readonly DeadLetter[] {
+function lettersOf(who: string, { sandbox, messages }: StepContext): readonly DeadLetter[] {
   const ids = who === 'all' ? undefined : new Set(messages.get(who))
   return sandbox.queue.deadLetters.filter(({ message }) => ids === undefined || ids.has(message.id))
 }
 
-export function deleteDeadLetters(who: string, stage: Stage): void {
+export function deleteDeadLetters(who: string, stage: StepContext): void {
   for (const { id } of lettersOf(who, stage)) {
     recordInternal(stage.sandbox, ({ queue }) => {
       const { deadLetters } = engineOf(queue).courier
@@ -102,7 +102,7 @@ export function deleteDeadLetters(who: string, stage: Stage): void {
   }
 }
 
-export function retryDeadLetters(who: string, stage: Stage): void {
+export function retryDeadLetters(who: string, stage: StepContext): void {
   for (const letter of lettersOf(who, stage)) {
     const { id } = stage.sandbox.queue.retryDeadLetter(letter.id)
     if (who !== 'all') stage.messages.get(who)?.push(id)
@@ -119,7 +119,7 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
 }
 
 /** Sends a request as an application would, and compares the answer. Time moves until it arrives. */
-export async function request(given: RequestStep, stage: Stage): Promise<void> {
+export async function request(given: RequestStep, stage: StepContext): Promise<void> {
   const { sandbox } = stage
   const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }
   const { body, path } = given
@@ -146,7 +146,7 @@ function compareAnswer(
   { status, answer }: RequestStep,
   got: { readonly status: number; readonly text: string },
   shown: string,
-  stage: Stage,
+  stage: StepContext,
 ): void {
   if (got.status === 0) {
     if (status !== 0) stage.differs(`${shown} was not answered: ${got.text}`)
@@ -157,8 +157,8 @@ function compareAnswer(
   }
 }
 
-export const longestWait = 86_400_000
-export const mostTimers = 10_000
+export const maxWait = 86_400_000
+export const maxTimers = 10_000
 
 /** Moves time from timer to timer until the work is done; `undefined` when it does not end within a day. */
 async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {
@@ -166,8 +166,8 @@ async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T 
   const done = work.then(() => {
     isDone = true
   })
-  const latest = clock.now() + longestWait
-  for (let timers = 0; timers < mostTimers; timers++) {
+  const latest = clock.now() + maxWait
+  for (let timers = 0; timers < maxTimers; timers++) {
     await Promise.race([done, clock.settled()])
     if (isDone) return work
     const [next] = clock.pending()

@@ -4,7 +4,7 @@ import { once } from '../kernel/once.js'
 import { count, duration, moment, name, text, words, yes } from './values.js'
 
 /** What came of one expectation. */
-export interface Judgement {
+export interface ExpectationVerdict {
   readonly holds: boolean
   /** What was expected, in a few words. */
   readonly expected: string
@@ -28,7 +28,7 @@ export type SequenceType =
   | 'fault'
   | 'flow-control'
 
-export interface Counted {
+export interface CountedExpectation {
   /** Exactly how many; without it one or more. */
   readonly times?: number
   /** Only messages that were published under this name. */
@@ -37,8 +37,8 @@ export interface Counted {
 
 export interface ExpectationValues {
   readonly sequence: readonly (Pattern & { readonly type: SequenceType })[]
-  readonly published: Pattern & Counted
-  readonly delivered: Pattern & Counted
+  readonly published: Pattern & CountedExpectation
+  readonly delivered: Pattern & CountedExpectation
   readonly recorded: {
     /** The name of its publish step. */
     readonly message: string
@@ -51,10 +51,10 @@ export interface ExpectationValues {
     /** What the record says of an attempt without an answer. */
     readonly error?: string
   }
-  readonly deadLetter: Pattern & Counted
-  readonly calledBack: Pattern & Counted
-  readonly scheduled: Pattern & Counted
-  readonly requested: Pattern & Counted
+  readonly deadLetter: Pattern & CountedExpectation
+  readonly calledBack: Pattern & CountedExpectation
+  readonly scheduled: Pattern & CountedExpectation
+  readonly requested: Pattern & CountedExpectation
   readonly received: { readonly at: string; readonly times: number }
   readonly executed: { readonly words: readonly (string | number)[]; readonly times?: number }
   readonly key: {

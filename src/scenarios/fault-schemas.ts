@@ -5,7 +5,7 @@ import { statusCode } from '../faults/fields.js'
 import { stepProblems, stepSchema } from '../faults/step-schema.js'
 import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
-import { type Expert, experts } from './problems.js'
+import { type SchemaCheck, schemaChecks } from './problems.js'
 
 // Fault rules and scripts as parts of a scenario: the schemas of the catalog, and its sentences.
 
@@ -14,14 +14,14 @@ export const rules: () => v.GenericSchema = once(() => v.union([rule(), ruleList
 
 const rule = once((): v.GenericSchema => {
   const schema = faultRuleSchema() as v.GenericSchema
-  experts.set(schema, ruleProblems as Expert)
+  schemaChecks.set(schema, ruleProblems as SchemaCheck)
   return schema
 })
 
 /** A step of a script: the schema of the catalog, and its sentences. */
 export const scriptStep: () => v.GenericSchema = once(() => {
   const schema = stepSchema()
-  experts.set(schema, stepProblems as Expert)
+  schemaChecks.set(schema, stepProblems as SchemaCheck)
   return schema
 })
 export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
@@ -33,7 +33,7 @@ const callStep = once((): v.GenericSchema => {
     v.check(({ kind }) => callFaults.includes(kind), 'It cannot happen to a call'),
   )
   const schema: v.GenericSchema = v.union([statusCode, fault])
-  experts.set(schema, callStepProblems as Expert)
+  schemaChecks.set(schema, callStepProblems as SchemaCheck)
   return schema
 })
 export const callScript: () => v.GenericSchema = once(() => v.array(callStep()))

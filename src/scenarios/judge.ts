@@ -1,6 +1,6 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
 import { wildcard } from '../kernel/address-pattern.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import { verdictText } from '../report/failure-text.js'
@@ -9,25 +9,27 @@ import {
   type Expectation,
   type ExpectationName,
   type ExpectationValues,
+  type ExpectationVerdict,
   expectationOf,
-  type Judgement,
 } from './expectations.js'
 import { judgeRecorded } from './recorded.js'
 
 /** What an expectation is judged by. */
-interface Court {
+interface ExpectationContext {
   readonly sandbox: Sandbox
   readonly messages: ReadonlyMap<string, readonly string[]>
   /** Urls of a record at which code answers instead. */
   readonly underTest: ReadonlySet<string>
 }
 
-type Judges = { readonly [K in ExpectationName]: (value: ExpectationValues[K], court: Court) => Judgement }
+type Judges = {
+  readonly [K in ExpectationName]: (value: ExpectationValues[K], court: ExpectationContext) => ExpectationVerdict
+}
 
 /** Judges one expectation against everything that has happened so far. */
-export function judge(expectation: Expectation, court: Court): Judgement {
+export function evaluate(expectation: Expectation, court: ExpectationContext): ExpectationVerdict {
   const [name, value] = expectationOf(expectation)
-  return (judgesByName[name] as (value: unknown, court: Court) => Judgement)(value, court)
+  return (judgesByName[name] as (value: unknown, court: ExpectationContext) => ExpectationVerdict)(value, court)
 }
 
 const judgesByName: Judges = {
@@ -46,7 +48,7 @@ const judgesByName: Judges = {
   received: ({ at, times }, { sandbox }) => {
     const fits = wildcard(at)
     const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
-    return tallied(`${counted(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
+    return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
   executed: ({ words, times }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
@@ -58,9 +60,9 @@ const judgesByName: Judges = {
     const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
     return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
   },
-  deadLetters: (count, { sandbox }) => tallied(counted(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
+  deadLetters: (count, { sandbox }) => tallied(plural(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
   pending: (count, { sandbox }) =>
-    tallied(counted(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
+    tallied(plural(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
   idle: (_, { sandbox }) => {
     const waiting = sandbox.clock.pending().filter(({ background }) => !background)
     if (waiting.length === 0) return { holds: true, expected: 'idle' }
@@ -76,7 +78,7 @@ const judgesByName: Judges = {
 }
 
 function patternJudge(expected: string, judgeOf: Judge) {
-  return (given: Readonly<Record<string, unknown>>, court: Court): Judgement => {
+  return (given: Readonly<Record<string, unknown>>, court: ExpectationContext): ExpectationVerdict => {
     const { times, ...pattern } = given
     const none = times === 0
     const options = times === undefined || none ? {} : { times }
@@ -85,14 +87,17 @@ function patternJudge(expected: string, judgeOf: Judge) {
   }
 }
 
-function verdictOf(expected: string, verdict: Verdict, not: boolean): Judgement {
+function verdictOf(expected: string, verdict: Verdict, not: boolean): ExpectationVerdict {
   if (verdict.pass !== not) return { holds: true, expected }
   // The call is meant for tests, and a play tells its story once, above all verdicts.
   return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
 }
 
 /** The messages with a name, by their ids, which exist only during the play. */
-function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court): Record<string, unknown> {
+function withIds(
+  pattern: Readonly<Record<string, unknown>>,
+  { messages }: ExpectationContext,
+): Record<string, unknown> {
   const { message, ...rest } = pattern
   if (typeof message !== 'string') return rest
   const ids = messages.get(message) ?? []
@@ -103,7 +108,7 @@ function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court
   return { ...rest, messageId }
 }
 
-function tallied(expected: string, found: number, wanted: number): Judgement {
+function tallied(expected: string, found: number, wanted: number): ExpectationVerdict {
   return found === wanted
     ? { holds: true, expected }
     : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }
@@ -115,7 +120,7 @@ function fieldsText(pattern: Readonly<Record<string, unknown>>): string {
   return text === '' ? '' : ` ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`
 }
 
-function judgeInvariants(names: true | readonly string[], sandbox: Sandbox): Judgement {
+function judgeInvariants(names: true | readonly string[], sandbox: Sandbox): ExpectationVerdict {
   const { checked, breaches } = sandbox.examine(names === true ? {} : { only: names })
   const expected = `invariants ${names === true ? `(all ${checked.length})` : names.join(', ')}`
   if (breaches.length === 0) return { holds: true, expected }

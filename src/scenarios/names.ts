@@ -1,12 +1,12 @@
 import { nearestName } from '../kernel/nearest-name.js'
 import { type Expectation, expectationOf } from './expectations.js'
-import type { Place, Problem } from './problems.js'
+import type { ScenarioProblem, ValuePath } from './problems.js'
 import type { ScenarioStep, StepValues } from './step-values.js'
 import { stepOf } from './steps.js'
 import type { Scenario } from './written-scenario.js'
 
 /** The names that are known at a moment of a scenario. */
-interface Known {
+interface KnownNames {
   readonly messages: Set<string>
   readonly urlGroups: Set<string>
   readonly queues: Set<string>
@@ -15,7 +15,7 @@ interface Known {
   readonly faults: Set<string>
 }
 
-type Kind = keyof Known
+type Kind = keyof KnownNames
 
 const nouns: Readonly<Record<Kind, string>> = {
   messages: 'message',
@@ -45,10 +45,10 @@ const references: { readonly [K in keyof StepValues]?: Kind } = {
 }
 
 /** Steps and expectations that name something missing, and a scenario in which nothing happens. */
-export function nameProblems(scenario: Scenario): readonly Problem[] {
-  const problems: Problem[] = []
+export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
+  const problems: ScenarioProblem[] = []
   const { given = {}, faults = [], steps = [], expect = [] } = scenario
-  const known: Known = {
+  const known: KnownNames = {
     messages: new Set(),
     urlGroups: new Set(Object.keys(given.urlGroups ?? {})),
     queues: new Set(Object.keys(given.queues ?? {})),
@@ -61,7 +61,7 @@ export function nameProblems(scenario: Scenario): readonly Problem[] {
     problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
   }
   const makesRequests = steps.some((step) => 'request' in step)
-  const missing = (kind: Kind, name: string, place: Place): void => {
+  const missing = (kind: Kind, name: string, place: ValuePath): void => {
     // HTTP requests of a scenario may create anything; they are not followed.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
@@ -81,13 +81,13 @@ export function nameProblems(scenario: Scenario): readonly Problem[] {
   return problems
 }
 
-type Missing = (kind: Kind, name: string, place: Place) => void
+type Missing = (kind: Kind, name: string, place: ValuePath) => void
 
-function checkDestination(to: string, place: Place, missing: Missing): void {
+function checkDestination(to: string, place: ValuePath, missing: Missing): void {
   if (!/^https?:\/\//.test(to)) missing('urlGroups', to, place)
 }
 
-function checkStep(step: ScenarioStep, place: Place, known: Known, missing: Missing): void {
+function checkStep(step: ScenarioStep, place: ValuePath, known: KnownNames, missing: Missing): void {
   const [name, value] = stepOf(step)
   const at = [...place, name]
   const kind = references[name]
@@ -117,7 +117,7 @@ function checkStep(step: ScenarioStep, place: Place, known: Known, missing: Miss
   }
 }
 
-function checkExpectation(expectation: Expectation, place: Place, missing: Missing): void {
+function checkExpectation(expectation: Expectation, place: ValuePath, missing: Missing): void {
   const [name, value] = expectationOf(expectation)
   const patterns = Array.isArray(value) ? value : [value]
   for (const [index, pattern] of patterns.entries()) {

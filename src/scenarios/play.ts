@@ -1,16 +1,16 @@
 import { callsInternals } from '../calls/calls.js'
 import { isFor, parsedPattern } from '../calls/routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { unplayedText } from '../kernel/unplayed.js'
 import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
-import type { Expectation, Judgement } from './expectations.js'
-import { judge } from './judge.js'
-import { type Place, placeText } from './problems.js'
+import type { Expectation, ExpectationVerdict } from './expectations.js'
+import { evaluate } from './judge.js'
+import { placeText, type ValuePath } from './problems.js'
 import { beforeRecords } from './recorded.js'
 import {
   checkedScenario,
@@ -20,7 +20,7 @@ import {
   prepareGiven,
   sandboxOptionsOf,
 } from './scenario.js'
-import type { Stage } from './stage.js'
+import type { StepContext } from './stage.js'
 import type { ScenarioStep } from './step-values.js'
 import { type StepKind, stepKinds, stepOf } from './steps.js'
 import type { Scenario } from './written-scenario.js'
@@ -38,7 +38,7 @@ export interface PlayOptions {
   /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
   readonly elsewhere?: (url: string) => boolean
   /** Where a place of the scenario is in its file: `outage.yaml:7:5`. */
-  readonly lineOf?: (place: Place) => string
+  readonly lineOf?: (place: ValuePath) => string
   /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
   readonly strict?: boolean
   /** Stops the play where it is: it rejects with the reason. */
@@ -46,7 +46,7 @@ export interface PlayOptions {
 }
 
 /** One thing that was judged, and where it is in the scenario. */
-export interface Finding extends Judgement {
+export interface Finding extends ExpectationVerdict {
   /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly place: string
 }
@@ -97,7 +97,7 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
 /** Steps after which the play yields to the host: a long play keeps nobody waiting. */
 const stepsPerPause = 20
 
-class Player implements Stage {
+class Player implements StepContext {
   readonly messages = new Map<string, string[]>()
   /** Urls of a record at which code answers instead. */
   underTest: ReadonlySet<string> = new Set()
@@ -105,7 +105,7 @@ class Player implements Stage {
   /** What nobody expects to be otherwise. */
   readonly #notes: string[] = []
   #place = ''
-  #at: Place = []
+  #at: ValuePath = []
 
   constructor(
     readonly scenario: Scenario,
@@ -122,7 +122,7 @@ class Player implements Stage {
     prepareDestinations(scenario, sandbox, isElsewhere)
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
-    const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.answererAt(url)))
+    const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.responderAt(url)))
     const ownHosts = callsInternals.of(sandbox.calls).answerers()
     await options.prepare?.(sandbox)
     this.underTest = playRecords()
@@ -184,7 +184,7 @@ class Player implements Stage {
     return this.#line(this.#at)
   }
 
-  #line(place: Place): string {
+  #line(place: ValuePath): string {
     return this.options.lineOf?.(place) ?? placeText(place)
   }
 
@@ -193,7 +193,7 @@ class Player implements Stage {
   }
 
   #judge(expectation: Expectation, place: string): void {
-    this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...judge(expectation, this) })
+    this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...evaluate(expectation, this) })
   }
 
   /**
@@ -211,11 +211,11 @@ class Player implements Stage {
       if (attempts.length > script.length - left) continue
       const urls = new Set(attempts.map(({ url }) => url))
       const shadowed = [...urls].filter((url) => {
-        const handler = destinations.answererAt(url)
+        const handler = destinations.responderAt(url)
         return handler !== undefined && !own.has(handler) && !destinationsInternals.of(destinations).hasAsked(handler)
       })
       for (const url of shadowed) {
-        const count = counted(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
+        const count = plural(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
         this.#noteShadow(['destinations', index, 'script'], `${count} to ${url}`)
       }
     }
@@ -239,12 +239,12 @@ class Player implements Stage {
         counts.set(call, (counts.get(call) ?? 0) + 1)
       }
       for (const [call, count] of counts) {
-        this.#noteShadow(['calls', index, 'script'], `${counted(count, 'call')} of ${call}`)
+        this.#noteShadow(['calls', index, 'script'], `${plural(count, 'call')} of ${call}`)
       }
     }
   }
 
-  #noteShadow(place: Place, what: string): void {
+  #noteShadow(place: ValuePath, what: string): void {
     this.#notes.push(
       `${placeText(place)}: the script answers ${what}: the handler that prepare registered is never asked`,
     )

@@ -3,23 +3,23 @@ import { safeParse } from 'valibot'
 import { nearestName } from '../kernel/nearest-name.js'
 
 /** Where in a value: `['steps', 2, 'publish', 'to']`. */
-export type Place = readonly (string | number)[]
+export type ValuePath = readonly (string | number)[]
 
 /** What is wrong at one place, as a sentence without the place. */
-export interface Problem {
-  readonly place: Place
+export interface ScenarioProblem {
+  readonly place: ValuePath
   readonly sentence: string
   /** The problem is the name of the field at this place, not its value. */
   readonly ofName?: boolean
   /** What the sentence calls the place, when it names the rest itself. */
-  readonly called?: Place
+  readonly called?: ValuePath
 }
 
 /** Words the problems with a value of one schema. */
-export type Expert = (value: unknown) => readonly { readonly path: Place; readonly sentence: string }[]
+export type SchemaCheck = (value: unknown) => readonly { readonly path: ValuePath; readonly sentence: string }[]
 
 /** Schemas that have sentences of their own. */
-export const experts: Map<v.GenericSchema, Expert> = new Map()
+export const schemaChecks: Map<v.GenericSchema, SchemaCheck> = new Map()
 
 type Schema = v.GenericSchema & {
   readonly entries?: Readonly<Record<string, Schema>>
@@ -33,18 +33,18 @@ type Schema = v.GenericSchema & {
 }
 type Issue = v.BaseIssue<unknown>
 
-const mostProblems = 20
+const maxProblems = 20
 
 /** Everything that a schema finds wrong with a value, with the nearest valid word for each slip; none when it fits. */
-export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place = []): readonly Problem[] {
+export function problemsOf(schema: v.GenericSchema, value: unknown, place: ValuePath = []): readonly ScenarioProblem[] {
   // Thousands of mistakes make ten times as many issues: of such a value only the first mistake is reported.
   const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
-  const problems: Problem[] = []
+  const problems: ScenarioProblem[] = []
   // Sentences are costly: only those that are reported are made.
   for (const issue of result.issues) {
-    if (problems.length >= mostProblems) break
+    if (problems.length >= maxProblems) break
     const expert = expertFor(schema as Schema, issue, value)
     if (expert === undefined) {
       problems.push(...problemsOfIssue(schema as Schema, issue, place))
@@ -56,7 +56,7 @@ export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place
     const called = [...place, ...expert.path]
     problems.push(...expert.found.map(({ path, sentence }) => ({ place: [...called, ...path], sentence, called })))
   }
-  return problems.slice(0, mostProblems)
+  return problems.slice(0, maxProblems)
 }
 
 const largest = 5000
@@ -77,12 +77,16 @@ function isLarge(value: unknown): boolean {
 }
 
 /** What the expert says in whose part of the value the issue lies. */
-function expertFor(root: Schema, issue: Issue, value: unknown): { path: Place; found: ReturnType<Expert> } | undefined {
+function expertFor(
+  root: Schema,
+  issue: Issue,
+  value: unknown,
+): { path: ValuePath; found: ReturnType<SchemaCheck> } | undefined {
   const path = pathOf(issue)
   let at = value
   for (let depth = 0; depth <= path.length; depth++) {
     const schema = schemaAt(root, path.slice(0, depth))
-    const expert = schema && experts.get(schema)
+    const expert = schema && schemaChecks.get(schema)
     if (expert !== undefined) {
       const found = expert(at)
       return found.length === 0 ? undefined : { path: path.slice(0, depth), found }
@@ -92,11 +96,11 @@ function expertFor(root: Schema, issue: Issue, value: unknown): { path: Place; f
   return undefined
 }
 
-function pathOf(issue: Issue): Place {
+function pathOf(issue: Issue): ValuePath {
   return (issue.path ?? []).map(({ key }) => key as string | number)
 }
 
-function problemsOfIssue(root: Schema, issue: Issue, above: Place): readonly Problem[] {
+function problemsOfIssue(root: Schema, issue: Issue, above: ValuePath): readonly ScenarioProblem[] {
   const path = pathOf(issue)
   const place = [...above, ...path]
   if (issue.type === 'union') return problemsOfUnion(schemaAt(root, path), issue, place)
@@ -116,7 +120,7 @@ function problemsOfIssue(root: Schema, issue: Issue, above: Place): readonly Pro
 }
 
 /** Asks the option that the value means once more, because a union only says that nothing fits. */
-function problemsOfUnion(union: Schema | undefined, issue: Issue, place: Place): readonly Problem[] {
+function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePath): readonly ScenarioProblem[] {
   const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
   const { input } = issue
   if (isObject(input)) {
@@ -238,7 +242,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** `steps[2].publish.to`. */
-export function placeText(place: Place): string {
+export function placeText(place: ValuePath): string {
   return place
     .map((key, index) =>
       typeof key === 'number'

@@ -1,11 +1,11 @@
 import { judges } from '../../matchers/index.js'
 import { isUtf8, text } from '../kernel/bytes.js'
-import { counted } from '../kernel/counted.js'
+import { plural } from '../kernel/counted.js'
 import type { AttemptEntry } from '../kernel/traffic.js'
 import { failureText, withoutStory } from '../report/failure-text.js'
 import { excerptBytes, plainText } from '../report/safe-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { ExpectationValues, Judgement } from './expectations.js'
+import type { ExpectationValues, ExpectationVerdict } from './expectations.js'
 import { register } from './scenario.js'
 import type { Scenario } from './written-scenario.js'
 
@@ -15,7 +15,7 @@ import type { Scenario } from './written-scenario.js'
 type Recorded = ExpectationValues['recorded']
 
 /** Characters of a recorded answer that a scenario keeps for its judgement. */
-export const longestRecordedAnswer = 300
+export const maxRecordedAnswer = 300
 
 /**
  * Looks who answers where something was recorded. Called before the code under test is registered; what it returns is
@@ -29,12 +29,12 @@ export function beforeRecords(
   const { destinations: registered } = sandbox
   const records = destinations
     .filter(({ recorded }) => recorded !== undefined)
-    .map((destination) => ({ destination, before: registered.answererAt(destination.url) }))
+    .map((destination) => ({ destination, before: registered.responderAt(destination.url) }))
   return () => {
     const underTest = new Set<string>()
     for (const { destination, before } of records) {
       const { url, script = [] } = destination
-      const now = registered.answererAt(url)
+      const now = registered.responderAt(url)
       const isAnswered = isElsewhere(url) || (now !== undefined && now !== before)
       if (!isAnswered) register(destination, sandbox)
       else underTest.add(url)
@@ -51,7 +51,7 @@ export function judgeRecorded(
   ids: readonly string[],
   sandbox: Sandbox,
   underTest: ReadonlySet<string>,
-): Judgement {
+): ExpectationVerdict {
   const url = sandbox.traffic.of('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
   if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
@@ -69,7 +69,7 @@ function playedBack(
   ids: readonly string[],
   sandbox: Sandbox,
   expected: string,
-): Judgement {
+): ExpectationVerdict {
   const messageId = { asymmetricMatch: (id: unknown) => ids.includes(id as string), toString: () => 'the message' }
   const verdict = judges.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
   if (verdict.pass) return { holds: true, expected }
@@ -108,7 +108,7 @@ function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict 
   if (attempt === undefined) return `${then}\nNow:       ${verdict}`
   const { status, error, body, note } = attempt.outcome!
   const hasBody = body !== '' && note === undefined
-  const answer = answerText(status, hasBody ? excerptBytes(body, longestRecordedAnswer) : undefined, error)
+  const answer = answerText(status, hasBody ? excerptBytes(body, maxRecordedAnswer) : undefined, error)
   const how = note === undefined ? '' : ` (${plainText(note)})`
   return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
 }
@@ -119,7 +119,7 @@ function courseOf({ attempts, state, response, error }: Recorded): string {
   const last = attempts.at(-1)
   if (last === undefined) return `no attempt, ${end}`
   const statuses = attempts.every((status) => status === last)
-    ? counted(attempts.length, 'attempt')
+    ? plural(attempts.length, 'attempt')
     : `attempts ${attempts.map((status) => status || 'no answer').join(', ')}`
   return `${answerText(last, response === undefined ? undefined : plainText(response), error)}, ${statuses}, ${end}`
 }
@@ -144,5 +144,5 @@ function isSuccess(status: number): boolean {
 function isSame({ response }: Recorded, { outcome }: AttemptEntry): boolean {
   if (response === undefined) return true
   const { body } = outcome!
-  return isUtf8(body) && text(body).slice(0, longestRecordedAnswer) === response
+  return isUtf8(body) && text(body).slice(0, maxRecordedAnswer) === response
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../faults/fault.js'
-import { longestSpan } from '../faults/fields.js'
+import { maxSpan } from '../faults/fields.js'
 import { answerEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
@@ -17,7 +17,7 @@ import { createSchedule } from './actions.js'
 import { expectationList } from './expectations.js'
 import { callScript, ruleList, script } from './fault-schemas.js'
 import { nameProblems } from './names.js'
-import { type Problem, placeText, problemsOf } from './problems.js'
+import { placeText, problemsOf, type ScenarioProblem } from './problems.js'
 import { members, scheduleEntries, stepKinds, stepNames } from './steps.js'
 import { calledUrl, count, moment, name, positive, url, words } from './values.js'
 import type { Scenario, ScenarioDestination } from './written-scenario.js'
@@ -65,7 +65,7 @@ const timedAnswer = (): v.GenericSchema =>
     waitMs: v.exactOptional(
       v.pipe(
         count,
-        v.maxValue(longestSpan, 'It is more than 1e12 milliseconds'),
+        v.maxValue(maxSpan, 'It is more than 1e12 milliseconds'),
         v.description('How long it takes to answer, in virtual time.'),
       ),
     ),
@@ -118,14 +118,14 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
 )
 
 /** Everything that is wrong with a scenario; empty when it can be played. */
-export function scenarioProblems(given: unknown): readonly Problem[] {
+export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
 /** Keys of a dump that could not be loaded. */
-function dumpProblems({ given }: Scenario): readonly Problem[] {
+function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
   const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
   return keys.flatMap((dumped, index) => {
     try {

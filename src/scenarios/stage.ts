@@ -2,7 +2,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 import type { Expectation } from './expectations.js'
 
 /** Where steps are performed. */
-export interface Stage {
+export interface StepContext {
   readonly sandbox: Sandbox
   /** Ids of the messages that were published under a name. */
   readonly messages: Map<string, string[]>

@@ -14,7 +14,7 @@ import {
 } from './actions.js'
 import { type Expectation, expectations } from './expectations.js'
 import { rules } from './fault-schemas.js'
-import type { Stage } from './stage.js'
+import type { StepContext } from './stage.js'
 import type { ScenarioStep, StepName, StepValues } from './step-values.js'
 import {
   count,
@@ -38,7 +38,7 @@ export interface StepKind<T> {
   readonly example: T
   /** Created on first use, so that importing the package costs nothing. */
   readonly schema: v.GenericSchema
-  run(value: T, stage: Stage): unknown
+  run(value: T, stage: StepContext): unknown
 }
 
 const member = v.union([

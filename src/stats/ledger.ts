@@ -2,9 +2,9 @@ import type { AttemptEntry, Entry, EntryStamp, EntryType } from '../kernel/traff
 import { minute } from './calendar.js'
 import { type Grid, grids } from './periods.js'
 import { Ring, type RingRow } from './rings.js'
-import { type Tally, type TallySource, tallies } from './tallies.js'
+import { type TallyName, type TallySource, tallies } from './tallies.js'
 
-const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<Tally, number>>
+const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<TallyName, number>>
 
 /** The entries that are counted. */
 export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
@@ -46,7 +46,7 @@ export class Ledger implements TallySource {
     } else if (entry.type === 'workflow') this.#count(entry.at, runTallies[entry.state])
   }
 
-  series(tally: Tally, grid: Grid): number[] {
+  series(tally: TallyName, grid: Grid): number[] {
     this.#close()
     const ring = this.#rings?.get(grid.interval)
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
@@ -90,7 +90,7 @@ export class Ledger implements TallySource {
     else if (state === 'FAILED') this.#count(at, 'failed')
   }
 
-  #count(at: number, tally: Tally, amount = 1): void {
+  #count(at: number, tally: TallyName, amount = 1): void {
     const number = Math.floor(at / minute)
     if (number !== this.#minute) {
       this.#close()
@@ -121,4 +121,4 @@ const runTallies = {
   RUN_SUCCESS: 'runsSucceeded',
   RUN_FAILED: 'runsFailed',
   RUN_CANCELED: 'runsCanceled',
-} as const satisfies Record<string, Tally>
+} as const satisfies Record<string, TallyName>

@@ -2,7 +2,7 @@ import type { Random } from '../kernel/random.js'
 import { minute } from './calendar.js'
 
 /** How fast something happens from an instant on. */
-export interface Stretch {
+export interface RateSegment {
   /** Per minute. */
   readonly rate: number
   readonly jitter: number
@@ -18,10 +18,10 @@ const remembered = 1000
  * Something that happens at a known pace, which changes at known times. Its total is known for every instant, so that
  * a count between two instants costs the same whatever lies between, and counts of neighbouring intervals add up.
  */
-export class Pace {
+export class RateCurve {
   readonly #changes: readonly number[]
-  readonly #before: Stretch
-  readonly #stretches: readonly Stretch[]
+  readonly #before: RateSegment
+  readonly #stretches: readonly RateSegment[]
   /** Totals at the changes, 0 at `origin`; in minutes' rates times milliseconds, which keeps whole numbers exact. */
   readonly #totals: readonly number[]
   readonly #random: Random
@@ -33,7 +33,7 @@ export class Pace {
    * @param changes ascending, `origin` among them
    * @param stretchAt what holds from an instant on
    */
-  constructor(changes: readonly number[], origin: number, stretchAt: (at: number) => Stretch, random: Random) {
+  constructor(changes: readonly number[], origin: number, stretchAt: (at: number) => RateSegment, random: Random) {
     this.#changes = changes
     this.#before = stretchAt(changes[0]! - 1)
     this.#stretches = changes.map(stretchAt)
@@ -114,7 +114,7 @@ export class Pace {
     return this.#totals[start]! + (at - this.#changes[start]!) * this.#stretch(index).rate
   }
 
-  #stretch(index: number): Stretch {
+  #stretch(index: number): RateSegment {
     return index < 0 ? this.#before : this.#stretches[index]!
   }
 
@@ -131,7 +131,7 @@ export class Pace {
 }
 
 /** Forward and backward from the origin, so that a change later on moves nothing that is known already. */
-function totals(changes: readonly number[], stretches: readonly Stretch[], origin: number): number[] {
+function totals(changes: readonly number[], stretches: readonly RateSegment[], origin: number): number[] {
   const sums = new Array<number>(changes.length).fill(0)
   for (let index = origin + 1; index < changes.length; index++) {
     sums[index] = sums[index - 1]! + (changes[index]! - changes[index - 1]!) * stretches[index - 1]!.rate

@@ -1,7 +1,7 @@
 import type { Grid } from './periods.js'
-import type { Story } from './story.js'
-import type { StoryWords } from './story-steps.js'
-import type { Tally, TallySource } from './tallies.js'
+import type { UsageScript } from './story.js'
+import type { UsageMetrics } from './story-steps.js'
+import type { TallyName, TallySource } from './tallies.js'
 
 /** Sizes of a story about the queue. */
 export interface QueueScale {
@@ -14,7 +14,7 @@ export interface QueueScale {
 const rates = ['delivered', 'retried', 'failed', 'canceled', 'runsSucceeded', 'runsFailed', 'runsCanceled'] as const
 type Rate = (typeof rates)[number]
 
-export const queueWords: StoryWords = {
+export const queueWords: UsageMetrics = {
   caller: 'stats.queue.script()',
   rates,
   levels: ['deadLetters'],
@@ -23,7 +23,7 @@ export const queueWords: StoryWords = {
 }
 
 /** Each tally is a sum of what the story tells, so that they agree in every interval. */
-const parts: Readonly<Record<Exclude<Tally, 'bytes' | 'workflowAttempts'>, readonly (Rate | 'workflow')[]>> = {
+const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, readonly (Rate | 'workflow')[]>> = {
   attempts: ['delivered', 'workflow', 'retried', 'failed'],
   active: ['delivered', 'workflow', 'retried', 'failed'],
   created: ['delivered', 'workflow', 'failed', 'canceled'],
@@ -39,13 +39,13 @@ const parts: Readonly<Record<Exclude<Tally, 'bytes' | 'workflowAttempts'>, reado
 }
 
 /** What the queue did beside the traffic of the sandbox, as a story tells it. */
-export class QueueStory implements TallySource {
-  readonly #story: Story
+export class QueueUsage implements TallySource {
+  readonly #story: UsageScript
   readonly #now: () => number
   readonly #messageSize: number
   readonly #messagesPerRun: number
 
-  constructor(story: Story, now: () => number, { messageSize = 1024, messagesPerRun = 1 }: QueueScale) {
+  constructor(story: UsageScript, now: () => number, { messageSize = 1024, messagesPerRun = 1 }: QueueScale) {
     this.#story = story
     this.#now = now
     this.#messageSize = messageSize
@@ -56,7 +56,7 @@ export class QueueStory implements TallySource {
     return this.#story.level('deadLetters', this.#now())
   }
 
-  series(tally: Tally, grid: Grid): number[] {
+  series(tally: TallyName, grid: Grid): number[] {
     if (tally === 'bytes') return this.series('attempts', grid).map((count) => count * this.#messageSize)
     if (tally === 'workflowAttempts') return this.series('runsStarted', grid).map((runs) => runs * this.#messagesPerRun)
     const sums = new Array<number>(grid.points).fill(0)

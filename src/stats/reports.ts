@@ -1,6 +1,6 @@
 import { dailyStamp, day, dayOf, periodStamp, weekday } from './calendar.js'
 import { fiveDayGrid, type Grid, gridOf, monthGrid, type Period } from './periods.js'
-import type { Tally, TallySource } from './tallies.js'
+import type { TallyName, TallySource } from './tallies.js'
 
 export interface Point {
   readonly x: string
@@ -102,8 +102,8 @@ export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gig
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
 /** The ids of the series, in this order, always all of them. [statistics.md 4, choice] */
-const messageSeries: readonly Tally[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
-const workflowSeries: readonly (readonly [id: string, tally: Tally])[] = [
+const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
+const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['started', 'runsStarted'],
   ['success', 'runsSucceeded'],
   ['failed', 'runsFailed'],
@@ -121,8 +121,8 @@ export function queueReport(
   const days = monthGrid(now)
   const grid = gridOf(period, now)
   const [dates, times] = [dailyStamps(days, now), periodStamps(grid)]
-  const daily = (tally: Tally): number[] => source.series(tally, days)
-  const counted = (tally: Tally): Point[] => pointsAt(times, source.series(tally, grid))
+  const daily = (tally: TallyName): number[] => source.series(tally, days)
+  const counted = (tally: TallyName): Point[] => pointsAt(times, source.series(tally, grid))
   const [messages, bytes] = [daily('attempts'), daily('bytes')]
   const [workflowMessages, workflowRuns] = [daily('workflowAttempts'), daily('runsStarted')]
   const bills = billings(messages, bytes, price)
@@ -162,7 +162,7 @@ function toMicros(dollars: number): number {
 }
 
 /** What can be asked of a search index, and takes a latency each time. */
-export type Operation = 'query' | 'update' | 'embeds' | 'rerank'
+export type SearchOperation = 'query' | 'update' | 'embeds' | 'rerank'
 
 /** The source of a search index's figures: only a story, because there is no such index here. */
 export interface SearchSource {
@@ -173,7 +173,7 @@ export interface SearchSource {
   level(name: SearchLevel): number
   /** The level at the end of each interval. */
   levels(name: SearchLevel, grid: Grid): number[]
-  latency(operation: Operation, figure: 'mean' | 'p99', grid: Grid): number[]
+  latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[]
   /** Dollars since an instant. */
   cost(since: number): number
 }
@@ -200,8 +200,8 @@ export function searchReport(source: SearchSource, now: number, period: Period):
   const daily = (counter: SearchCounter): Point[] => pointsAt(dates, source.series(counter, days))
   const counted = (counter: SearchCounter): Point[] => pointsAt(times, source.series(counter, grid))
   const levels = (name: SearchLevel): Point[] => pointsAt(times, source.levels(name, grid))
-  const mean = (operation: Operation): Point[] => pointsAt(times, source.latency(operation, 'mean', grid))
-  const p99 = (operation: Operation): Point[] => pointsAt(times, source.latency(operation, 'p99', grid))
+  const mean = (operation: SearchOperation): Point[] => pointsAt(times, source.latency(operation, 'mean', grid))
+  const p99 = (operation: SearchOperation): Point[] => pointsAt(times, source.latency(operation, 'p99', grid))
   return {
     pending_index_count: source.level('pending'),
     current_vector_count: source.level('vectors'),

@@ -1,7 +1,7 @@
 import type { Grid } from './periods.js'
-import type { Operation, SearchCounter, SearchLevel, SearchSource } from './reports.js'
-import type { Story } from './story.js'
-import type { StoryWords } from './story-steps.js'
+import type { SearchCounter, SearchLevel, SearchOperation, SearchSource } from './reports.js'
+import type { UsageScript } from './story.js'
+import type { UsageMetrics } from './story-steps.js'
 
 /** Sizes and prices of a story about a search index. */
 export interface SearchScale {
@@ -15,7 +15,7 @@ export interface SearchScale {
 
 const operations = ['queries', 'updates', 'reranks'] as const
 
-export const searchWords: StoryWords = {
+export const searchWords: UsageMetrics = {
   caller: 'stats.search(id).script()',
   rates: operations,
   levels: ['vectors', 'growth', 'pending'],
@@ -24,22 +24,22 @@ export const searchWords: StoryWords = {
 }
 
 /** What has to be asked for before there is a latency of it. */
-const causes: Readonly<Partial<Record<Operation, SearchCounter>>> = {
+const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
   query: 'queries',
   update: 'updates',
   rerank: 'reranks',
 }
 
 /** A search index as a story tells it: every figure comes out of the same few counters, so that they agree. */
-export class SearchStory implements SearchSource {
-  readonly #story: Story
+export class SearchUsage implements SearchSource {
+  readonly #story: UsageScript
   readonly #now: () => number
   readonly #vectorSize: number
   readonly #requestSize: number
   readonly #price: number
 
   constructor(
-    story: Story,
+    story: UsageScript,
     now: () => number,
     { vectorSize = 4096, requestSize = vectorSize, price = 0.4 }: SearchScale,
   ) {
@@ -72,7 +72,7 @@ export class SearchStory implements SearchSource {
     )
   }
 
-  latency(operation: Operation, figure: 'mean' | 'p99', grid: Grid): number[] {
+  latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[] {
     const latencies = this.#story.latency(operation, figure, grid)
     const cause = causes[operation]
     if (cause === undefined || !this.#story.mentions(cause)) return latencies

@@ -1,11 +1,11 @@
-import { detachable } from '../kernel/detachable.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { bindMethods } from '../kernel/detachable.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { checkFigures, type Figures, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
-import { type QueueScale, QueueStory, queueWords } from './queue-story.js'
+import { type QueueScale, QueueUsage, queueWords } from './queue-story.js'
 import {
   type Price,
   payAsYouGo,
@@ -15,10 +15,10 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { type SearchScale, SearchStory, searchWords } from './search-story.js'
-import { Story } from './story.js'
-import type { QueueStep, SearchStep, StoryWords } from './story-steps.js'
-import { together } from './tallies.js'
+import { type SearchScale, SearchUsage, searchWords } from './search-story.js'
+import { UsageScript } from './story.js'
+import type { QueueStep, SearchStep, UsageMetrics } from './story-steps.js'
+import { sumOf } from './tallies.js'
 
 /** A user of the queue, as the management API names it: either id is accepted. */
 export interface StatisticsUser {
@@ -43,7 +43,7 @@ export interface StatisticsOptions {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-export type StatisticsEffects = Effects<
+export type StatisticsEffects = MethodEffects<
   Statistics,
   {
     search: 'reads'
@@ -65,16 +65,16 @@ export type StatisticsEffects = Effects<
  */
 export class Statistics {
   static {
-    detachable(Statistics)
+    bindMethods(Statistics)
   }
 
   readonly user: StatisticsUser
   /** The queue's statistics. */
   readonly queue: QueueStatistics
-  readonly #queueFigures = new OwnFigures<QueueStory, QueueReport>()
+  readonly #queueFigures = new OwnFigures<QueueUsage, QueueReport>()
   readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
   readonly #indexes = new Map<string, SearchStatistics>()
-  readonly #indexFigures: OwnFigures<SearchStory, SearchReport>[] = []
+  readonly #indexFigures: OwnFigures<SearchUsage, SearchReport>[] = []
   readonly #forbidden = new Set<string>()
   readonly #inputs: InputRecorder<Changes<StatisticsEffects>>
 
@@ -95,7 +95,7 @@ export class Statistics {
     let index = this.#indexes.get(id)
     if (index === undefined) {
       const { now, random } = this.#options
-      const figures = new OwnFigures<SearchStory, SearchReport>()
+      const figures = new OwnFigures<SearchUsage, SearchReport>()
       const inputs = this.#inputs.below(['search', id])
       index = new SearchStatistics(now, random.fork(`search/${id}`), inputs, figures)
       this.#indexFigures.push(figures)
@@ -145,7 +145,7 @@ class OwnFigures<Story, Report> {
   }
 }
 
-export type QueueStatisticsEffects = Effects<
+export type QueueStatisticsEffects = MethodEffects<
   QueueStatistics,
   { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
 >
@@ -153,19 +153,19 @@ export type QueueStatisticsEffects = Effects<
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
 export class QueueStatistics {
   static {
-    detachable(QueueStatistics)
+    bindMethods(QueueStatistics)
   }
 
   readonly #options: StatisticsOptions & { readonly random: Random }
   /** What was counted so far. */
   readonly ledger: Ledger = new Ledger()
   readonly #inputs: InputRecorder<Changes<QueueStatisticsEffects>>
-  readonly #own: OwnFigures<QueueStory, QueueReport>
+  readonly #own: OwnFigures<QueueUsage, QueueReport>
 
   constructor(
     options: StatisticsOptions & { readonly random: Random },
     inputs: InputRecorder = unrecorded,
-    own: OwnFigures<QueueStory, QueueReport> = new OwnFigures(),
+    own: OwnFigures<QueueUsage, QueueReport> = new OwnFigures(),
   ) {
     this.#options = options
     this.#inputs = inputs
@@ -177,7 +177,7 @@ export class QueueStatistics {
   report(period: Period = defaultPeriod): QueueReport {
     const { now, price = payAsYouGo, deadLetters } = this.#options
     const { story, fields = {} } = this.#own
-    const source = story === undefined ? this.ledger : together(this.ledger, story)
+    const source = story === undefined ? this.ledger : sumOf(this.ledger, story)
     const letters = (deadLetters?.() ?? 0) + (story?.deadLetters ?? 0)
     return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), fields)
   }
@@ -194,7 +194,11 @@ export class QueueStatistics {
     const [given, sizes] = this.#inputs.record('script', steps, scale)
     const { now, random } = this.#options
     checkScale(queueWords, sizes, ['messageSize', 'messagesPerRun'])
-    this.#own.story = new QueueStory(new Story(given, { words: queueWords, told: now(), now, random }), now, sizes)
+    this.#own.story = new QueueUsage(
+      new UsageScript(given, { words: queueWords, told: now(), now, random }),
+      now,
+      sizes,
+    )
   }
 
   /** Forgets what was set and told. What was counted stays. */
@@ -204,7 +208,7 @@ export class QueueStatistics {
   }
 }
 
-export type SearchStatisticsEffects = Effects<
+export type SearchStatisticsEffects = MethodEffects<
   SearchStatistics,
   { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
 >
@@ -212,19 +216,19 @@ export type SearchStatisticsEffects = Effects<
 /** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
 export class SearchStatistics {
   static {
-    detachable(SearchStatistics)
+    bindMethods(SearchStatistics)
   }
 
   readonly #now: () => number
   readonly #random: Random
   readonly #inputs: InputRecorder<Changes<SearchStatisticsEffects>>
-  readonly #own: OwnFigures<SearchStory, SearchReport>
+  readonly #own: OwnFigures<SearchUsage, SearchReport>
 
   constructor(
     now: () => number,
     random: Random,
     inputs: InputRecorder = unrecorded,
-    own: OwnFigures<SearchStory, SearchReport> = new OwnFigures(),
+    own: OwnFigures<SearchUsage, SearchReport> = new OwnFigures(),
   ) {
     this.#now = now
     this.#random = random
@@ -256,7 +260,11 @@ export class SearchStatistics {
     const [given, sizes] = this.#inputs.record('script', steps, scale)
     const [now, random] = [this.#now, this.#random]
     checkScale(searchWords, sizes, ['vectorSize', 'requestSize', 'price'])
-    this.#own.story = new SearchStory(new Story(given, { words: searchWords, told: now(), now, random }), now, sizes)
+    this.#own.story = new SearchUsage(
+      new UsageScript(given, { words: searchWords, told: now(), now, random }),
+      now,
+      sizes,
+    )
   }
 
   /** Forgets what was set and told. */
@@ -271,7 +279,7 @@ function checkedPeriod(period: Period): Period {
   throw new RangeError(`There is no period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
 }
 
-function checkScale({ caller }: StoryWords, scale: object, names: readonly string[]): void {
+function checkScale({ caller }: UsageMetrics, scale: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(scale)) {
     if (!names.includes(name))
       throw new TypeError(`${caller} has no setting ${JSON.stringify(name)}. The settings are ${names.join(', ')}.`)

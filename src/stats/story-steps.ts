@@ -174,7 +174,7 @@ const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
 const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
 
 /** The names that a story may use. */
-export interface StoryWords {
+export interface UsageMetrics {
   /** For error texts: `stats.queue.script()`. */
   readonly caller: string
   /** Per minute; those that spikes apply to. */
@@ -188,7 +188,7 @@ export interface StoryWords {
 }
 
 /** Refuses what is no step, or names what the story does not know. */
-export function checkSteps(steps: readonly unknown[], words: StoryWords): void {
+export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void {
   const rate = v.optional(v.pipe(v.number(), v.finite()))
   const allRates = Object.fromEntries([...words.rates, ...words.levels].map((name) => [name, rate]))
   const allFigures = Object.fromEntries(words.operations.map((name) => [name, v.optional(figures)]))
@@ -210,7 +210,7 @@ export function checkSteps(steps: readonly unknown[], words: StoryWords): void {
   }
 }
 
-function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words }: StoryWords): TypeError {
+function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words }: UsageMetrics): TypeError {
   const place = v.getDotPath(issue)
   const { kind } = (step ?? {}) as { readonly kind?: unknown }
   if (place === null || place === 'kind') {
@@ -223,7 +223,7 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
 }
 
-function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: StoryWords): void {
+function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: UsageMetrics): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)

@@ -1,7 +1,7 @@
 import { milliseconds } from '../kernel/duration.js'
 import type { Random } from '../kernel/random.js'
 import { day, monthOf } from './calendar.js'
-import { Pace, type Stretch } from './pace.js'
+import { RateCurve, type RateSegment } from './pace.js'
 import type { Grid } from './periods.js'
 import {
   checkSteps,
@@ -10,7 +10,7 @@ import {
   type QueueStep,
   resolved,
   type SearchStep,
-  type StoryWords,
+  type UsageMetrics,
 } from './story-steps.js'
 
 interface Span {
@@ -41,10 +41,10 @@ interface MonthEnd {
 
 /** The months before the telling that a report may still show. */
 const monthsBefore = 2
-const silence: Stretch = { rate: 0, jitter: 0 }
+const silence: RateSegment = { rate: 0, jitter: 0 }
 
 export interface StoryOptions {
-  readonly words: StoryWords
+  readonly words: UsageMetrics
   /** When the story was told. */
   readonly told: number
   readonly now: () => number
@@ -52,7 +52,7 @@ export interface StoryOptions {
 }
 
 /** What a list of steps says about any instant. */
-export class Story {
+export class UsageScript {
   readonly told: number
   readonly #options: StoryOptions
   readonly #steadies: readonly Steady[]
@@ -61,7 +61,7 @@ export class Story {
   readonly #monthEnds: readonly MonthEnd[]
   readonly #latencies: readonly Latencies[]
   readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
-  #paces = new Map<string, Pace>()
+  #paces = new Map<string, RateCurve>()
   /** The first day of the latest month whose end is known to the paces. */
   #knownMonth = Number.NEGATIVE_INFINITY
   #bursts: readonly Burst[] = []
@@ -164,7 +164,7 @@ export class Story {
     })
   }
 
-  #rate(name: string): Pace {
+  #rate(name: string): RateCurve {
     return this.#pace(name, (at) => {
       const step = this.#told(name, at)
       if (step === undefined) return silence
@@ -176,7 +176,7 @@ export class Story {
   }
 
   /** `told`: 1 while the story says how long it takes. */
-  #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): Pace {
+  #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
     return this.#pace(`latency/${operation}/${figure}`, (at) => {
       const step = this.#latencies.findLast((one) => covers(one, at) && one.of[operation] !== undefined)
       if (step === undefined) return silence
@@ -185,12 +185,12 @@ export class Story {
     })
   }
 
-  #pace(name: string, stretchAt: (at: number) => Stretch): Pace {
+  #pace(name: string, stretchAt: (at: number) => RateSegment): RateCurve {
     this.#reach()
     const known = this.#paces.get(name)
     if (known !== undefined) return known
     const inGap = (at: number): boolean => this.#gaps.some((one) => covers(one, at))
-    const pace = new Pace(
+    const pace = new RateCurve(
       this.#changes,
       this.told,
       (at) => (inGap(at) ? silence : stretchAt(at)),
@@ -248,7 +248,7 @@ function figureOf(figures: LatencyFigures, figure: 'mean' | 'p99'): number {
 }
 
 /** The level that is exceeded in at most one hundredth of the time. */
-function exceeded(pace: Pace, from: number, until: number): number {
+function exceeded(pace: RateCurve, from: number, until: number): number {
   const levels = [...pace.stretches(from, until)].sort((a, b) => b.rate - a.rate)
   let left = levels.reduce((sum, { rate, length }) => sum + (rate > 0 ? length : 0), 0) / 100
   for (const { rate, length } of levels) {

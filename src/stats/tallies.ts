@@ -18,15 +18,15 @@ export const tallies = [
   'runsCanceled',
 ] as const
 
-export type Tally = (typeof tallies)[number]
+export type TallyName = (typeof tallies)[number]
 
 /** The source of the queue's figures: the ledger, which counted them, or a story, which makes them up. */
 export interface TallySource {
   /** One tally in each interval of a grid. */
-  series(tally: Tally, grid: Grid): number[]
+  series(tally: TallyName, grid: Grid): number[]
 }
 
-export function together(one: TallySource, other: TallySource): TallySource {
+export function sumOf(one: TallySource, other: TallySource): TallySource {
   return {
     series(tally, grid) {
       const added = other.series(tally, grid)

@@ -1,7 +1,7 @@
-import { detachable } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/detachable.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import { Blocked, type Client } from './blocking/blocked.js'
+import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore, Sender } from './logged-store.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
@@ -15,7 +15,7 @@ export interface ConnectionOptions {
 /** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
 export class DirectConnection {
   static {
-    detachable(DirectConnection)
+    bindMethods(DirectConnection)
   }
 
   readonly #journal: LoggedStore
@@ -30,7 +30,7 @@ export class DirectConnection {
   /** Use `sandbox.store.connection()`. */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
-    const client: Client = task === undefined ? {} : { task }
+    const client: CommandClient = task === undefined ? {} : { task }
     this.#sender = { user: journal.store.access.standardUser, via: 'direct', client }
   }
 

@@ -16,10 +16,10 @@ import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
 // says hides what nobody has written down yet.
 
 /** Who is compared with the double. */
-export type Other = 'service' | 'redis'
+export type ComparedSystem = 'service' | 'redis'
 
 /** What both answered to one command, or to one request without a command. Replies are as JSON has them, errors `{ error }`. */
-export interface Compared {
+export interface ComparedReplies {
   /** Empty where it was no command. */
   readonly argv: readonly string[]
   readonly double: unknown
@@ -33,8 +33,8 @@ export interface NamedDifference {
   /** The page that says so, and the section on it: `docs/protocol/store.md 7.3`. */
   readonly where: string
   /** Who is known to differ like that. */
-  readonly of: readonly Other[]
-  explains(compared: Compared): boolean
+  readonly of: readonly ComparedSystem[]
+  explains(compared: ComparedReplies): boolean
 }
 
 /** The differences that the reference names. The first that explains what was seen gives it its name. */
@@ -210,7 +210,7 @@ export const namedDifferences: readonly NamedDifference[] = [
 ]
 
 /** The row that names a difference, or `undefined`: it is a new one. */
-export function namedDifference(compared: Compared, other: Other): NamedDifference | undefined {
+export function namedDifference(compared: ComparedReplies, other: ComparedSystem): NamedDifference | undefined {
   return namedDifferences.find((row) => row.of.includes(other) && row.explains(compared))
 }
 

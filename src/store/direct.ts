@@ -1,6 +1,6 @@
 import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
-import { detachable } from '../kernel/detachable.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { bindMethods } from '../kernel/detachable.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
@@ -11,14 +11,14 @@ import { storeInternals } from './internals.js'
 import type { LoggedStore } from './logged-store.js'
 import type { Spend } from './meter.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
-import type { StoreFront } from './rest/store-front.js'
+import type { RestStore } from './rest/store-front.js'
 import { calledTooEarly, searchLoading } from './search/loading.js'
 import { SearchNotLoaded } from './search/stems.js'
 import type { Language } from './values/search-definition.js'
 
 export { type PlainReply, plainReply, type Word } from './plain.js'
 
-export type StoreEffects = Effects<
+export type StoreEffects = MethodEffects<
   DirectStore,
   {
     run: 'changes'
@@ -37,7 +37,7 @@ export type StoreEffects = Effects<
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
   static {
-    detachable(DirectStore)
+    bindMethods(DirectStore)
   }
 
   /** The log of everything that happened, which the matchers read. */
@@ -52,7 +52,7 @@ export class DirectStore {
    */
   constructor(
     journal: LoggedStore,
-    front: StoreFront,
+    front: RestStore,
     inputs: InputRecorder = unrecorded,
     draws: Random = journal.store.options.random,
   ) {

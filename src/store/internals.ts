@@ -4,8 +4,8 @@ import { type Internals, internals } from '../kernel/internals.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore } from './logged-store.js'
 import type { PlainReply } from './plain.js'
-import type { StoreFront } from './rest/store-front.js'
-import type { Store } from './store.js'
+import type { RestStore } from './rest/store-front.js'
+import type { StoreEngine } from './store.js'
 
 interface Connections {
   /** The world is over. */
@@ -28,11 +28,11 @@ export interface StoreElsewhere {
 
 /** What stands behind `sandbox.store`, and behind the copy of it that a remote sandbox makes. */
 export interface StoreInternals {
-  readonly engine: Store
+  readonly engine: StoreEngine
   /** Runs commands of connections, which may wait, and writes them down. */
   readonly commands: Pick<LoggedStore, 'start' | 'transact'>
   /** The store with the limits and faults of its doors. */
-  readonly front: StoreFront
+  readonly front: RestStore
   /** Where what comes in is written down, if it is. */
   readonly inputs: InputJournal | undefined
   /** Connections of the native protocol, once there were any: most worlds have none, and do without their code. */

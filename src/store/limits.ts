@@ -15,7 +15,7 @@ import { usedMemory } from './commands/info.js'
 import type { CommandTable } from './commands/table.js'
 import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
-import type { Store } from './store.js'
+import type { StoreEngine } from './store.js'
 
 // What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]
 
@@ -32,11 +32,11 @@ const freeing: ReadonlySet<string> = new Set(
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
 /** Rows of a pipeline or a transaction, each of which costs something. */
-export function mostRows({ options }: Store): number {
-  return mostRowsOf(options.policy)
+export function maxRows({ options }: StoreEngine): number {
+  return maxRowsOf(options.policy)
 }
 
-export function mostRowsOf({ maxWork }: Policy): number {
+export function maxRowsOf({ maxWork }: Policy): number {
   return Math.floor(maxWork / unitsPerRow)
 }
 
@@ -44,7 +44,7 @@ export function mostRowsOf({ maxWork }: Policy): number {
 export function refusedWork(
   commands: readonly Command[],
   rows: readonly (readonly Bytes[])[],
-  { db, options }: Store,
+  { db, options }: StoreEngine,
 ): ReplyError | undefined {
   const { maxWork } = options.policy
   const written = new Set<Bytes>()
@@ -73,7 +73,7 @@ export function isMetered(policy: Policy): boolean {
 }
 
 /** The refusal of so many more commands today, or this month. */
-export function refusedCount(commands: number, { options, meter, docs }: Store): ReplyError | undefined {
+export function refusedCount(commands: number, { options, meter, docs }: StoreEngine): ReplyError | undefined {
   const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
   if (daily === undefined && monthly === undefined) return undefined
   const { today, thisMonth } = meter.spend()
@@ -88,7 +88,7 @@ export function refusedCount(commands: number, { options, meter, docs }: Store):
  */
 export function refusedStorage(
   argv: readonly Bytes[],
-  store: Store,
+  store: StoreEngine,
   tables: readonly CommandTable<Command>[],
 ): ReplyError | undefined {
   const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
@@ -107,7 +107,7 @@ function refusedWrite(
   command: Command,
   keys: readonly Bytes[],
   argv: readonly Bytes[],
-  { db, options, docs }: Store,
+  { db, options, docs }: StoreEngine,
 ): ReplyError | undefined {
   const { maxRecordSize, maxStorage } = options.policy
   if (maxStorage !== undefined) {

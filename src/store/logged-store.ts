@@ -3,12 +3,12 @@ import type { InputJournal } from '../kernel/input-journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/user.js'
-import { Blocked, type Client, type End } from './blocking/blocked.js'
+import { Blocked, type CommandClient, type WaitEnd } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
 import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/store-dump.js'
-import type { Ran } from './ran.js'
-import type { Store } from './store.js'
+import type { ExecutedCommand } from './ran.js'
+import type { StoreEngine } from './store.js'
 
 /** What ran, beside its words. */
 const ranBytes = 80
@@ -17,7 +17,7 @@ const ranBytes = 80
 export interface Sender {
   readonly user: User
   readonly via: CommandEntry['via']
-  readonly client?: Client
+  readonly client?: CommandClient
   /** `seq` of the entry that they belong to. */
   readonly cause?: number | undefined
 }
@@ -28,14 +28,14 @@ export class LoggedStore {
   #cause: number | undefined
   #isRunning = false
   readonly #inputs: InputJournal | undefined
-  #ran: Ran[] = []
+  #ran: ExecutedCommand[] = []
   #lender: LoggedStore | undefined
   /** `seq` of the last command in the log. */
   last = 0
 
   /** @param inputs hears of keys that were found expired by a mere look, which is no command */
   constructor(
-    readonly store: Store,
+    readonly store: StoreEngine,
     readonly traffic: Traffic,
     inputs?: InputJournal,
   ) {
@@ -119,10 +119,10 @@ export class LoggedStore {
   }
 
   /** The same for the commands of a transaction, in which nobody waits: EXEC. */
-  transact(rows: readonly (readonly Bytes[])[], sender: Sender): readonly End[] {
+  transact(rows: readonly (readonly Bytes[])[], sender: Sender): readonly WaitEnd[] {
     const number = this.#note(rows, true, sender)
     return this.store.waiting.transaction(() =>
-      rows.map((argv): End => {
+      rows.map((argv): WaitEnd => {
         try {
           return { reply: this.carryOut(argv, sender, number) as Reply }
         } catch (error) {
@@ -143,7 +143,7 @@ export class LoggedStore {
 
   #start(argv: readonly Bytes[], { user, via, cause, client }: Sender, number: number | undefined): Reply | Blocked {
     const { store } = this
-    const end = (how: End, took: readonly Bytes[] | undefined, since?: number): void => {
+    const end = (how: WaitEnd, took: readonly Bytes[] | undefined, since?: number): void => {
       const entry = this.#entry(argv, user, via, cause)
       if (since !== undefined) entry.waited = store.options.clock.now() - since
       this.#end(entry, how, took)
@@ -183,7 +183,7 @@ export class LoggedStore {
   }
 
   /** @param took what it did to the store, as a command that does not wait */
-  #end(entry: Executed, end: End, took: readonly Bytes[] | undefined): void {
+  #end(entry: Executed, end: WaitEnd, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
     if ('error' in end) entry.error = (end.error as ReplyError).message
     else entry.reply = end.reply
@@ -225,7 +225,7 @@ export class LoggedStore {
   }
 
   /** What ran since the world began; nothing where its inputs are not kept, or were too many. */
-  get ran(): readonly Ran[] {
+  get ran(): readonly ExecutedCommand[] {
     return this.#ran
   }
 

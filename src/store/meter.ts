@@ -18,7 +18,7 @@ export interface Spend {
 }
 
 /** What INFO counts. */
-export type Statistics = Pick<Spend, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
+export type InfoStatistics = Pick<Spend, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
 
 /** The MULTI and EXEC around the commands of a transaction are billed, too. [store.md 4] */
 export const transactionOverhead = 2
@@ -26,7 +26,7 @@ export const transactionOverhead = 2
 const dayMs = 86_400_000
 
 /** Counts commands and bytes. Commands that a test runs directly are not counted. */
-export class Meter {
+export class CostMeter {
   #reads = 0
   #writes = 0
   /** What was billed beside reads and writes. */
@@ -40,7 +40,7 @@ export class Meter {
   #month = 0
   #paused = false
   /** What INFO no longer counts. */
-  #forgotten: Statistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
+  #forgotten: InfoStatistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}
 
@@ -87,9 +87,9 @@ export class Meter {
   }
 
   /** What INFO tells: everything since the start or since CONFIG RESETSTAT. */
-  statistics(): Statistics {
+  statistics(): InfoStatistics {
     const spend = this.spend()
-    const since = (name: keyof Statistics): number => spend[name] - this.#forgotten[name]
+    const since = (name: keyof InfoStatistics): number => spend[name] - this.#forgotten[name]
     return {
       commands: since('commands'),
       reads: since('reads'),

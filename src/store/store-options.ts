@@ -1,6 +1,6 @@
 import type { Random } from '../kernel/random.js'
 import type { Policy } from '../policy/policy.js'
-import type { Access } from './access/access.js'
+import type { AccessControl } from './access/access.js'
 import type { WarnOnce } from './diagnostics.js'
 import type { ScanCursors } from './keyspace/scan-cursors.js'
 import type { StoreClock } from './keyspace/store-clock.js'
@@ -10,7 +10,7 @@ export interface StoreOptions {
   readonly random: Random
   /** Those of a world that may be loaded. Default: drawn from `random`. */
   readonly cursors?: ScanCursors
-  readonly access: Access
+  readonly access: AccessControl
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string

@@ -1,11 +1,11 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
 import { Work } from '../kernel/work.js'
-import type { Access } from './access/access.js'
+import type { AccessControl } from './access/access.js'
 import { clientSubcommands, connectionBound } from './access/categories.js'
 import type { User } from './access/user.js'
-import { Blocked, type Client } from './blocking/blocked.js'
-import { Waiting } from './blocking/waiting.js'
+import { Blocked, type CommandClient } from './blocking/blocked.js'
+import { BlockedClients } from './blocking/waiting.js'
 import { type Command, type CommandContext, type CommandStore, checkArity } from './command/command.js'
 import { hasArity } from './command/command-description.js'
 import {
@@ -28,7 +28,7 @@ import { Notifications } from './keyspace/notifications.js'
 import { PubSub } from './keyspace/pubsub.js'
 import { ScanCursors } from './keyspace/scan-cursors.js'
 import { Watches } from './keyspace/watches.js'
-import { Meter } from './meter.js'
+import { CostMeter } from './meter.js'
 import { Persistence } from './persistence.js'
 import { Scripts } from './scripting/scripts.js'
 import type { StoreOptions } from './store-options.js'
@@ -41,17 +41,17 @@ export interface StoreListener {
 }
 
 /** The data store: a table of commands over one database. Everything it does is synchronous. */
-export class Store implements CommandStore {
+export class StoreEngine implements CommandStore {
   readonly db: Database
   /** What SCAN shows of where it is. */
   readonly cursors: ScanCursors
   readonly options: StoreOptions
   /** What the request, or the command that stands alone, may still cost. */
   readonly work: Work
-  readonly meter: Meter
+  readonly meter: CostMeter
   readonly pubsub: PubSub = new PubSub()
   /** Commands that wait for what others will bring. */
-  readonly waiting: Waiting = new Waiting(this)
+  readonly waiting: BlockedClients = new BlockedClients(this)
   /** What it accepted although the service may refuse it. */
   readonly diagnostics: Diagnostics
   /** When it was saved, as LASTSAVE and INFO tell it: everything is in memory. */
@@ -83,14 +83,14 @@ export class Store implements CommandStore {
     this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     const now = (): number => options.clock.now()
-    this.meter = new Meter(now)
+    this.meter = new CostMeter(now)
     this.persistence = new Persistence(now())
     this.diagnostics = new Diagnostics(options.warnOnce)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
-      if (this.db.search.isWatching) this.db.search.hear(key)
+      if (this.db.search.isWatching) this.db.search.record(key)
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
-      if (this.waiting.size > 0) this.waiting.hear(eventClass, event, key)
+      if (this.waiting.size > 0) this.waiting.record(eventClass, event, key)
       if (this.watches.size > 0 && eventClass !== 'm') this.watches.touch(key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
@@ -103,7 +103,7 @@ export class Store implements CommandStore {
     this.access.onChange(() => this.pubsub.review())
   }
 
-  get access(): Access {
+  get access(): AccessControl {
     return this.options.access
   }
 
@@ -152,7 +152,7 @@ export class Store implements CommandStore {
    * if (begun instanceof Blocked) begun.onEnd((end) => connection.answer(end))
    * else connection.answer({ reply: begun })
    */
-  begin(argv: readonly Bytes[], user: User = this.access.standardUser, client: Client = {}): Reply | Blocked {
+  begin(argv: readonly Bytes[], user: User = this.access.standardUser, client: CommandClient = {}): Reply | Blocked {
     if (!mayWait(argv)) return this.execute(argv, user, client.address)
     if (!this.#isRequest) this.#beginWork()
     return this.waiting.after(() =>
@@ -365,7 +365,7 @@ class StoreContext implements CommandContext {
   readonly random: Random
 
   constructor(
-    readonly store: Store,
+    readonly store: StoreEngine,
     readonly user: User,
   ) {
     this.db = store.db

@@ -1,15 +1,15 @@
 import type { Message } from '../queue/message/message.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
-import { CallbackPart, StepPart } from './parts.js'
-import type { Run } from './run.js'
+import type { QueueDialect } from '../queue/settings/words.js'
+import { CallbackMessage, StepMessage } from './parts.js'
+import type { WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
 import type { RunEntry } from './run-list.js'
 import type { RunSettings } from './run-settings.js'
 import type { Triggers } from './triggers.js'
 
 /** Runs that go on where others have failed. [workflow.md 11] */
-export class Again {
+export class RunRestarts {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
   readonly #triggers: Triggers
@@ -21,7 +21,13 @@ export class Again {
   }
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
-  run(run: Run, overrides: RawSettings, words: Words, resume: boolean, cause?: number): Run {
+  run(
+    run: WorkflowRunState,
+    overrides: RawSettings,
+    words: QueueDialect,
+    resume: boolean,
+    cause?: number,
+  ): WorkflowRunState {
     const { configuration, url, features, failure } = run
     const settings = this.#read(overrides, words, configuration.settings)
     const next = { url, body: run.payload, settings, features, origin: run.originFor(cause), runId: undefined }
@@ -42,29 +48,29 @@ export class Again {
         resumed.entries.push(entry)
         continue
       }
-      const part = new StepPart(resumed, this.#engine, index)
+      const part = new StepMessage(resumed, this.#engine, index)
       const again = this.#acceptAgain(message, part, overrides, settings, cause)
       resumed.entries.push({ message: again, callType })
       for (const record of resumed.steps) if (record.message === message) record.message = again
     }
-    if (failure.message.part instanceof CallbackPart) {
+    if (failure.message.part instanceof CallbackMessage) {
       const record = resumed.steps.find(
-        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
+        ({ stepId }) => stepId === (failure.message.part as CallbackMessage).record?.stepId,
       )
-      this.#acceptAgain(failure.message, new CallbackPart(resumed, this.#engine, record), overrides, settings, cause)
+      this.#acceptAgain(failure.message, new CallbackMessage(resumed, this.#engine, record), overrides, settings, cause)
     }
     return resumed
   }
 
   /** It is still who began the run that is spoken to. */
-  #read(overrides: RawSettings, words: Words, before: PublishSettings): PublishSettings {
+  #read(overrides: RawSettings, words: QueueDialect, before: PublishSettings): PublishSettings {
     const settings = this.#settings.read(overrides, words, {}, { ...before, delay: 0, notBefore: undefined })
     return settings.words === before.words ? settings : { ...settings, words: before.words }
   }
 
   #acceptAgain(
     { kind, url, body, settings, notBefore }: Message,
-    part: StepPart | CallbackPart,
+    part: StepMessage | CallbackMessage,
     overrides: RawSettings,
     given: PublishSettings,
     cause: number | undefined,
@@ -95,7 +101,7 @@ export class Again {
 }
 
 /** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
-function openEntries({ entries, steps }: Run): ReadonlySet<RunEntry> {
+function openEntries({ entries, steps }: WorkflowRunState): ReadonlySet<RunEntry> {
   const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
   return new Set(
     entries.filter(

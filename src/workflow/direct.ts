@@ -1,27 +1,27 @@
 import { text } from '../kernel/bytes.js'
-import { detachable } from '../kernel/detachable.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../kernel/input-recorder.js'
+import { bindMethods } from '../kernel/detachable.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
-import { fieldsOf, View } from '../kernel/views.js'
+import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
-import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
+import { advanceUntil, ended, endStates, type RunAdvancer, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
 import { type History, type HistoryOptions, historyOfRun } from './history.js'
-import type { Run, RunState } from './run.js'
-import { type EventVerb, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
-import type { Workflows } from './workflows.js'
+import type { VendorRunState, WorkflowRunState } from './run.js'
+import { type EventStub, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
+import type { WorkflowEngine } from './workflows.js'
 
 interface WorkflowInternals {
-  readonly engine: Workflows
-  readonly course: Course
+  readonly engine: WorkflowEngine
+  readonly course: RunAdvancer
 }
 
 const { attach, of } = internals<DirectWorkflows, WorkflowInternals>('workflows')
 
 /** The engine behind the face, for the rest of the house. */
-export const workflowsOf = (workflow: DirectWorkflows): Workflows => of(workflow).engine
+export const workflowsOf = (workflow: DirectWorkflows): WorkflowEngine => of(workflow).engine
 
-export type WorkflowsEffects = Effects<
+export type WorkflowsEffects = MethodEffects<
   DirectWorkflows,
   {
     run: 'reads'
@@ -36,12 +36,12 @@ export type WorkflowsEffects = Effects<
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
 export class DirectWorkflows {
   static {
-    detachable(DirectWorkflows)
+    bindMethods(DirectWorkflows)
   }
 
   readonly #inputs: InputRecorder<Changes<WorkflowsEffects>>
 
-  constructor(engine: Workflows, course: Course, inputs: InputRecorder = unrecorded) {
+  constructor(engine: WorkflowEngine, course: RunAdvancer, inputs: InputRecorder = unrecorded) {
     attach(this, { engine, course })
     this.#inputs = inputs
   }
@@ -66,7 +66,7 @@ export class DirectWorkflows {
     )
   }
 
-  #handOut(run: Run): WorkflowRun {
+  #handOut(run: WorkflowRunState): WorkflowRun {
     const { engine, course } = of(this)
     return new WorkflowRun(run, engine, course, this.#inputs.below(['run', run.id]))
   }
@@ -87,14 +87,14 @@ export class DirectWorkflows {
    * @param nth which of the steps of this name in a run, from 1; all of them by default
    * @example sandbox.workflow.step('charge').returns({ id: 'ch_1' })
    */
-  step(name: string, nth?: number): StepFates {
+  step(name: string, nth?: number): StepStubBuilder {
     const called = 'workflow.step()'
     if (typeof name !== 'string' || name === '')
       throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
     }
-    return new StepFates(of(this).engine, name, nth, this.#inputs.below(['step', name, nth]))
+    return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['step', name, nth]))
   }
 
   /**
@@ -103,7 +103,7 @@ export class DirectWorkflows {
    * @example sandbox.workflow.event('approved', { by: 'Ada' })
    * @example sandbox.workflow.event('approved').timesOut()
    */
-  event(eventId: string, data?: unknown): EventFates {
+  event(eventId: string, data?: unknown): EventStubBuilder {
     const [, given] = this.#inputs.record('event', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
       throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
@@ -117,9 +117,9 @@ export class DirectWorkflows {
   }
 
   /** A promise that was made before, by its number: `timesOut()` of it is played again on it. */
-  protected promised(number: number): EventFates {
+  protected promised(number: number): EventStubBuilder {
     const { engine } = of(this)
-    return new EventFates(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
+    return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
   }
 
   /** Sleeps take no time: those to come and those under way. */
@@ -140,20 +140,20 @@ export class DirectWorkflows {
   }
 }
 
-export type StepEffects = Effects<StepFates, { returns: 'changes'; fails: 'changes'; timesOut: 'changes' }>
+export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; fails: 'changes'; timesOut: 'changes' }>
 
 /** What may become of a step. */
-export class StepFates {
+export class StepStubBuilder {
   static {
-    detachable(StepFates)
+    bindMethods(StepStubBuilder)
   }
 
-  readonly #engine: Workflows
+  readonly #engine: WorkflowEngine
   readonly #name: string
   readonly #nth: number | undefined
   readonly #inputs: InputRecorder<Changes<StepEffects>>
 
-  constructor(engine: Workflows, name: string, nth: number | undefined, inputs: InputRecorder) {
+  constructor(engine: WorkflowEngine, name: string, nth: number | undefined, inputs: InputRecorder) {
     this.#engine = engine
     this.#name = name
     this.#nth = nth
@@ -203,19 +203,19 @@ export class StepFates {
   }
 }
 
-export type EventEffects = Effects<EventFates, { timesOut: 'changes' }>
+export type EventEffects = MethodEffects<EventStubBuilder, { timesOut: 'changes' }>
 
 /** What may become of the next wait for an event. */
-export class EventFates {
+export class EventStubBuilder {
   static {
-    detachable(EventFates)
+    bindMethods(EventStubBuilder)
   }
 
-  readonly #engine: Workflows
-  readonly #verb: EventVerb
+  readonly #engine: WorkflowEngine
+  readonly #verb: EventStub
   readonly #inputs: InputRecorder<Changes<EventEffects>>
 
-  constructor(engine: Workflows, verb: EventVerb, inputs: InputRecorder) {
+  constructor(engine: WorkflowEngine, verb: EventStub, inputs: InputRecorder) {
     this.#engine = engine
     this.#verb = verb
     this.#inputs = inputs
@@ -243,7 +243,7 @@ function shown(value: unknown): string {
 export interface RunView {
   readonly id: string
   readonly url: string
-  readonly state: RunState
+  readonly state: VendorRunState
   readonly createdAt: number
   /** `undefined` while it lasts. */
   readonly completedAt?: number | undefined
@@ -251,7 +251,7 @@ export interface RunView {
   readonly result?: unknown
 }
 
-const runReaders: { readonly [Name in keyof RunView]-?: (run: Run) => RunView[Name] } = {
+const runReaders: { readonly [Name in keyof RunView]-?: (run: WorkflowRunState) => RunView[Name] } = {
   id: (run) => run.id,
   url: (run) => run.url,
   state: (run) => run.state,
@@ -269,16 +269,16 @@ const runReaders: { readonly [Name in keyof RunView]-?: (run: Run) => RunView[Na
 
 let runFields: PropertyDescriptorMap
 
-export type RunEffects = Effects<
+export type RunEffects = MethodEffects<
   WorkflowRun,
   { explain: 'reads'; history: 'reads'; cancel: 'changes'; reaches: 'reads'; ends: 'reads'; toJSON: 'reads' }
 >
 
 /** One run, as it stands whenever it is asked. */
-export class WorkflowRun extends View implements RunView {
+export class WorkflowRun extends ReadonlyView implements RunView {
   declare readonly id: string
   declare readonly url: string
-  declare readonly state: RunState
+  declare readonly state: VendorRunState
   /** Virtual milliseconds. */
   declare readonly createdAt: number
   /** Virtual milliseconds; `undefined` while it lasts. */
@@ -289,16 +289,16 @@ export class WorkflowRun extends View implements RunView {
 
   static {
     // biome-ignore lint/complexity/noThisInStatic: the bundler renames a class that names itself, and a diff shows the name
-    detachable(this)
+    bindMethods(this)
     runFields = fieldsOf(runReaders, (run: WorkflowRun) => run.#run)
   }
 
-  readonly #run: Run
-  readonly #engine: Workflows
-  readonly #course: Course
+  readonly #run: WorkflowRunState
+  readonly #engine: WorkflowEngine
+  readonly #course: RunAdvancer
   readonly #inputs: InputRecorder<Changes<RunEffects>>
 
-  constructor(run: Run, engine: Workflows, course: Course, inputs: InputRecorder) {
+  constructor(run: WorkflowRunState, engine: WorkflowEngine, course: RunAdvancer, inputs: InputRecorder) {
     super()
     this.#run = run
     this.#engine = engine

@@ -10,14 +10,14 @@ import type {
   RunsOfDump,
 } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
-import { CallbackPart, CallPart, FailurePart, runOf, StepPart } from './parts.js'
-import type { KeptReply, Run, StepRecord, Wait } from './run.js'
+import { CallbackMessage, CallMessage, FailurePart, runOf, StepMessage } from './parts.js'
+import type { KeptReply, StepRecord, Wait, WorkflowRunState } from './run.js'
 import type { StepBody } from './step.js'
 import type { Waits } from './waits.js'
 
 /** Runs as JSON: all of these, and those that only messages still know. */
 export function dumpOf(
-  remembered: readonly Run[],
+  remembered: readonly WorkflowRunState[],
   known: Iterable<Message>,
   waits: Waits,
   urls: readonly string[],
@@ -45,7 +45,7 @@ export function dumpOf(
   }
 }
 
-function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): Generator<Message> {
+function* messagesOf({ entries, steps, held, failureFunction, failure }: WorkflowRunState): Generator<Message> {
   for (const { message } of entries) yield message
   for (const { message, planMessage, call } of steps) {
     if (message !== undefined) yield message
@@ -60,21 +60,25 @@ function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): G
   if (failure !== undefined) yield failure.message
 }
 
-function dumpedPart(message: Message, runs: ReadonlyMap<string, Run>): DumpedPart | undefined {
+function dumpedPart(message: Message, runs: ReadonlyMap<string, WorkflowRunState>): DumpedPart | undefined {
   const { part } = message
   const run = runOf(message)
   if (run === undefined || runs.get(run.id) !== run) return undefined
   const { id } = run
-  if (part instanceof StepPart)
+  if (part instanceof StepMessage)
     return { id, as: 'step', index: part.index, ...(part.announces && { announces: true as const }) }
-  if (part instanceof CallPart || part instanceof CallbackPart) {
-    const as = part instanceof CallPart ? 'call' : 'callback'
+  if (part instanceof CallMessage || part instanceof CallbackMessage) {
+    const as = part instanceof CallMessage ? 'call' : 'callback'
     return { id, as, ...(part.record !== undefined && { stepId: part.record.stepId }) }
   }
   return part instanceof FailurePart ? { id, as: 'failure' } : undefined
 }
 
-function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<Wait, number>): DumpedRun {
+function dumpedRun(
+  run: WorkflowRunState,
+  runs: ReadonlyMap<string, WorkflowRunState>,
+  turns: ReadonlyMap<Wait, number>,
+): DumpedRun {
   const { configuration, invoker, failure, failureReply, failureFunction, result, completedAt } = run
   return {
     id: run.id,
@@ -106,7 +110,7 @@ function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<
   }
 }
 
-function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, Run>): DumpedStep {
+function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, WorkflowRunState>): DumpedStep {
   const { stepId, stepName, stepType, concurrent, createdAt, message, result, plan, planMessage, call, invoked } =
     record
   return {
@@ -127,7 +131,7 @@ function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, Run>): DumpedS
 }
 
 /** Of those of one step the latest comes last. */
-function waitsOf({ waits = new Set(), steps }: Run): readonly Wait[] {
+function waitsOf({ waits = new Set(), steps }: WorkflowRunState): readonly Wait[] {
   const latest = new Set(steps.flatMap(({ wait }) => wait ?? []))
   return [...[...waits].filter((wait) => !latest.has(wait)), ...latest]
 }

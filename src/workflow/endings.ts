@@ -1,12 +1,12 @@
 import { type Bytes, text } from '../kernel/bytes.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunReply } from '../queue/message/run-part.js'
-import type { Run, RunState } from './run.js'
+import type { VendorRunState, WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
 import { writtenStep } from './step.js'
 
 /** How runs end. [workflow.md 9, 10, 11] */
-export class Endings {
+export class RunCompletion {
   readonly #engine: RunEngine
 
   constructor(engine: RunEngine) {
@@ -14,7 +14,7 @@ export class Endings {
   }
 
   /** @throws Refusal 404 */
-  end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
+  end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#engine.hide(run, cause)
     run.result = result
@@ -23,20 +23,20 @@ export class Endings {
   }
 
   /** @throws Refusal 404 */
-  cancel(id: string, cause?: number, createdAt?: string): Run {
+  cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#conclude(run, 'RUN_CANCELED', cause)
     return run
   }
 
   /** One of its messages is a dead letter now. */
-  fail(run: Run, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
+  fail(run: WorkflowRunState, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
     if (!run.isStarted) return
     run.failure = { status, headers, body, error, message, dlqId }
-    this.#conclude(run, 'RUN_FAILED', message.trail)
+    this.#conclude(run, 'RUN_FAILED', message.lastEntrySeq)
   }
 
-  #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
+  #conclude(run: WorkflowRunState, state: Exclude<VendorRunState, 'RUN_STARTED'>, cause?: number): void {
     run.state = state
     run.completedAt = this.#engine.now()
     this.#engine.register.ended(run)
@@ -54,7 +54,7 @@ export class Endings {
   }
 
   /** The step of the run that invoked this one has its result. [workflow.md 9] */
-  #tellInvoker(run: Run, state: RunState): void {
+  #tellInvoker(run: WorkflowRunState, state: VendorRunState): void {
     const { invoker, result } = run
     if (invoker === undefined) return
     const parent = this.#engine.get(invoker.runId)

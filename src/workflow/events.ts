@@ -5,7 +5,7 @@ import type { Wait } from './run.js'
 import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import { writtenStep } from './step.js'
-import type { Told } from './waits.js'
+import type { ResolvedWait } from './waits.js'
 
 /** What an endpoint says of a step that waits for an event. `after`: milliseconds. */
 export type AskedWait = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
@@ -54,7 +54,7 @@ export class Events {
    * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
    * @returns the waits that it ended
    */
-  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     const run = runId === undefined ? undefined : this.#engine.running(runId)
     const waiting = this.#engine.waits.of(eventId, run)
     const kept = run !== undefined && waiting.length === 0

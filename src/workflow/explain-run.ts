@@ -3,13 +3,13 @@ import { parsedJson } from '../kernel/parsed-json.js'
 import { explain } from '../queue/explain/explain.js'
 import { timeText } from '../queue/explain/time-text.js'
 import type { Message } from '../queue/message/message.js'
-import type { Queue } from '../queue/queue.js'
+import type { QueueEngine } from '../queue/queue.js'
 import { shownText, shownUrl } from '../secrets/urls.js'
-import type { KeptReply, Run } from './run.js'
-import type { Workflows } from './workflows.js'
+import type { KeptReply, WorkflowRunState } from './run.js'
+import type { WorkflowEngine } from './workflows.js'
 
 /** Why a run is where it is, in sentences that a person can act on. */
-export function explainRun(run: Run, { queue }: Workflows): string {
+export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
   const { id, url, time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
     .filter(({ part, ended }) => !ended && part?.runId === id)
@@ -27,7 +27,7 @@ export function explainRun(run: Run, { queue }: Workflows): string {
   return [`${begun} and goes on.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
 }
 
-function end(run: Run): string {
+function end(run: WorkflowRunState): string {
   const { state, completedAt, failure } = run
   const at = completedAt === undefined ? '' : ` at ${timeText(completedAt)}`
   if (state === 'RUN_SUCCESS') return `succeeded${at}`
@@ -37,21 +37,21 @@ function end(run: Run): string {
 }
 
 /** What a message that is tried again met the last time. */
-function lastFailure(run: Run, message: Message, { courier }: Queue): string[] {
+function lastFailure(run: WorkflowRunState, message: Message, { courier }: QueueEngine): string[] {
   if (message.running) return []
   const { error, response } = courier.log.about(message).findLast(({ state }) => state === 'ERROR')?.detail ?? {}
   return response === undefined ? [] : [`At its last attempt ${answered(run, message, { ...response, error })}.`]
 }
 
 /** `https://app.test/run answered 500 "out of stock"` */
-function answered(run: Run, message: Message, { status, error, body }: KeptReply): string {
+function answered(run: WorkflowRunState, message: Message, { status, error, body }: KeptReply): string {
   const what =
     status === 0 ? `did not answer${error === undefined ? '' : `: ${shownText(error)}`}` : `answered ${status}`
   const isHidden = [run.configuration.settings, message.settings].some(({ redact }) => redact?.body === true)
   return `${shownUrl(message.url)} ${what}${bodyText(text(body), isHidden)}`
 }
 
-const longestBody = 300
+const maxBody = 300
 /** What JSON leaves as it is: marks of direction, invisible characters, line separators. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 
@@ -61,18 +61,18 @@ function bodyText(body: string, isHidden: boolean): string {
   if (isHidden) return ' (its publisher hides the body)'
   const error = parsedJson(body) as { message?: unknown } | null | undefined
   const told = shownText(typeof error?.message === 'string' ? error.message : body)
-  const shown = JSON.stringify(told.length > longestBody ? `${told.slice(0, longestBody)}…` : told)
+  const shown = JSON.stringify(told.length > maxBody ? `${told.slice(0, maxBody)}…` : told)
   return ` ${shown.replace(unprintable, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}`
 }
 
 /** Steps that wait for the end of other runs. */
-function invoked({ steps }: Run): string[] {
+function invoked({ steps }: WorkflowRunState): string[] {
   return steps
     .filter(({ invoked: other, result }) => other?.isStarted === true && result === undefined)
     .map(({ stepName, invoked: other }) => `Step ${JSON.stringify(stepName)} waits for the end of run ${other!.id}.`)
 }
 
-function stuck({ entries, refused }: Run): string {
+function stuck({ entries, refused }: WorkflowRunState): string {
   if (refused !== undefined) return `Nothing will move it on: ${refusal(refused)}`
   const vanished = entries.some(({ message: { delivery } }) => delivery.is === 'ended' && delivery.as === 'vanished')
   return vanished

@@ -15,9 +15,9 @@ export const listHint: string = 'GET /v2/workflows/runs/ID'
 
 export const whatToGive: string = `Give the answer of ${listHint} while the run lasts, or of ${logHint}.`
 
-export type Loose = Readonly<Record<string, unknown>>
+export type UnknownRecord = Readonly<Record<string, unknown>>
 
-export function isObject(given: unknown): given is Loose {
+export function isObject(given: unknown): given is UnknownRecord {
   return typeof given === 'object' && given !== null && !Array.isArray(given)
 }
 

@@ -1,18 +1,18 @@
 import { utf8 } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import { type History, historyHead, shownHeaders } from './history.js'
-import { type Loose, timeOf } from './history-file.js'
-import { alwaysTelling, type Group, groupsIn, isDone, type LoggedStep, Rebuilt } from './rebuilt-list.js'
+import { timeOf, type UnknownRecord } from './history-file.js'
+import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
 
 // The grouped log shows steps as people read them; here they become the list again that a delivery carries.
 // [workflow.md 3.1, 5 to 10]
 
 /** A run as `GET /v2/workflows/logs` shows it, as a history. What the log leaves out is told. */
-export function historyOfLog(run: Loose, secrets: boolean): History {
+export function historyOfLog(run: UnknownRecord, secrets: boolean): History {
   const groups = groupsIn(run.steps)
   const [first] = groups
   const init = first?.steps[0]?.stepType === 'Initial' ? first.steps[0] : undefined
-  const list = new Rebuilt(init === undefined || showsNothing(groups))
+  const list = new RebuiltRunLog(init === undefined || showsNothing(groups))
   list.begin(init)
   let isWhole = true
   for (const group of init === undefined ? groups : groups.slice(1)) {
@@ -58,10 +58,10 @@ function listed(headers: LoggedStep['headers'] = {}): HeaderList {
 }
 
 /** Whether the log was asked for without bodies: results that must be there are not. */
-function showsNothing(groups: readonly Group[]): boolean {
+function showsNothing(groups: readonly StepGroup[]): boolean {
   const steps = groups.flatMap((group) => group.steps)
   return (
     steps.every(({ out }) => out === undefined) &&
-    steps.some((step) => alwaysTelling.has(step.stepType ?? '') && isDone(step) && step.waitTimeout !== true)
+    steps.some((step) => alwaysDefined.has(step.stepType ?? '') && isDone(step) && step.waitTimeout !== true)
   )
 }

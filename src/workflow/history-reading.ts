@@ -9,12 +9,12 @@ import {
   isEndpoint,
   isObject,
   kindOf,
-  type Loose,
   listHint,
   logHint,
   shown,
   someOf,
   timeOf,
+  type UnknownRecord,
   whatToGive,
 } from './history-file.js'
 import { historyOfLog } from './history-of-log.js'
@@ -73,7 +73,7 @@ function parsed(json: string): unknown {
   }
 }
 
-type LoggedRun = Loose & { readonly steps: readonly unknown[]; readonly workflowRunId: string }
+type LoggedRun = UnknownRecord & { readonly steps: readonly unknown[]; readonly workflowRunId: string }
 
 function isRun(given: unknown): given is LoggedRun {
   return isObject(given) && Array.isArray(given.steps) && typeof given.workflowRunId === 'string'

@@ -3,7 +3,7 @@ import type { HeaderList } from '../kernel/http.js'
 import { isSecretName } from '../secrets/names.js'
 import { hidden } from '../secrets/shapes.js'
 import { SecretTexts } from '../secrets/texts.js'
-import type { Run } from './run.js'
+import type { WorkflowRunState } from './run.js'
 import { readStep, writtenStep } from './step.js'
 
 /** Why the value of an entry is not what the app had: hidden, cut off, not shown, or perhaps only undefined. */
@@ -60,7 +60,7 @@ export const historyHead = { format: 'stuntdouble/history', version: 1 } as cons
 /** Steps that have no entry before somebody else has answered. [workflow.md 6 to 9] */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
 
-export function historyOfRun(run: Run, { secrets = false }: HistoryOptions = {}): History {
+export function historyOfRun(run: WorkflowRunState, { secrets = false }: HistoryOptions = {}): History {
   const { settings } = run.configuration
   const redact = secrets ? undefined : settings.redact
   const entries = run.entries.map(({ message: { id, body }, callType }, at): HistoryEntry => {
@@ -99,7 +99,7 @@ function withoutResult(body: Bytes): Bytes {
   return writtenStep(rest)
 }
 
-function openStep({ steps }: Run): StepIdentity | undefined {
+function openStep({ steps }: WorkflowRunState): StepIdentity | undefined {
   const last = steps.at(-1)
   if (last === undefined || last.result !== undefined || last.concurrent > 1) return undefined
   const { stepId, stepName, stepType, concurrent } = last

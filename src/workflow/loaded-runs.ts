@@ -2,19 +2,23 @@ import { shortened } from '../kernel/dumped.js'
 import { bytesOf } from '../kernel/portable.js'
 import { readable } from '../queue/dump/portable-settings.js'
 import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../queue/dump/runs.js'
-import type { Message, RunPart } from '../queue/message/message.js'
-import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
-import { type KeptReply, Run, type StepRecord, type Wait } from './run.js'
+import type { Message, RunMessage } from '../queue/message/message.js'
+import { CallbackMessage, CallMessage, FailurePart, StepMessage } from './parts.js'
+import { type KeptReply, type StepRecord, type Wait, WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
 
 type Messages = ReadonlyMap<string, Message>
 interface Loaded {
-  readonly run: Run
+  readonly run: WorkflowRunState
   readonly dumped: DumpedRun
 }
 
 /** Restores the runs of a dump, oldest first: what they are made of now, what they refer to when it is there. */
-export function loading(engine: RunEngine, dumped: readonly DumpedRun[], add: (run: Run) => void): RunsToLoad {
+export function loading(
+  engine: RunEngine,
+  dumped: readonly DumpedRun[],
+  add: (run: WorkflowRunState) => void,
+): RunsToLoad {
   const all = new Map<string, Loaded>()
   for (const [index, row] of dumped.entries()) {
     const run = runOf(engine, row, index + 1)
@@ -32,18 +36,18 @@ export function loading(engine: RunEngine, dumped: readonly DumpedRun[], add: (r
       for (const loaded of all.values()) complete(loaded, messages, all)
       for (const message of messages.values()) {
         checkPlace(message)
-        if (message.part instanceof CallbackPart && !message.ended) message.part.accepted(message)
+        if (message.part instanceof CallbackMessage && !message.ended) message.part.accepted(message)
       }
       restoreWaits(engine, [...all.values()])
     },
   }
 }
 
-function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): Run {
+function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): WorkflowRunState {
   const { id, createdAt, url, features, applies, callerIp, region, state } = dumped
   const { raw, given } = readable(dumped.settings, dumped.headers)
   const settings = queue.publisher.settings(raw, queue.wordsNamed(dumped.words), given)
-  const run = new Run(id, seq, createdAt, url, new Set(features), { settings, applies }, callerIp, region)
+  const run = new WorkflowRunState(id, seq, createdAt, url, new Set(features), { settings, applies }, callerIp, region)
   run.state = state
   run.completedAt = dumped.completedAt
   if (dumped.result !== undefined) run.result = bytesOf(dumped.result)
@@ -67,14 +71,18 @@ function replyOf({ status, headers, body, error }: DumpedReply): KeptReply {
   return { status, headers, body: bytesOf(body), ...(error !== undefined && { error }) }
 }
 
-function partOf(engine: RunEngine, run: Run, { as, index = 0, announces, stepId }: DumpedPart): RunPart {
+function partOf(
+  engine: RunEngine,
+  run: WorkflowRunState,
+  { as, index = 0, announces, stepId }: DumpedPart,
+): RunMessage {
   if (as === 'failure') return new FailurePart(run, engine)
-  if (as === 'step') return new StepPart(run, engine, index, announces === true)
+  if (as === 'step') return new StepMessage(run, engine, index, announces === true)
   const record = stepId === undefined ? undefined : recordOf(run, stepId)
-  return as === 'call' ? new CallPart(run, engine, record) : new CallbackPart(run, engine, record)
+  return as === 'call' ? new CallMessage(run, engine, record) : new CallbackMessage(run, engine, record)
 }
 
-function recordOf(run: Run, stepId: number): StepRecord {
+function recordOf(run: WorkflowRunState, stepId: number): StepRecord {
   const record = run.steps.find((one) => one.stepId === stepId)
   if (record !== undefined) return record
   throw new TypeError(`The run ${shortened(run.id)} of the dump speaks of step ${stepId}, which it does not have.`)
@@ -116,14 +124,14 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
 
 /** A delivery carries the list up to its place in it. */
 function checkPlace({ id, part }: Message): void {
-  if (!(part instanceof StepPart) || part.index < part.run.entries.length) return
+  if (!(part instanceof StepMessage) || part.index < part.run.entries.length) return
   const { run } = part
   throw new TypeError(
     `The message ${shortened(id)} of the dump is entry ${part.index} of run ${shortened(run.id)}, whose list has ${run.entries.length}.`,
   )
 }
 
-function missingRun(run: Run, id: string): never {
+function missingRun(run: WorkflowRunState, id: string): never {
   throw new TypeError(
     `The run ${shortened(run.id)} of the dump has invoked run ${shortened(id)}, which is not in the dump.`,
   )
@@ -143,6 +151,6 @@ function restoreWaits({ waits }: RunEngine, loaded: readonly Loaded[]): void {
   for (const { wait } of waiting.sort((a, b) => a.turn - b.turn)) waits.restore(wait)
 }
 
-function waitOf(run: Run, record: StepRecord, { stepId: _, turn: __, ...row }: DumpedWait): Wait {
+function waitOf(run: WorkflowRunState, record: StepRecord, { stepId: _, turn: __, ...row }: DumpedWait): Wait {
   return { ...row, run, record }
 }

@@ -3,7 +3,7 @@ import { headerMap } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
 import { answeredIn } from './protocol.js'
-import type { Run, StepRecord } from './run.js'
+import type { StepRecord, WorkflowRunState } from './run.js'
 import type { RunEntry } from './run-list.js'
 
 type Shape = Record<string, unknown>
@@ -18,7 +18,7 @@ export interface LogView {
 }
 
 /** A run as `GET /v2/workflows/logs` shows it. An undefined field is left out by `JSON.stringify`. [workflow.md 10] */
-export function runShape(run: Run, view: LogView): Shape {
+export function runShape(run: WorkflowRunState, view: LogView): Shape {
   const { labels, invoker, result, failure } = run
   return {
     workflowRunId: run.id,
@@ -42,7 +42,7 @@ export function runShape(run: Run, view: LogView): Shape {
   }
 }
 
-function groupsOf(run: Run, view: LogView): Shape[] {
+function groupsOf(run: WorkflowRunState, view: LogView): Shape[] {
   const groups: Shape[] = [{ type: 'sequential', steps: [initShape(run, view)] }]
   const { steps } = run
   const attempted = nextOf(run)
@@ -57,7 +57,7 @@ function groupsOf(run: Run, view: LogView): Shape[] {
   return next === undefined ? groups : [...groups, { type: 'next', steps: [next] }]
 }
 
-function initShape({ entries, time, configuration }: Run, { shown }: LogView): Shape {
+function initShape({ entries, time, configuration }: WorkflowRunState, { shown }: LogView): Shape {
   const first = entries[0]?.message
   return {
     stepName: 'init',
@@ -78,7 +78,7 @@ function shownBody({ body, settings }: Message, shown: LogView['shown']): string
   return redactedBody(body, settings.redact) ?? (body === '' ? undefined : shown(body))
 }
 
-function stepShape(run: Run, record: StepRecord, attempted: Message | undefined, view: LogView): Shape {
+function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message | undefined, view: LogView): Shape {
   const { message, result, plan } = record
   const state = stateOf(run, record, view.now)
   const errors = message === undefined || message === attempted ? [] : view.errors(message)
@@ -117,7 +117,7 @@ function outOf({ result, message }: StepRecord, { shown }: LogView): string | un
   return shown(isEvent ? (fromBase64(out) ?? ('' as Bytes)) : utf8(typeof out === 'string' ? out : JSON.stringify(out)))
 }
 
-function stateOf(run: Run, { result, message, plan }: StepRecord, now: number): string {
+function stateOf(run: WorkflowRunState, { result, message, plan }: StepRecord, now: number): string {
   const isAsleep = message !== undefined && !message.ended && message.notBefore > now
   if (result !== undefined && !isAsleep) return 'STEP_SUCCESS'
   if (message?.state === 'FAILED') return 'STEP_FAILED'
@@ -126,11 +126,11 @@ function stateOf(run: Run, { result, message, plan }: StepRecord, now: number): 
 }
 
 /** What belongs to a run and to none of its messages: its trigger says whether it is hidden. */
-function ofRun({ configuration }: Run, body: Bytes, shown: LogView['shown']): string | undefined {
+function ofRun({ configuration }: WorkflowRunState, body: Bytes, shown: LogView['shown']): string | undefined {
   return redactedBody(body, configuration.settings.redact) ?? shown(body)
 }
 
-function callShape(run: Run, { call }: StepRecord, { shown }: LogView): Shape {
+function callShape(run: WorkflowRunState, { call }: StepRecord, { shown }: LogView): Shape {
   if (call === undefined) return {}
   const { message, reply } = call
   const { redact } = message.settings
@@ -168,7 +168,7 @@ function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
 }
 
 /** The message that is being attempted and is no plan; after an end that was none of its own, the one that was. */
-function nextOf({ entries, steps }: Run): Message | undefined {
+function nextOf({ entries, steps }: WorkflowRunState): Message | undefined {
   const isNext = ({ callType, message }: RunEntry): boolean => callType !== 'toCallback' && !hasDelivered(message)
   const open = entries.findLast(isNext)?.message
   return open === undefined || steps.some(({ planMessage }) => planMessage === open) ? undefined : open
@@ -178,7 +178,7 @@ function hasDelivered({ state }: Message): boolean {
   return state === 'DELIVERED'
 }
 
-function nextShape(run: Run, message: Message, view: LogView): Shape | undefined {
+function nextShape(run: WorkflowRunState, message: Message, view: LogView): Shape | undefined {
   if (run.isStarted && message.notBefore > view.now) return undefined
   const errors = view.errors(message)
   const last = run.failure?.message === message ? run.failure : undefined
@@ -192,7 +192,7 @@ function nextShape(run: Run, message: Message, view: LogView): Shape | undefined
   }
 }
 
-function nextState({ isStarted }: Run, message: Message): string {
+function nextState({ isStarted }: WorkflowRunState, message: Message): string {
   if (message.state === 'FAILED') return 'STEP_FAILED'
   if (!isStarted) return 'STEP_CANCELED'
   return message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
@@ -202,7 +202,10 @@ function nextState({ isStarted }: Run, message: Message): string {
 export type FailureFunctionState = 'CALLBACK_INPROGRESS' | 'CALLBACK_SUCCESS' | 'CALLBACK_FAIL' | 'CALLBACK_CANCELED'
 
 /** `undefined` where there is no failure function: nobody was told, or the endpoint has none. */
-export function failureFunctionState({ failureFunction, failureReply }: Run): FailureFunctionState | undefined {
+export function failureFunctionState({
+  failureFunction,
+  failureReply,
+}: WorkflowRunState): FailureFunctionState | undefined {
   if (failureFunction === undefined) return undefined
   const notFound = failureReply && answeredIn(failureReply.headers, failureFunction, (words) => words.failureNotFound)
   if (notFound !== undefined) return undefined
@@ -212,7 +215,7 @@ export function failureFunctionState({ failureFunction, failureReply }: Run): Fa
   return state === 'CANCELLED' || state === 'CANCEL_REQUESTED' ? 'CALLBACK_CANCELED' : 'CALLBACK_INPROGRESS'
 }
 
-function failureFunctionShape(run: Run, view: LogView): Shape | undefined {
+function failureFunctionShape(run: WorkflowRunState, view: LogView): Shape | undefined {
   const { failureFunction: message, failureReply: reply, failure } = run
   const state = failureFunctionState(run)
   if (message === undefined || failure === undefined || state === undefined) return undefined
@@ -239,7 +242,7 @@ export interface EventShape extends Shape {
   readonly state: string
 }
 
-export function eventsOf(run: Run): EventShape[] {
+export function eventsOf(run: WorkflowRunState): EventShape[] {
   const common = { workflowRunId: run.id, workflowUrl: run.url, workflowCreatedAt: run.time }
   const events: EventShape[] = [
     { ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id },

@@ -1,25 +1,25 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
-import type { Message, RunPart, StagedDelivery } from '../queue/message/message.js'
-import type { EndpointReply, RunReply } from '../queue/message/run-part.js'
-import type { Redaction } from '../queue/settings/redacted-fields.js'
+import type { Message, RunMessage, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse, RunReply } from '../queue/message/run-part.js'
+import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
-import { answeredIn, type RunWords, spellingsIn } from './protocol.js'
-import type { Run, StepRecord } from './run.js'
+import { answeredIn, headerNamesIn, type RunDialect } from './protocol.js'
+import type { StepRecord, WorkflowRunState } from './run.js'
 import { type ListUpTo, RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
-export interface RunKeeper {
+export interface RunHooks {
   /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
   readonly lazyAbove: number | undefined
   /** Whether deliveries tell the configuration in force. [workflow.md 12] */
   readonly echoes: boolean
-  began(run: Run, message: Message): void
-  ended(run: Run, message: Message): void
-  answered(run: Run, message: Message, reply: RunReply): void
-  failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
-  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined
+  began(run: WorkflowRunState, message: Message): void
+  ended(run: WorkflowRunState, message: Message): void
+  answered(run: WorkflowRunState, message: Message, reply: RunReply): void
+  failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
   /** It is tried again later, unless a test skips such waits. */
   retries(message: Message): void
 }
@@ -27,10 +27,10 @@ export interface RunKeeper {
 type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
-abstract class Part implements RunPart {
+abstract class RunMessageBase implements RunMessage {
   constructor(
-    readonly run: Run,
-    protected readonly keeper: RunKeeper,
+    readonly run: WorkflowRunState,
+    protected readonly keeper: RunHooks,
   ) {}
 
   get isCall(): boolean {
@@ -49,7 +49,7 @@ abstract class Part implements RunPart {
     return this.run.time
   }
 
-  get redact(): Redaction | undefined {
+  get redact(): FieldRedaction | undefined {
     return this.run.configuration.settings.redact
   }
 
@@ -73,7 +73,7 @@ abstract class Part implements RunPart {
     return undefined
   }
 
-  reporter(_kind: 'callback' | 'failure-callback'): RunPart | undefined {
+  reporter(_kind: 'callback' | 'failure-callback'): RunMessage | undefined {
     return undefined
   }
 
@@ -127,10 +127,10 @@ abstract class Part implements RunPart {
 
   /** [workflow.md 3.1] */
   protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
-    return spellingsIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
+    return headerNamesIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
   }
 
-  #headersIn(words: RunWords, message: Message, init: boolean, callType: string | undefined): [string, string][] {
+  #headersIn(words: RunDialect, message: Message, init: boolean, callType: string | undefined): [string, string][] {
     const { id, url, time, labels, configuration } = this.run
     const headers: [string, string][] = [
       [words.runId, id],
@@ -150,12 +150,12 @@ abstract class Part implements RunPart {
 }
 
 /** The run that a message belongs to, also when it has been forgotten. */
-export function runOf({ part }: Message): Run | undefined {
-  return part instanceof Part ? part.run : undefined
+export function runOf({ part }: Message): WorkflowRunState | undefined {
+  return part instanceof RunMessageBase ? part.run : undefined
 }
 
 /** The configuration in force, as newer servers tell it. [workflow.md 12] */
-function echoed({ settings, retried }: Message, { echo }: RunWords): [string, string][] {
+function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
   const { retries, retryDelay, flowControl } = settings
   const headers: [string, string][] = [
     [echo.maxRetries, String(retries)],
@@ -181,10 +181,10 @@ function onWire(given: string): string {
 }
 
 /** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
-export class StepPart extends Part {
+export class StepMessage extends RunMessageBase {
   constructor(
-    run: Run,
-    keeper: RunKeeper,
+    run: WorkflowRunState,
+    keeper: RunHooks,
     /** Its place in the list of the run. */
     readonly index: number,
     /** Asks the SDK to begin the run itself. [workflow.md 2.4] */
@@ -200,14 +200,14 @@ export class StepPart extends Part {
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     const configures = this.run.entries[this.index]?.callType === 'stepConfig'
-    for (const { unknownSdk, stepConfig } of spellingsIn(message.settings.words)) {
+    for (const { unknownSdk, stepConfig } of headerNamesIn(message.settings.words)) {
       if (this.announces) headers.push([unknownSdk, 'true'])
       if (configures) headers.push([stepConfig, 'true'])
     }
     return headers
   }
 
-  stage(delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+  stage(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
     return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
   }
 
@@ -248,7 +248,7 @@ export class StepPart extends Part {
     super.ends(message, reply, error)
   }
 
-  override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {
+  override reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined {
     return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
   }
 
@@ -264,10 +264,10 @@ const noWorkflow =
 const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
 
 /** A call of a third party, which hears nothing of the run. [workflow.md 6] */
-export class CallPart extends Part {
+export class CallMessage extends RunMessageBase {
   constructor(
-    run: Run,
-    keeper: RunKeeper,
+    run: WorkflowRunState,
+    keeper: RunHooks,
     readonly record: StepRecord | undefined,
   ) {
     super(run, keeper)
@@ -293,18 +293,18 @@ export class CallPart extends Part {
     if (call !== undefined) call.reply = { status, headers, body, error }
   }
 
-  override reporter(): RunPart {
-    return new CallbackPart(this.run, this.keeper, this.record)
+  override reporter(): RunMessage {
+    return new CallbackMessage(this.run, this.keeper, this.record)
   }
 
   override failed(): void {}
 }
 
 /** Tells the endpoint how a call went. */
-export class CallbackPart extends Part {
+export class CallbackMessage extends RunMessageBase {
   constructor(
-    run: Run,
-    keeper: RunKeeper,
+    run: WorkflowRunState,
+    keeper: RunHooks,
     readonly record?: StepRecord | undefined,
   ) {
     super(run, keeper)
@@ -337,7 +337,7 @@ export class CallbackPart extends Part {
     super.left(message)
   }
 
-  override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {
+  override reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined {
     return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
   }
 
@@ -347,11 +347,11 @@ export class CallbackPart extends Part {
 }
 
 export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
-  return part instanceof CallbackPart && part.record === record
+  return part instanceof CallbackMessage && part.record === record
 }
 
 /** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
-export class FailurePart extends Part {
+export class FailurePart extends RunMessageBase {
   override get isCall(): boolean {
     return true
   }
@@ -366,7 +366,7 @@ export class FailurePart extends Part {
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
     // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
-    for (const name of spellingsIn(message.settings.words).flatMap(({ failure }) => failure))
+    for (const name of headerNamesIn(message.settings.words).flatMap(({ failure }) => failure))
       if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
     return headers
   }
@@ -387,7 +387,7 @@ export class FailurePart extends Part {
 }
 
 /** The report of a failed run tells its payload instead of the body of the step that failed. [workflow.md 11] */
-function failureOf(run: Run, body: Record<string, unknown>): Record<string, unknown> {
+function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record<string, unknown> {
   const { sourceBody: _, ...others } = body
   return {
     ...others,

@@ -1,7 +1,7 @@
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import { type Given, joined, type RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
+import { type HeaderValue, joined, type RawSettings } from '../queue/settings/settings.js'
+import type { QueueDialect } from '../queue/settings/words.js'
 import type { HeaderLists } from './run.js'
 
 /** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
@@ -75,8 +75,8 @@ const transport = new Set(['accept-encoding'])
  * The settings of a trigger without the forwarded headers that would disturb later deliveries: a trigger by a direct
  * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0, 3.3]
  */
-export function cleanTrigger(raw: RawSettings, words: Words): Map<string, Given> {
-  const clean = new Map<string, Given>()
+export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string, HeaderValue> {
+  const clean = new Map<string, HeaderValue>()
   for (const [name, value] of raw) {
     if (name.startsWith('forward-')) {
       const header = name.slice('forward-'.length).toLowerCase()
@@ -90,12 +90,12 @@ export function cleanTrigger(raw: RawSettings, words: Words): Map<string, Given>
 }
 
 /** `forward-<prefix>workflow-invoke-count` and its like, in each of the words. */
-export function forwardNames(header: string, words: Words): readonly string[] {
+export function forwardNames(header: string, words: QueueDialect): readonly string[] {
   return words.headers(header).map((name) => `forward-${name.toLowerCase()}`)
 }
 
 /** What a publish tells the SDK on the other side by such a header. @param before prefix of the settings of a callback */
-export function forwardedIn(raw: RawSettings, header: string, words: Words, before = ''): string | undefined {
+export function forwardedIn(raw: RawSettings, header: string, words: QueueDialect, before = ''): string | undefined {
   for (const name of forwardNames(header, words)) {
     const value = raw.get(before + name)
     if (value !== undefined) return joined(value)
@@ -104,7 +104,7 @@ export function forwardedIn(raw: RawSettings, header: string, words: Words, befo
 }
 
 /** The spellings of the headers that runs add to deliveries. */
-export interface RunWords {
+export interface RunDialect {
   readonly runId: string
   readonly url: string
   readonly init: string
@@ -126,10 +126,10 @@ export interface RunWords {
   >
 }
 
-const spelled = new WeakMap<Words, readonly RunWords[]>()
+const spelled = new WeakMap<QueueDialect, readonly RunDialect[]>()
 
 /** The spellings in each of the words in which a message is delivered. */
-export function spellingsIn(words: Words): readonly RunWords[] {
+export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   let spellings = spelled.get(words)
   if (spellings === undefined) {
     spellings = words.tongues.map(({ prefix }) => spelledBehind(prefix))
@@ -142,16 +142,16 @@ export function spellingsIn(words: Words): readonly RunWords[] {
 export function answeredIn(
   headers: HeaderList,
   { settings }: Pick<Message, 'settings'>,
-  name: (words: RunWords) => string,
+  name: (words: RunDialect) => string,
 ): string | undefined {
-  for (const words of spellingsIn(settings.words)) {
+  for (const words of headerNamesIn(settings.words)) {
     const value = headerOf(headers, name(words))
     if (value !== undefined) return joined(value)
   }
   return undefined
 }
 
-function spelledBehind(prefix: string): RunWords {
+function spelledBehind(prefix: string): RunDialect {
   const own = (name: string): string => prefix + name
   const lower = (name: string): string => own(name).toLowerCase()
   return {
@@ -185,7 +185,7 @@ export function without(headers: HeaderList, names: readonly string[]): HeaderLi
 }
 
 /** Headers of a JSON body as settings: `Service-Forward-X: [a]` → `forward-x: a`. */
-export function rawOf(headers: HeaderLists, words: Words): Map<string, string> {
+export function rawOf(headers: HeaderLists, words: QueueDialect): Map<string, string> {
   const raw = new Map<string, string>()
   for (const [name, values] of Object.entries(headers)) {
     const own = words.ownName(name.toLowerCase())

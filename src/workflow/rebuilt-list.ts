@@ -54,13 +54,13 @@ const loggedStep = v.object({
 })
 const loggedGroup = v.object({ type: v.optional(v.string(), ''), steps: v.array(loggedStep) })
 
-export interface Group {
+export interface StepGroup {
   readonly type: string
   readonly steps: readonly LoggedStep[]
 }
 
 /** The groups of a run's log; what is none of them has no steps. */
-export function groupsIn(steps: unknown): Group[] {
+export function groupsIn(steps: unknown): StepGroup[] {
   if (!Array.isArray(steps)) return []
   return steps.map((group: unknown) => {
     const read = v.safeParse(loggedGroup, group)
@@ -71,7 +71,7 @@ export function groupsIn(steps: unknown): Group[] {
 const unreadable = 'unreadable'
 
 /** Kinds whose result is never undefined. */
-export const alwaysTelling: ReadonlySet<string> = new Set([
+export const alwaysDefined: ReadonlySet<string> = new Set([
   'Call',
   'Notify',
   'CreateWebhook',
@@ -87,7 +87,7 @@ export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
 const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
 /** The list as it grows, step by step. */
-export class Rebuilt {
+export class RebuiltRunLog {
   readonly entries: HistoryEntry[] = []
   open: StepIdentity | undefined
   readonly #isEmptied: boolean
@@ -105,7 +105,7 @@ export class Rebuilt {
   }
 
   /** @returns whether the list can go on behind it */
-  add({ type, steps }: Group): boolean {
+  add({ type, steps }: StepGroup): boolean {
     const [first] = steps
     const count = Math.max(1, first?.concurrent ?? steps.length)
     const numbered = steps
@@ -167,7 +167,7 @@ export class Rebuilt {
       const unknown = this.#doubt(what, out, opensJson(out) || type === 'WaitForWebhook')
       return { out: out === undefined ? undefined : toBase64(utf8(out)), unknown }
     }
-    if (out === undefined && alwaysTelling.has(type)) return { unknown: this.#tell('left out', what) }
+    if (out === undefined && alwaysDefined.has(type)) return { unknown: this.#tell('left out', what) }
     return { out, unknown: this.#doubt(what, out, true) }
   }
 

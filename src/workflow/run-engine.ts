@@ -1,49 +1,49 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Records } from '../kernel/records.js'
 import type { Message } from '../queue/message/message.js'
-import type { PublishCall, PublishResult } from '../queue/publisher.js'
-import type { Queue } from '../queue/queue.js'
+import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
+import type { QueueEngine } from '../queue/queue.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
+import type { QueueDialect } from '../queue/settings/words.js'
 import type { InvokeBody } from './invoke.js'
-import type { RunKeeper } from './parts.js'
-import type { HeaderLists, Run, RunState, Wait } from './run.js'
-import type { RunRegister } from './run-register.js'
+import type { RunHooks } from './parts.js'
+import type { HeaderLists, VendorRunState, Wait, WorkflowRunState } from './run.js'
+import type { RunRegistry } from './run-register.js'
 import type { StepBody } from './step.js'
-import type { Told, Waits } from './waits.js'
+import type { ResolvedWait, Waits } from './waits.js'
 
 /** What a test has set up for steps and events, where the engine reaches them. */
 export interface StepScript {
   /** A step that is submitted: without its sleep, if the test skips sleeps. */
-  awake(run: Run, step: StepBody, settings: PublishSettings): PublishSettings
+  awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings
   /** A call of a third party that has a result from the test. */
-  calls(run: Run, step: StepBody, raw: RawSettings, call: PublishCall): PublishResult | undefined
+  calls(run: WorkflowRunState, step: StepBody, raw: RawSettings, call: PublishCall): AcceptedPublish | undefined
   /** An invocation that has one. */
-  invokes(invoke: InvokeBody): PublishResult | undefined
+  invokes(invoke: InvokeBody): AcceptedPublish | undefined
   /** A step has begun to wait for an event. */
   waits(wait: Wait, cause?: number): void
 }
 
 /** The workflow engine as its parts see it. `Workflows` is the one that there is. */
-export interface RunEngine extends RunKeeper {
-  readonly queue: Queue
-  readonly register: RunRegister
+export interface RunEngine extends RunHooks {
+  readonly queue: QueueEngine
+  readonly register: RunRegistry
   readonly waits: Waits
   readonly script: StepScript
-  readonly records: Records<Run>
+  readonly records: Records<WorkflowRunState>
   now(): number
-  get(id: string): Run | undefined
+  get(id: string): WorkflowRunState | undefined
   /** @throws Refusal 400 */
-  started(id: string, createdAt?: string): Run
+  started(id: string, createdAt?: string): WorkflowRunState
   /** @throws Refusal 404 */
-  running(id: string, createdAt?: string): Run
-  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message
-  hide(run: Run, cause: number | undefined): boolean
+  running(id: string, createdAt?: string): WorkflowRunState
+  append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message
+  hide(run: WorkflowRunState, cause: number | undefined): boolean
   /** @throws Refusal */
-  settingsOf(run: Run, headers: HeaderLists): PublishSettings
+  settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings
   /** @throws Refusal */
-  stepSettings(run: Run, raw: RawSettings, words: Words): PublishSettings
-  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[]
+  stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[]
   /** @returns `seq` of the entry of the log */
-  note(run: Run, state: RunState, cause?: number): number
+  note(run: WorkflowRunState, state: VendorRunState, cause?: number): number
 }

@@ -1,6 +1,6 @@
 import type { Policy } from '../policy/policy.js'
 import { refusals } from '../queue/settings/refusals.js'
-import type { Run } from './run.js'
+import type { WorkflowRunState } from './run.js'
 import type { StepBody } from './step.js'
 
 /** Entries of the list for each of its steps. The service's number is not public. [workflow.md 12, choice] */
@@ -12,13 +12,13 @@ const entriesPerStep = 10
  * @param step `undefined` for what is no step
  * @throws Refusal 429
  */
-export function checkRoom(run: Run, step: StepBody | undefined, bytes: number, policy: Policy): void {
+export function checkRoom(run: WorkflowRunState, step: StepBody | undefined, bytes: number, policy: Policy): void {
   run.exceeded ??= exceeded(run, step, bytes, policy)
   if (run.exceeded !== undefined) throw refusals.exceedsLimit()
 }
 
 function exceeded(
-  run: Run,
+  run: WorkflowRunState,
   step: StepBody | undefined,
   bytes: number,
   { maxRunSteps, maxRunContext }: Policy,

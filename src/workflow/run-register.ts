@@ -1,34 +1,34 @@
 import type { Clock } from '../kernel/clock.js'
 import { IdSource, type Random } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
-import { Line } from '../queue/message/line.js'
-import type { Queue } from '../queue/queue.js'
+import { FifoList } from '../queue/message/line.js'
+import type { QueueEngine } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
-import type { Run } from './run.js'
+import type { WorkflowRunState } from './run.js'
 
 /** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
 const runIdLength = 21
 
 /** The runs that are remembered: those that ended are forgotten with the log. */
-export class RunRegister {
+export class RunRegistry {
   /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
   readonly proven: Set<string> = new Set()
   readonly #clock: Clock
   readonly #retention: number
-  readonly #byId = new Map<string, Run>()
+  readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
   /** Those that ended, in the order in which they did: whoever is still running keeps none of them. */
-  readonly #ended = new Line<Run>()
+  readonly #ended = new FifoList<WorkflowRunState>()
   readonly #ids: IdSource
   #sequence = 0
 
-  constructor({ limits }: Queue, clock: Clock, random: Random) {
+  constructor({ limits }: QueueEngine, clock: Clock, random: Random) {
     this.#clock = clock
     this.#retention = limits.logRetention
     this.#ids = new IdSource(random.fork('run'), 'wfr_', runIdLength)
   }
 
-  add(run: Run): void {
+  add(run: WorkflowRunState): void {
     this.#prune()
     this.#sequence = run.seq
     this.#byId.set(run.id, run)
@@ -36,7 +36,7 @@ export class RunRegister {
   }
 
   /** It will be forgotten with the log. */
-  ended(run: Run): void {
+  ended(run: WorkflowRunState): void {
     this.#ended.push(run)
   }
 
@@ -59,19 +59,19 @@ export class RunRegister {
   }
 
   /** A run by its id, whatever its state. */
-  get(id: string): Run | undefined {
+  get(id: string): WorkflowRunState | undefined {
     this.#prune()
     return this.#byId.get(id)
   }
 
   /** All runs, oldest first, to be filtered. */
-  get records(): Records<Run> {
+  get records(): Records<WorkflowRunState> {
     this.#prune()
     return this.#records
   }
 
   /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
-  started(id: string, createdAt?: string): Run {
+  started(id: string, createdAt?: string): WorkflowRunState {
     const run = this.#byId.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
     if (run.probe !== undefined) {
@@ -82,7 +82,7 @@ export class RunRegister {
   }
 
   /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
-  running(id: string, createdAt?: string): Run {
+  running(id: string, createdAt?: string): WorkflowRunState {
     const run = this.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
     return run
@@ -98,16 +98,16 @@ export class RunRegister {
   }
 }
 
-function endOf({ completedAt, time }: Run): number {
+function endOf({ completedAt, time }: WorkflowRunState): number {
   return completedAt ?? time
 }
 
-function isOf({ time }: Run, createdAt: string | undefined): boolean {
+function isOf({ time }: WorkflowRunState, createdAt: string | undefined): boolean {
   return createdAt === undefined || createdAt.trim() === String(time)
 }
 
-function runRecords(): Records<Run> {
-  return new Records<Run>({
+function runRecords(): Records<WorkflowRunState> {
+  return new Records<WorkflowRunState>({
     workflowRunId: (run) => run.id,
     label: (run) => run.labels,
     callerIp: (run) => run.callerIp,

@@ -1,12 +1,12 @@
 import type { PublishHeaders } from '../queue/publish/publish.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import type { PublishCall, Publisher } from '../queue/publisher.js'
-import type { Queue } from '../queue/queue.js'
+import type { QueueEngine } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
-import type { Given, PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
+import type { HeaderValue, PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import type { QueueDialect } from '../queue/settings/words.js'
 import { cleanTrigger, rawOf, without } from './protocol.js'
-import type { HeaderLists, Run, RunConfiguration } from './run.js'
+import type { HeaderLists, RunConfiguration, WorkflowRunState } from './run.js'
 
 /** Different settings that are kept for sharing, over the same ones; and urls. */
 const sharedAtMost = 256
@@ -16,9 +16,9 @@ const sharedAtMost = 256
  * but for their ids, so ten thousand of them share a few objects.
  */
 export class RunSettings {
-  readonly #queue: Queue
+  readonly #queue: QueueEngine
   /** Of messages that say nothing. */
-  readonly #silent = new Map<Words, PublishSettings>()
+  readonly #silent = new Map<QueueDialect, PublishSettings>()
   readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
   readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
   readonly #configurations = new WeakMap<
@@ -28,11 +28,11 @@ export class RunSettings {
   readonly #urls = new Map<string, string>()
   readonly #bases = new WeakMap<RunConfiguration, readonly [plain: PublishSettings, ownFlow: PublishSettings]>()
 
-  constructor(queue: Queue) {
+  constructor(queue: QueueEngine) {
     this.#queue = queue
   }
 
-  #silentIn(words: Words): PublishSettings {
+  #silentIn(words: QueueDialect): PublishSettings {
     const settings = this.#silent.get(words) ?? defaultSettings(this.#queue.policy, words)
     this.#silent.set(words, settings)
     return settings
@@ -54,7 +54,7 @@ export class RunSettings {
   /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */
   read(
     raw: RawSettings,
-    words: Words,
+    words: QueueDialect,
     headers: PublishHeaders = {},
     base: PublishSettings = this.#silentIn(words),
   ): PublishSettings {
@@ -117,13 +117,13 @@ export class RunSettings {
   }
 
   /** Of what is published with headers that a request has left behind: in their words, else in those of the run. @throws Refusal */
-  ofHeaders(run: Run, headers: HeaderLists): PublishSettings {
+  ofHeaders(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     const words = this.#queue.wordsAmong(Object.keys(headers)) ?? run.configuration.settings.words
     return this.ofStep(run, rawOf(headers, words), words)
   }
 
   /** Of a step whose result the service makes. @throws Refusal */
-  ofStep({ configuration }: Run, raw: RawSettings, words: Words): PublishSettings {
+  ofStep({ configuration }: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.read(raw, words, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
@@ -167,7 +167,7 @@ function finished(settings: PublishSettings, queue: string | undefined): Publish
 const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
 
 function withoutRun(raw: RawSettings): RawSettings {
-  const own = new Map<string, Given>()
+  const own = new Map<string, HeaderValue>()
   for (const [name, value] of raw) if (!aboutRuns.test(name)) own.set(name, value)
   return own
 }

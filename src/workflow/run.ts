@@ -1,14 +1,14 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Filed } from '../kernel/records.js'
+import type { IndexedRecord } from '../kernel/records.js'
 import type { Timer } from '../kernel/time.js'
-import type { Message, Origin } from '../queue/message/message.js'
+import type { Message, MessageOrigin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/settings.js'
 import { RunIndex } from './run-index.js'
 import { type ListUpTo, type RunEntry, RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** [workflow.md 10] */
-export type RunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 
 /** An answer as it is kept: of a third party, or of a failure function. */
 export interface KeptReply {
@@ -38,12 +38,12 @@ export interface StepRecord {
   planMessage?: Message
   call?: { readonly message: Message; reply?: KeptReply } | undefined
   wait?: Wait | undefined
-  invoked?: Run | undefined
+  invoked?: WorkflowRunState | undefined
 }
 
 /** A step that waits for an event. [workflow.md 7] */
 export interface Wait {
-  readonly run: Run
+  readonly run: WorkflowRunState
   readonly eventId: string
   readonly step: StepBody
   readonly url: string
@@ -85,9 +85,9 @@ const none: Set<Message> = new Set()
 const nothingHeld: Map<Message, Set<Message>> = new Map()
 
 /** One run of a workflow: a list of finished steps, and who waits for what. */
-export class Run implements Filed {
+export class WorkflowRunState implements IndexedRecord {
   gone = false
-  state: RunState = 'RUN_STARTED'
+  state: VendorRunState = 'RUN_STARTED'
   completedAt: number | undefined
   /** What it returned. */
   result: Bytes | undefined
@@ -134,7 +134,7 @@ export class Run implements Filed {
   ) {}
 
   /** Of a message of the run. @param cause `seq` of the entry that led to it */
-  originFor(cause: number | undefined): Origin {
+  originFor(cause: number | undefined): MessageOrigin {
     const { callerIp, region } = this
     return { callerIp, region, cause }
   }

@@ -1,24 +1,24 @@
 import type { Clock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
-import type { Message, StagedDelivery } from '../queue/message/message.js'
-import type { EndpointReply } from '../queue/message/run-part.js'
-import type { PublishCall, PublishResult } from '../queue/publisher.js'
+import type { Message, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse } from '../queue/message/run-part.js'
+import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
+import type { QueueDialect } from '../queue/settings/words.js'
 import type { InvokeBody } from './invoke.js'
 import { forwardedIn, forwardNames } from './protocol.js'
-import type { Run, StepRecord, Wait } from './run.js'
+import type { StepRecord, Wait, WorkflowRunState } from './run.js'
 import type { RunEngine, StepScript } from './run-engine.js'
-import { placeOf, type Stage, staged } from './staging.js'
+import { placeOf, type StubContext, stubDelivery } from './staging.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
-import { callOut, eventBytes, invokeOut, type StepFate, type StepVerb, Verbs, webhookData } from './verbs.js'
+import { callOut, eventBytes, invokeOut, type StepStub, type StubbedStep, Stubs, webhookData } from './verbs.js'
 
 /** What a test makes of steps and events, where the engine meets them. */
-export class Script implements StepScript {
-  readonly verbs: Verbs = new Verbs()
+export class StubRunner implements StepScript {
+  readonly verbs: Stubs = new Stubs()
   readonly #engine: RunEngine
   readonly #clock: Clock
-  readonly #stage: Stage
+  readonly #stage: StubContext
 
   constructor(engine: RunEngine, clock: Clock) {
     this.#engine = engine
@@ -36,18 +36,18 @@ export class Script implements StepScript {
     return this.verbs.unused
   }
 
-  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
-    return staged(this.#stage, run, index, delivery)
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+    return stubDelivery(this.#stage, run, index, delivery)
   }
 
   /** A step that its endpoint did not run, as if it had submitted it. */
-  #submit(run: Run, { message, seq }: StagedDelivery, step: StepBody): void {
+  #submit(run: WorkflowRunState, { message, seq }: StubbableDelivery, step: StepBody): void {
     const engine = this.#engine
     const settings = engine.stepSettings(run, stepSettings(message), message.settings.words)
     engine.append(run, run.url, writtenStep(step), settings, seq)
   }
 
-  #verbAt(run: Run, { stepName, stepId }: StepRecord, does: StepFate['does']): StepVerb | undefined {
+  #verbAt(run: WorkflowRunState, { stepName, stepId }: StepRecord, does: StubbedStep['does']): StepStub | undefined {
     if (!this.verbs.awaitsSteps) return undefined
     const verb = this.verbs.forStep(stepName, placeOf(run, stepName, stepId))
     if (verb?.fate.does !== does) return undefined
@@ -56,7 +56,12 @@ export class Script implements StepScript {
   }
 
   /** A call that a verb answers. */
-  calls(run: Run, step: StepBody, raw: RawSettings, { words, cause }: PublishCall): PublishResult | undefined {
+  calls(
+    run: WorkflowRunState,
+    step: StepBody,
+    raw: RawSettings,
+    { words, cause }: PublishCall,
+  ): AcceptedPublish | undefined {
     const engine = this.#engine
     const verb = this.#verbAt(run, run.record(step, engine.now()), 'returns')
     if (verb === undefined) return undefined
@@ -70,7 +75,7 @@ export class Script implements StepScript {
   }
 
   /** An invocation that a verb answers. */
-  invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): PublishResult | undefined {
+  invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): AcceptedPublish | undefined {
     const engine = this.#engine
     const parent = engine.started(workflowRunId)
     const verb = this.#verbAt(parent, parent.record(step, engine.now()), 'returns')
@@ -112,7 +117,7 @@ export class Script implements StepScript {
   }
 
   /** Without its delay where a test skips that of sleeps. */
-  awake(run: Run, step: StepBody, settings: PublishSettings): PublishSettings {
+  awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings {
     if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
     const skips = this.verbs.skips('sleeps')
     if (skips) this.verbs.skipped('sleeps')
@@ -135,7 +140,7 @@ export class Script implements StepScript {
     this.#releaseAll('retryDelays', (_, message) => message.state === 'RETRY')
   }
 
-  #releaseAll(what: 'sleeps' | 'retryDelays', isMeant: (run: Run, message: Message) => boolean): void {
+  #releaseAll(what: 'sleeps' | 'retryDelays', isMeant: (run: WorkflowRunState, message: Message) => boolean): void {
     for (const run of this.#engine.records.select({}).items) {
       const messages = run.entries.map(({ message }) => message)
       if (run.failureFunction !== undefined) messages.push(run.failureFunction)
@@ -157,7 +162,7 @@ export class Script implements StepScript {
   }
 }
 
-function given({ fate }: StepVerb): unknown {
+function given({ fate }: StepStub): unknown {
   return fate.does === 'returns' ? fate.value : undefined
 }
 
@@ -178,7 +183,7 @@ function stepSettings({ headers, settings: { words } }: Message): Map<string, st
 }
 
 /** Settings that forward the service's own headers, in each of the words. */
-function forwarding(headers: Readonly<Record<string, string | undefined>>, words: Words): Map<string, string> {
+function forwarding(headers: Readonly<Record<string, string | undefined>>, words: QueueDialect): Map<string, string> {
   return new Map(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : forwardNames(name, words).map((setting) => [setting, value] as const),

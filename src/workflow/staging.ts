@@ -1,24 +1,24 @@
 import { type Bytes, text, utf8 } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import { quietly } from '../kernel/quiet.js'
-import type { Message, StagedDelivery } from '../queue/message/message.js'
-import type { EndpointReply } from '../queue/message/run-part.js'
-import { spellingsIn } from './protocol.js'
-import type { Run } from './run.js'
+import { withMutedConsole } from '../kernel/quiet.js'
+import type { Message, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse } from '../queue/message/run-part.js'
+import { headerNamesIn } from './protocol.js'
+import type { WorkflowRunState } from './run.js'
 import { rawStep, type StepBody, writtenStep } from './step.js'
-import type { StepVerb, Verbs } from './verbs.js'
+import type { StepStub, Stubs } from './verbs.js'
 
 // What a test makes of steps: found out before any body of a step runs.
 
 /** What staging needs of the engine. */
-export interface Stage {
-  readonly verbs: Verbs
+export interface StubContext {
+  readonly verbs: Stubs
   /** Adds a step to the list of a run, as if its endpoint had submitted it. */
-  submit(run: Run, delivery: StagedDelivery, step: StepBody): void
+  submit(run: WorkflowRunState, delivery: StubbableDelivery, step: StepBody): void
 }
 
 /** No step is called so: the SDK says what it has in its place. */
-const nobody = '(stuntdouble asks: which step is next?)'
+const probeStepName = '(stuntdouble asks: which step is next?)'
 
 /** How the SDK begins to say that it has several steps in the place of one. */
 const parallelRefusal = 'Incompatible number of parallel steps'
@@ -27,12 +27,12 @@ const parallelRefusal = 'Incompatible number of parallel steps'
 const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
 
 /** What becomes of a delivery, if a verb may concern it. */
-export function staged(
-  stage: Stage,
-  run: Run,
+export function stubDelivery(
+  stage: StubContext,
+  run: WorkflowRunState,
   index: number,
-  delivery: StagedDelivery,
-): Promise<EndpointReply> | undefined {
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> | undefined {
   if (!stage.verbs.awaitsSteps) return undefined
   const list = stepsUpTo(run, index)
   const own = index === 0 ? undefined : run.stepOf(run.entries[index]!)
@@ -42,7 +42,7 @@ export function staged(
 }
 
 /** The submitted steps up to an entry, as the SDK reads them. */
-function stepsUpTo(run: Run, index: number): StepBody[] {
+function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   const steps: StepBody[] = []
   for (let at = 1; at <= index; at++) {
     const step = run.stepOf(run.entries[at]!)
@@ -65,7 +65,12 @@ function isBranchOpen(list: readonly StepBody[]): boolean {
 
 // ── one of several steps beside each other: its plan has its name
 
-function planned(stage: Stage, run: Run, plan: StepBody, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+function planned(
+  stage: StubContext,
+  run: WorkflowRunState,
+  plan: StepBody,
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> | undefined {
   const { stepName, stepType, targetStep, concurrent } = plan
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, targetStep!))
   if (verb === undefined || !concerns(verb, stepType)) return undefined
@@ -74,7 +79,7 @@ function planned(stage: Stage, run: Run, plan: StepBody, delivery: StagedDeliver
 }
 
 /** Which of the steps of this name in its run. */
-export function placeOf(run: Run, stepName: string, stepId: number): number {
+export function placeOf(run: WorkflowRunState, stepName: string, stepId: number): number {
   const same = run.steps.filter((one) => one.stepName === stepName)
   const at = same.findIndex((one) => one.stepId === stepId)
   return at < 0 ? same.length + 1 : at + 1
@@ -83,21 +88,21 @@ export function placeOf(run: Run, stepName: string, stepId: number): number {
 // ── one after the other: the endpoint is asked which is next
 
 async function sequential(
-  stage: Stage,
-  run: Run,
+  stage: StubContext,
+  run: WorkflowRunState,
   index: number,
   list: readonly StepBody[],
-  delivery: StagedDelivery,
-): Promise<EndpointReply> {
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> {
   const stepId = list.reduce((most, step) => Math.max(most, step.stepId), 0) + 1
-  const ask = async (stepName: string, stepType: string): Promise<Asked> => {
+  const ask = async (stepName: string, stepType: string): Promise<ProbeResult> => {
     const step = writtenStep({ stepId, stepName, stepType, concurrent: 1 })
     const probe = { refused: false }
     run.probe = probe
     try {
       const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
       // The SDK tells the console of every error, and this is none: an app in this process stays silent about it.
-      const reply = await quietly(
+      const reply = await withMutedConsole(
         (line) => isAnswer(line, run),
         () => delivery.probe(body),
       )
@@ -106,25 +111,25 @@ async function sequential(
       run.probe = undefined
     }
   }
-  const asked = await ask(nobody, 'Run')
-  const stepName = told(asked.reply, 'name', nobody)
+  const asked = await ask(probeStepName, 'Run')
+  const stepName = told(asked.reply, 'name', probeStepName)
   // A route that ended, or failed before its next step, has been delivered.
   if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
   if (verb === undefined) return delivery.send()
-  const stepType = told((await ask(stepName, nobody)).reply, 'type', nobody)
+  const stepType = told((await ask(stepName, probeStepName)).reply, 'type', probeStepName)
   if (stepType === undefined || !concerns(verb, stepType)) return delivery.send()
   return met(stage, run, verb, { stepId, stepName, stepType, concurrent: 1 }, delivery)
 }
 
-interface Asked {
-  readonly reply: EndpointReply
+interface ProbeResult {
+  readonly reply: EndpointResponse
   /** It tried to submit something. */
   readonly refused: boolean
 }
 
 /** What the SDK expected in the place of the step that nobody is. */
-function told({ status, body }: EndpointReply, what: 'name' | 'type', got: string): string | undefined {
+function told({ status, body }: EndpointResponse, what: 'name' | 'type', got: string): string | undefined {
   if (status !== 500) return undefined
   const message = messageIn(body)
   const before = `Incompatible step ${what}. Expected '`
@@ -133,13 +138,13 @@ function told({ status, body }: EndpointReply, what: 'name' | 'type', got: strin
   return message.slice(before.length, -after.length)
 }
 
-function isParallel({ status, body }: EndpointReply): boolean {
+function isParallel({ status, body }: EndpointResponse): boolean {
   return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
 }
 
 /** Whether a line of the console is what the SDK says to a probe. */
-function isAnswer(line: string, run: Run): boolean {
-  return line.includes(nobody) || (line.includes(run.id) && line.includes(parallelRefusal))
+function isAnswer(line: string, run: WorkflowRunState): boolean {
+  return line.includes(probeStepName) || (line.includes(run.id) && line.includes(parallelRefusal))
 }
 
 function messageIn(body: Bytes): string | undefined {
@@ -151,7 +156,7 @@ function messageIn(body: Bytes): string | undefined {
 // ── what a verb does
 
 /** The service makes the results of calls, waits, invocations and sleeps: there a verb meets their submission. */
-function concerns({ fate }: StepVerb, stepType: string): boolean {
+function concerns({ fate }: StepStub, stepType: string): boolean {
   if (fate.does === 'returns') return ownResult.has(stepType)
   return fate.does === 'fails' || !isWait(stepType)
 }
@@ -160,7 +165,13 @@ function isWait(stepType: string): boolean {
   return stepType === 'Wait' || stepType === 'WaitForWebhook'
 }
 
-function met(stage: Stage, run: Run, verb: StepVerb, step: StepBody, delivery: StagedDelivery): EndpointReply {
+function met(
+  stage: StubContext,
+  run: WorkflowRunState,
+  verb: StepStub,
+  step: StepBody,
+  delivery: StubbableDelivery,
+): EndpointResponse {
   verb.used++
   const { fate, text: note } = verb
   if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
@@ -175,7 +186,7 @@ function met(stage: Stage, run: Run, verb: StepVerb, step: StepBody, delivery: S
 const nothing = { status: 0, headers: [], body: '' as Bytes }
 
 function sdkHeaders({ settings }: Message): [string, string][] {
-  const own = spellingsIn(settings.words).flatMap(({ sdkVersion, sdk }): [string, string][] => [
+  const own = headerNamesIn(settings.words).flatMap(({ sdkVersion, sdk }): [string, string][] => [
     [sdkVersion, '1'],
     [sdk, 'stuntdouble'],
   ])
@@ -183,7 +194,7 @@ function sdkHeaders({ settings }: Message): [string, string][] {
 }
 
 /** As the SDK tells what a step throws. [workflow.md 3.4] */
-function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): EndpointReply {
+function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): EndpointResponse {
   const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
   const plain = utf8(JSON.stringify({ error: name, message, stack }))
@@ -201,7 +212,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
   // As the SDK cleans it.
   const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
   const headers: [string, string][] = []
-  for (const { sdkVersion, errorStepName } of spellingsIn(settings.words)) {
+  for (const { sdkVersion, errorStepName } of headerNamesIn(settings.words)) {
     headers.push([sdkVersion, '1'])
     if (isHeaderText(shown)) headers.push([errorStepName, shown])
   }
@@ -210,7 +221,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
   return { status: 500, headers, body: utf8(JSON.stringify({ error: 'WorkflowError', message: wrapped, stack })) }
 }
 
-type StepFailure = Extract<StepVerb['fate'], { does: 'fails' }>['error']
+type StepFailure = Extract<StepStub['fate'], { does: 'fails' }>['error']
 
 /** Other characters cannot stand in a header. */
 function isHeaderText(value: string): boolean {

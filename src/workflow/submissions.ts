@@ -2,13 +2,13 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Message } from '../queue/message/message.js'
 import { Published } from '../queue/publish/published.js'
-import type { PublishCall, PublishResult } from '../queue/publisher.js'
+import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { Words } from '../queue/settings/words.js'
-import { CallPart, isCallbackOf, StepPart } from './parts.js'
+import type { QueueDialect } from '../queue/settings/words.js'
+import { CallMessage, isCallbackOf, StepMessage } from './parts.js'
 import { forwardedIn } from './protocol.js'
-import type { Run } from './run.js'
+import type { WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
@@ -27,7 +27,7 @@ export class Submissions {
   }
 
   /** @throws Refusal */
-  step(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+  step(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     const { policy } = this.#engine.queue
@@ -47,7 +47,7 @@ export class Submissions {
   }
 
   /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
-  configuration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+  configuration(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     return () => {
@@ -59,29 +59,29 @@ export class Submissions {
       if (entries.at(-1)!.callType === 'stepConfig')
         throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
       checkRoom(run, undefined, body.length, this.#engine.queue.policy)
-      const part = new StepPart(run, this.#engine, entries.length)
+      const part = new StepMessage(run, this.#engine, entries.length)
       const message = this.#accept(run, { url, body, settings, cause, part })
       entries.push({ message, callType: 'stepConfig' })
       return { message, deduplicated: false }
     }
   }
 
-  #knownStep(run: Run, body: Bytes): Message | undefined {
+  #knownStep(run: WorkflowRunState, body: Bytes): Message | undefined {
     return this.#engine.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+  append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
     const settings = step === undefined ? given : this.#engine.script.awake(run, step, given)
-    const part = new StepPart(run, this.#engine, run.entries.length)
+    const part = new StepMessage(run, this.#engine, run.entries.length)
     const message = this.#accept(run, { url, body, settings, cause, part, step })
     run.entries.push({ message, callType: 'step' })
     if (step !== undefined) this.#keep(run, step, message)
     return message
   }
 
-  #keep(run: Run, step: StepBody, message: Message): void {
+  #keep(run: WorkflowRunState, step: StepBody, message: Message): void {
     const record = run.record(step, this.#engine.now())
     record.message = message
     if (step.targetStep === undefined) record.result ??= step
@@ -100,18 +100,18 @@ export class Submissions {
         stepType,
         ...(targetStep !== undefined && { planned: true as const }),
       },
-      message.trail,
+      message.lastEntrySeq,
     )
   }
 
   #accept(
-    run: Run,
+    run: WorkflowRunState,
     draft: {
       readonly url: string
       readonly body: Bytes
       readonly settings: PublishSettings
       readonly cause: number | undefined
-      readonly part: StepPart | CallPart
+      readonly part: StepMessage | CallMessage
       readonly step?: StepBody | undefined
     },
   ): Message {
@@ -125,7 +125,7 @@ export class Submissions {
   }
 
   /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
-  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
+  #submitters(run: WorkflowRunState, step: StepBody | undefined): Set<Message> {
     const { running } = run
     if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
       return new Set(running)
@@ -135,7 +135,7 @@ export class Submissions {
   }
 
   /** @throws Refusal */
-  call(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+  call(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.ofCall(run.configuration, raw, call)
     const step = this.#callStep(raw, call.words)
@@ -156,7 +156,7 @@ export class Submissions {
         body,
         settings,
         cause,
-        part: new CallPart(run, this.#engine, record),
+        part: new CallMessage(run, this.#engine, record),
         step,
       })
       run.entries.push({ message, callType: 'toCallback' })
@@ -169,7 +169,7 @@ export class Submissions {
   }
 
   /** The step that a call is made for, as its callback will name it. */
-  #callStep(raw: RawSettings, words: Words): StepBody | undefined {
+  #callStep(raw: RawSettings, words: QueueDialect): StepBody | undefined {
     const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
     if (!Number.isInteger(stepId)) return undefined

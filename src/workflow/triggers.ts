@@ -1,18 +1,18 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { Traffic } from '../kernel/traffic.js'
-import type { Message, Origin } from '../queue/message/message.js'
+import type { Message, MessageOrigin } from '../queue/message/message.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
 import { Published } from '../queue/publish/published.js'
-import type { PublishCall, PublishResult } from '../queue/publisher.js'
+import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkUrl } from '../queue/settings/url.js'
-import type { Words } from '../queue/settings/words.js'
+import type { QueueDialect } from '../queue/settings/words.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
-import { StepPart } from './parts.js'
+import { StepMessage } from './parts.js'
 import { type AskedOfRuns, answeredIn, forwardedIn } from './protocol.js'
-import { Run } from './run.js'
+import { WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import type { RunSettings } from './run-settings.js'
@@ -24,7 +24,7 @@ export interface Trigger {
   readonly body: Bytes
   readonly settings: PublishSettings
   readonly features: ReadonlySet<string>
-  readonly origin: Origin
+  readonly origin: MessageOrigin
   /** `false`: begun by a schedule while time was draining. */
   readonly awaited?: boolean | undefined
   /** The SDK begins a run that was announced to it. */
@@ -36,8 +36,8 @@ export interface Trigger {
 }
 
 /** What a trigger came to. */
-export interface Begun {
-  readonly run: Run
+export interface TriggeredRun {
+  readonly run: WorkflowRunState
   readonly message: Message
   readonly deduplicated: boolean
 }
@@ -58,7 +58,7 @@ export class Triggers {
   }
 
   /** @throws Refusal */
-  prepare(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
+  prepare(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => AcceptedPublish {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
@@ -88,14 +88,14 @@ export class Triggers {
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
   }
 
-  #checkDepth(raw: RawSettings, words: Words): void {
+  #checkDepth(raw: RawSettings, words: QueueDialect): void {
     const depth = Number(forwardedIn(raw, 'Workflow-Invoke-Count', words) ?? 0)
     if (depth < deepestInvocation) return
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
-  begin(trigger: Trigger): Begun {
+  begin(trigger: Trigger): TriggeredRun {
     const { announce = false, origin } = trigger
     const known = this.#begun(trigger)
     if (known !== undefined) return this.#beginAgain(known, trigger)
@@ -110,7 +110,7 @@ export class Triggers {
   }
 
   /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
-  #begun({ runId, url, body, settings }: Trigger): Run | undefined {
+  #begun({ runId, url, body, settings }: Trigger): WorkflowRunState | undefined {
     const known = runId === undefined ? undefined : this.#engine.get(runId)
     if (known !== undefined) return known
     const key = deduplicationKey(settings, url, body)
@@ -119,9 +119,16 @@ export class Triggers {
   }
 
   /** A run without any message yet. */
-  newRun({ runId = this.#engine.register.nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
+  newRun({
+    runId = this.#engine.register.nextId(),
+    url,
+    settings,
+    features,
+    origin,
+    byRest = false,
+  }: Trigger): WorkflowRunState {
     const { callerIp, region } = origin
-    const run = new Run(
+    const run = new WorkflowRunState(
       runId,
       this.#engine.register.nextSequence,
       this.#engine.now(),
@@ -136,10 +143,14 @@ export class Triggers {
     return run
   }
 
-  #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
+  #first(
+    run: WorkflowRunState,
+    { url, body, settings, origin, announce = false, awaited }: Trigger,
+    cause: number,
+  ): Message {
     const asks = answeredIn(settings.headers, { settings }, (words) => words.unknownSdk.toLowerCase()) !== undefined
     const isAnnounced = announce && !asks
-    const part = new StepPart(run, this.#engine, 0, isAnnounced)
+    const part = new StepMessage(run, this.#engine, 0, isAnnounced)
     const { callerIp, region, scheduleId } = origin
     const from = { callerIp, region, scheduleId, cause: cause || origin.cause }
     const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
@@ -149,7 +160,7 @@ export class Triggers {
   }
 
   /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
-  #beginAgain(run: Run, trigger: Trigger): Begun {
+  #beginAgain(run: WorkflowRunState, trigger: Trigger): TriggeredRun {
     const first = run.entries[0]!.message
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
       const { url, body, settings, origin, invoke } = trigger
@@ -171,7 +182,7 @@ export class Triggers {
     return { run, message, deduplicated: false }
   }
 
-  #invoked(run: Run, invoke: InvokeBody): void {
+  #invoked(run: WorkflowRunState, invoke: InvokeBody): void {
     const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
     run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
     const parent = this.#engine.get(workflowRunId)
@@ -197,7 +208,7 @@ export class Triggers {
 }
 
 /** The SDK hands on what it was sent; what was said to it in words that it does not speak was the service's own. */
-function withoutEcho(headers: HeaderList, said: Words, words: Words): HeaderList {
+function withoutEcho(headers: HeaderList, said: QueueDialect, words: QueueDialect): HeaderList {
   const foreign = said.prefixes.filter((prefix) => !words.prefixes.includes(prefix))
   if (foreign.length === 0) return headers
   return headers.filter(([name]) => !foreign.some((prefix) => name.toLowerCase().startsWith(prefix)))

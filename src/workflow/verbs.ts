@@ -13,13 +13,13 @@ export interface StepError {
 }
 
 /** What becomes of a step, as plain data. */
-export type StepFate =
+export type StubbedStep =
   | { readonly does: 'returns'; readonly value?: unknown }
   | { readonly does: 'fails'; readonly error: StepError }
   | { readonly does: 'timesOut' }
 
 /** What becomes of a wait for an event. */
-export type EventFate = { readonly does: 'arrives'; readonly data: Bytes } | { readonly does: 'timesOut' }
+export type StubbedEvent = { readonly does: 'arrives'; readonly data: Bytes } | { readonly does: 'timesOut' }
 
 interface Verb {
   /** As the test wrote it, for sentences. */
@@ -27,30 +27,30 @@ interface Verb {
   used: number
 }
 
-export interface StepVerb extends Verb {
+export interface StepStub extends Verb {
   readonly step: string
   /** Which of the steps of this name in a run, from 1; `undefined`: all. */
   readonly nth: number | undefined
-  readonly fate: StepFate
+  readonly fate: StubbedStep
   readonly times: number
 }
 
-export interface EventVerb extends Verb {
+export interface EventStub extends Verb {
   readonly eventId: string
   /** How many were promised before it. */
   readonly number: number
-  fate: EventFate
+  fate: StubbedEvent
 }
 
 export type Skip = 'sleeps' | 'retryDelays'
 
 /** Names of steps and events that are remembered for near misses. */
-export const mostNames = 1000
+export const maxNames = 1000
 
 /** What a test has said about steps and events, and what of it came to pass. */
-export class Verbs {
-  readonly #steps: StepVerb[] = []
-  readonly #events: EventVerb[] = []
+export class Stubs {
+  readonly #steps: StepStub[] = []
+  readonly #events: EventStub[] = []
   readonly #skips = new Map<Skip, Verb>()
   readonly #stepNames = new Set<string>()
   readonly #eventIds = new Set<string>()
@@ -60,7 +60,7 @@ export class Verbs {
     return this.#steps.some(isOpen)
   }
 
-  addStep(step: string, nth: number | undefined, fate: StepFate, times: number = Number.POSITIVE_INFINITY): void {
+  addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
     const verb = { text: `workflow.step(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
     // Of those that hold for ever the latest is meant; the others come first, in their order.
@@ -69,8 +69,8 @@ export class Verbs {
     this.#steps.push(verb)
   }
 
-  addEvent(eventId: string, fate: EventFate): EventVerb {
-    const verb: EventVerb = {
+  addEvent(eventId: string, fate: StubbedEvent): EventStub {
+    const verb: EventStub = {
       text: `workflow.event(${quoted(eventId)})`,
       eventId,
       number: this.#events.length,
@@ -82,7 +82,7 @@ export class Verbs {
   }
 
   /** @throws RangeError for one that was never promised */
-  event(number: number): EventVerb {
+  event(number: number): EventStub {
     const verb = this.#events[number]
     if (verb === undefined) throw new RangeError(`There is no promised event ${number}.`)
     return verb
@@ -105,19 +105,19 @@ export class Verbs {
 
   /** A step of this name is there. */
   hear(step: string): void {
-    if (this.#stepNames.size < mostNames) this.#stepNames.add(step)
+    if (this.#stepNames.size < maxNames) this.#stepNames.add(step)
   }
 
   /** What a step meets, if anything: a verb for this very one first, then those that last for some times only. */
-  forStep(step: string, nth: number): StepVerb | undefined {
+  forStep(step: string, nth: number): StepStub | undefined {
     this.hear(step)
     const open = this.#steps.filter((one) => one.step === step && isOpen(one) && (one.nth ?? nth) === nth)
     return open.sort((one, other) => rank(one) - rank(other))[0]
   }
 
   /** The next thing that happens to a wait for an event. */
-  forEvent(eventId: string): EventVerb | undefined {
-    if (this.#eventIds.size < mostNames) this.#eventIds.add(eventId)
+  forEvent(eventId: string): EventStub | undefined {
+    if (this.#eventIds.size < maxNames) this.#eventIds.add(eventId)
     return this.#events.find((one) => one.eventId === eventId && one.used === 0)
   }
 
@@ -138,7 +138,7 @@ export class Verbs {
   }
 }
 
-function isOpen({ used, times }: StepVerb): boolean {
+function isOpen({ used, times }: StepStub): boolean {
   return used < times
 }
 
@@ -146,7 +146,7 @@ function isUnused({ used }: Verb): boolean {
   return used === 0
 }
 
-function rank({ nth, times }: StepVerb): number {
+function rank({ nth, times }: StepStub): number {
   return (nth === undefined ? 2 : 0) + (times === Number.POSITIVE_INFINITY ? 1 : 0)
 }
 
@@ -182,11 +182,11 @@ export function eventBytes(data: unknown): Bytes {
   return utf8(typeof data === 'string' ? data : compactJson(data))
 }
 
-type Loose = Readonly<Record<string, unknown>>
+type UnknownStub = Readonly<Record<string, unknown>>
 
-function partsOf(value: unknown, names: readonly string[]): Loose | undefined {
+function partsOf(value: unknown, names: readonly string[]): UnknownStub | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return names.some((name) => Object.hasOwn(value, name)) ? (value as Loose) : undefined
+  return names.some((name) => Object.hasOwn(value, name)) ? (value as UnknownStub) : undefined
 }
 
 /** What a call came to: `{ status, body, header }`, or any other value as the body of a 200. [workflow.md 6] */
@@ -211,7 +211,7 @@ export function invokeOut(value: unknown): string {
 /** The event of a webhook: `{ method, header, body, url }` of the request, or any other value as its body. [workflow.md 8] */
 export function webhookData(value: unknown): Bytes {
   const parts = partsOf(value, ['method', 'header', 'url', 'body'])
-  const { method = 'POST', header = {}, body, url } = (parts ?? { body: value }) as Loose & { url?: string }
+  const { method = 'POST', header = {}, body, url } = (parts ?? { body: value }) as UnknownStub & { url?: string }
   const { protocol, host, pathname, search } = new URL(url ?? 'https://webhook.test/')
   const sent = body === undefined ? undefined : toBase64(utf8(typeof body === 'string' ? body : JSON.stringify(body)))
   const proto = protocol.slice(0, -1)

@@ -2,10 +2,10 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Policy } from '../policy/policy.js'
 import type { Message } from '../queue/message/message.js'
-import type { Run, Wait } from './run.js'
+import type { Wait, WorkflowRunState } from './run.js'
 
 /** A wait that an event ended, and the message that tells the endpoint. */
-export interface Told {
+export interface ResolvedWait {
   readonly wait: Wait
   readonly message: Message
 }
@@ -65,7 +65,7 @@ export class Waits {
   }
 
   /** Those that wait for an event, in the order in which they are told. */
-  of(eventId: string, run?: Run): readonly Wait[] {
+  of(eventId: string, run?: WorkflowRunState): readonly Wait[] {
     // A run has few waits, an event may have very many.
     const waits =
       run === undefined
@@ -75,7 +75,7 @@ export class Waits {
   }
 
   /** @returns the waits that the event ended, with the messages that tell of it */
-  notify(eventId: string, event: Bytes, run?: Run): readonly Told[] {
+  notify(eventId: string, event: Bytes, run?: WorkflowRunState): readonly ResolvedWait[] {
     return this.of(eventId, run).map((wait) => {
       this.#leave(wait, 'notified')
       return { wait, message: this.#wake(wait, event) }
@@ -89,7 +89,7 @@ export class Waits {
   }
 
   /** Keeps an event for the next wait of a run, oldest first. */
-  remember(run: Run, eventId: string, event: Bytes): void {
+  remember(run: WorkflowRunState, eventId: string, event: Bytes): void {
     run.early ??= new Map()
     const events = run.early.get(eventId)
     if (events === undefined) run.early.set(eventId, [event])
@@ -97,7 +97,7 @@ export class Waits {
   }
 
   /** The run is over: it waits for nothing. */
-  drop(run: Run): void {
+  drop(run: WorkflowRunState): void {
     for (const wait of run.waits ?? []) this.#leave(wait, 'dropped')
     run.early?.clear()
   }

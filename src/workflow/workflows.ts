@@ -4,55 +4,55 @@ import type { Random } from '../kernel/random.js'
 import type { Records } from '../kernel/records.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
-import type { Message, StagedDelivery } from '../queue/message/message.js'
-import type { EndpointReply, RunReply } from '../queue/message/run-part.js'
-import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
-import type { Queue } from '../queue/queue.js'
-import { Refusal, refusals } from '../queue/settings/refusals.js'
+import type { Message, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse, RunReply } from '../queue/message/run-part.js'
+import type { AcceptedPublish, PublishCall, WorkflowPublisher } from '../queue/publisher.js'
+import type { QueueEngine } from '../queue/queue.js'
+import { QueueRejection, refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
-import type { Words } from '../queue/settings/words.js'
-import { Again } from './again.js'
+import { checkReach, checkTarget, type PublishTarget } from '../queue/settings/url.js'
+import type { QueueDialect } from '../queue/settings/words.js'
+import { RunRestarts } from './again.js'
 import { dumpOf } from './dumped-runs.js'
-import { Endings } from './endings.js'
+import { RunCompletion } from './endings.js'
 import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
 import { answeredIn, runSettingsOf } from './protocol.js'
-import type { HeaderLists, Run, RunState } from './run.js'
+import type { HeaderLists, VendorRunState, WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
-import { RunRegister } from './run-register.js'
+import { RunRegistry } from './run-register.js'
 import { RunSettings } from './run-settings.js'
-import { Script } from './script.js'
+import { StubRunner } from './script.js'
 import { Submissions } from './submissions.js'
-import { type Begun, type Trigger, Triggers } from './triggers.js'
-import { type Told, Waits } from './waits.js'
+import { type Trigger, type TriggeredRun, Triggers } from './triggers.js'
+import { type ResolvedWait, Waits } from './waits.js'
 
 export interface WorkflowOptions {
-  readonly queue: Queue
+  readonly queue: QueueEngine
   readonly clock: Clock
   readonly random: Random
   readonly traffic: Traffic
 }
 
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
-export class Workflows implements WorkflowDoor, RunEngine {
-  readonly queue: Queue
+export class WorkflowEngine implements WorkflowPublisher, RunEngine {
+  readonly queue: QueueEngine
   /** Which runs there are. */
-  register: RunRegister
+  register: RunRegistry
   waits: Waits
   /** What a test has said about steps and events. */
-  readonly script: Script
+  readonly script: StubRunner
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
   readonly #settings: RunSettings
   readonly #triggers: Triggers
   readonly #submissions: Submissions
-  readonly #again: Again
+  readonly #again: RunRestarts
   readonly #events: Events
-  readonly #endings: Endings
+  readonly #endings: RunCompletion
   /** The run that rests only when another does: the branches of a run end one after the other. */
-  #quick: Run | undefined
+  #quick: WorkflowRunState | undefined
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -62,12 +62,12 @@ export class Workflows implements WorkflowDoor, RunEngine {
     this.#settings = new RunSettings(queue)
     this.#triggers = new Triggers(this, this.#settings, traffic)
     this.#submissions = new Submissions(this, this.#settings, traffic)
-    this.#again = new Again(this, this.#settings, this.#triggers)
+    this.#again = new RunRestarts(this, this.#settings, this.#triggers)
     this.#events = new Events(this, traffic)
-    this.#endings = new Endings(this)
+    this.#endings = new RunCompletion(this)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
-    this.script = new Script(this, clock)
+    this.script = new StubRunner(this, clock)
     queue.workflows = this
   }
 
@@ -113,8 +113,8 @@ export class Workflows implements WorkflowDoor, RunEngine {
     return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#events.wake(wait, event))
   }
 
-  #freshRegister(): RunRegister {
-    return new RunRegister(this.queue, this.#clock, this.#random)
+  #freshRegister(): RunRegistry {
+    return new RunRegistry(this.queue, this.#clock, this.#random)
   }
 
   now(): number {
@@ -122,27 +122,27 @@ export class Workflows implements WorkflowDoor, RunEngine {
   }
 
   /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
-  get(id: string): Run | undefined {
+  get(id: string): WorkflowRunState | undefined {
     return this.register.get(id)
   }
 
   /** All runs, oldest first, to be filtered. */
-  get records(): Records<Run> {
+  get records(): Records<WorkflowRunState> {
     return this.register.records
   }
 
   /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
-  started(id: string, createdAt?: string): Run {
+  started(id: string, createdAt?: string): WorkflowRunState {
     return this.register.started(id, createdAt)
   }
 
   /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
-  running(id: string, createdAt?: string): Run {
+  running(id: string, createdAt?: string): WorkflowRunState {
     return this.register.running(id, createdAt)
   }
 
   /** [workflow.md 2, 5, 6, 9] */
-  prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined {
+  prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
     this.checkRunId(asked.runId, call.words)
@@ -158,17 +158,17 @@ export class Workflows implements WorkflowDoor, RunEngine {
   }
 
   /** To the SDK a 400 means that the run was cancelled, and it says nothing: why it was refused, the run can tell. */
-  submitting<T>(run: Run | undefined, submission: () => T): T {
+  submitting<T>(run: WorkflowRunState | undefined, submission: () => T): T {
     try {
       return submission()
     } catch (error) {
-      if (run !== undefined && error instanceof Refusal) run.refused = error.message
+      if (run !== undefined && error instanceof QueueRejection) run.refused = error.message
       throw error
     }
   }
 
   /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
-  urlOf(target: Target): string {
+  urlOf(target: PublishTarget): string {
     if (target.group === '') throw refusals.noDestination()
     const { url } = target
     if (url === undefined) throw refusals.invalidScheme()
@@ -179,7 +179,7 @@ export class Workflows implements WorkflowDoor, RunEngine {
   }
 
   /** An id travels as a header. @throws Refusal 400 */
-  checkRunId(id: string | undefined, words: Words): void {
+  checkRunId(id: string | undefined, words: QueueDialect): void {
     if (id !== undefined && !/^[!-~]+$/.test(id))
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
   }
@@ -192,7 +192,7 @@ export class Workflows implements WorkflowDoor, RunEngine {
   }
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
-  begin(trigger: Trigger): Begun {
+  begin(trigger: Trigger): TriggeredRun {
     return this.#triggers.begin(trigger)
   }
 
@@ -204,24 +204,24 @@ export class Workflows implements WorkflowDoor, RunEngine {
   // ── steps
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+  append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     return this.#submissions.append(run, url, body, given, cause)
   }
 
   /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
-  hide(run: Run, cause: number | undefined): boolean {
+  hide(run: WorkflowRunState, cause: number | undefined): boolean {
     const hides = run.configuration.settings.redact?.body === true
     if (hides && cause !== undefined) this.#traffic.hide(cause)
     return hides
   }
 
   /** What is published with headers that a request has left behind. @throws Refusal */
-  settingsOf(run: Run, headers: HeaderLists): PublishSettings {
+  settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     return this.#settings.ofHeaders(run, headers)
   }
 
   /** Of a step whose result a test gives. @throws Refusal */
-  stepSettings(run: Run, raw: RawSettings, words: Words): PublishSettings {
+  stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.#settings.ofStep(run, raw, words)
   }
 
@@ -236,36 +236,42 @@ export class Workflows implements WorkflowDoor, RunEngine {
    * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
    * @returns the waits that it ended
    */
-  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     return this.#events.notify(eventId, event, runId, cause)
   }
 
   // ── ends
 
   /** @throws Refusal 404 */
-  end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
+  end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
     return this.#endings.end(id, result, cause, createdAt)
   }
 
   /** @throws Refusal 404 */
-  cancel(id: string, cause?: number, createdAt?: string): Run {
+  cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
     return this.#endings.cancel(id, cause, createdAt)
   }
 
   /** @returns `seq` of the entry of the log */
-  note(run: Run, state: RunState, cause?: number): number {
+  note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
   // ── again
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
-  runAgain(run: Run, overrides: RawSettings, words: Words, resume: boolean, cause?: number): Run {
+  runAgain(
+    run: WorkflowRunState,
+    overrides: RawSettings,
+    words: QueueDialect,
+    resume: boolean,
+    cause?: number,
+  ): WorkflowRunState {
     return this.#again.run(run, overrides, words, resume, cause)
   }
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
-  retryFailureFunction(run: Run, cause?: number): void {
+  retryFailureFunction(run: WorkflowRunState, cause?: number): void {
     const { kind, url, body, settings, origin, part } = run.failureFunction!
     run.failureReply = undefined
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
@@ -273,7 +279,7 @@ export class Workflows implements WorkflowDoor, RunEngine {
 
   // ── what a test makes of steps
 
-  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
     return this.script.stage(run, index, delivery)
   }
 
@@ -283,11 +289,11 @@ export class Workflows implements WorkflowDoor, RunEngine {
 
   // ── what the queue tells
 
-  began(run: Run, message: Message): void {
+  began(run: WorkflowRunState, message: Message): void {
     run.began(message)
   }
 
-  ended(run: Run, message: Message): void {
+  ended(run: WorkflowRunState, message: Message): void {
     const free = run.ended(message)
     for (const one of free) this.queue.courier.letGo(one)
     const now = this.now()
@@ -298,13 +304,13 @@ export class Workflows implements WorkflowDoor, RunEngine {
     }
   }
 
-  answered({ url }: Run, message: Message, { headers }: RunReply): void {
+  answered({ url }: WorkflowRunState, message: Message, { headers }: RunReply): void {
     const { proven } = this.register
     if (proven.has(url) || proven.size >= 1000) return
     if (answeredIn(headers, message, ({ sdk }) => sdk) !== undefined) proven.add(url)
   }
 
-  failed(run: Run, message: Message, reply: RunReply, dlqId: string): void {
+  failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void {
     this.#endings.fail(run, message, reply, dlqId)
   }
 }

@@ -1,7 +1,7 @@
 import { lostAck } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
-import { leftBehind, withTrace } from '../../fixtures/world.js'
+import { leftovers, withTrace } from '../../fixtures/world.js'
 import { callerLine } from '../../src/kernel/caller-line.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, charging, shop, world } from './world.js'
@@ -95,7 +95,7 @@ describe('an expect that fails inside of a handler', () => {
     '%s fails the test: printed once, with its attempts',
     async (_, [check, first, mark]) => {
       const sandbox = await failed(check)
-      const complaint = leftBehind(sandbox, {})
+      const complaint = leftovers(sandbox, {})
       expect(complaint).toBe(sandbox.destinations.errors[0])
       const text = withTrace(complaint!.message, sandbox)
       expect(text).toMatch(/^The handler of https:\/\/shop\.test\/orders threw .*in 3 attempts\.$/m)
@@ -145,7 +145,7 @@ describe('an expect that fails inside of a handler', () => {
     })
     sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
     await sandbox.clock.drain()
-    const text = withTrace(leftBehind(sandbox, {})!.message, sandbox)
+    const text = withTrace(leftovers(sandbox, {})!.message, sandbox)
     expect(text).toMatch(/^The handler that stands for POST https:\/\/bank\.test\/charges threw .*in 2 calls\.$/m)
   })
 
@@ -153,7 +153,7 @@ describe('an expect that fails inside of a handler', () => {
     const sandbox = await failed(() => {
       throw new RangeError('no such account')
     })
-    expect(leftBehind(sandbox, { strict: false })).toBeUndefined()
+    expect(leftovers(sandbox, { strict: false })).toBeUndefined()
     expect(withTrace('expected 1 to be 2', sandbox)).toContain('threw in 3 attempts: RangeError: no such account')
     expect(withTrace('no such account, and more', sandbox)).not.toContain('threw this')
   })

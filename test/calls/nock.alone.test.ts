@@ -4,7 +4,7 @@ import nock from 'nock'
 import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { leftBehind } from '../../fixtures/world.js'
+import { leftovers } from '../../fixtures/world.js'
 import { bank, connected, shop } from './world.js'
 
 const ends: (() => unknown)[] = []
@@ -86,9 +86,9 @@ describe('nock', () => {
     nock('https://sms.invalid').post('/send').reply(299)
     sandbox.calls.answer('https://sms.invalid/other', 200)
     expect((await fetch('https://sms.invalid/send', { method: 'POST' })).status).toBe(299)
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
-    expect(leftBehind(sandbox, {})?.message).toContain(
+    expect(leftovers(sandbox, {})?.message).toContain(
       'The app sent POST https://mail.invalid/send. No handler is registered for it, so it was refused.',
     )
   })

@@ -5,7 +5,7 @@ import { setupServer } from 'msw/node'
 import { mswHandlers } from 'stuntdouble/msw'
 import { expect } from 'stuntdouble/vitest'
 import { describe, onTestFinished, test } from 'vitest'
-import { leftBehind, sandboxOf, withTrace } from '../../fixtures/world.js'
+import { leftovers, sandboxOf, withTrace } from '../../fixtures/world.js'
 import type { Sandbox } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, connected } from './world.js'
@@ -26,13 +26,13 @@ describe("unhandledCalls: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
     const sandbox = connected({ via: 'fetch', unhandledCalls: 'error' })
     expect(await cause(fetch(mail, { method: 'POST' }))).toBe(refused)
-    expect(leftBehind(sandbox, {})?.message).toContain(refused)
-    expect(leftBehind(sandbox, { strict: { unhandled: false } })).toBeUndefined()
+    expect(leftovers(sandbox, {})?.message).toContain(refused)
+    expect(leftovers(sandbox, { strict: { unhandled: false } })).toBeUndefined()
     sandbox.reset()
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
     sandbox.calls.answer(mail, 202)
     expect((await fetch(mail, { method: 'POST' })).status).toBe(202)
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
   })
 
   test('a client over node:https is told its host', async () => {
@@ -51,9 +51,9 @@ describe("unhandledCalls: 'error'", () => {
     onTestFinished(() => server.close())
     sandbox.calls.answer('https://sms.invalid/other', 200)
     expect((await fetch(sms, { method: 'POST' })).status).toBe(299)
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
     await cause(fetch(mail, { method: 'POST' }))
-    expect(leftBehind(sandbox, {})?.message).toContain(refused)
+    expect(leftovers(sandbox, {})?.message).toContain(refused)
   })
 
   test('this machine is no other host', async () => {
@@ -64,7 +64,7 @@ describe("unhandledCalls: 'error'", () => {
     const { port } = server.address() as { port: number }
     for (const host of ['localhost', '127.0.0.1'])
       expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe('here')
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
   })
 })
 
@@ -97,7 +97,7 @@ describe('a refused request, with an assertion that fails first', () => {
       expect(text.indexOf('threw in 4 attempts')).toBeGreaterThan(text.indexOf(sent))
       expect(text.split(sent)).toHaveLength(2)
     }
-    expect(leftBehind(sandbox, {})?.message.startsWith(sent)).toBe(true)
+    expect(leftovers(sandbox, {})?.message.startsWith(sent)).toBe(true)
   })
 
   test('is one of several hosts, each with its own count', async () => {
@@ -149,7 +149,7 @@ describe('a refused request, with an assertion that fails first', () => {
       expect(text.split('and 2 more that nobody answered')).toHaveLength(2)
     }
     // The check at the end lists them all.
-    expect(leftBehind(sandbox, {})?.message).not.toMatch(/and \d+ more/)
+    expect(leftovers(sandbox, {})?.message).not.toMatch(/and \d+ more/)
   })
 
   test('of a client over node:https has its attempt, and the host alone', async () => {
@@ -199,7 +199,7 @@ describe('by default', () => {
     const sandbox = connected({ via: 'fetch' })
     sandbox.calls.answer(bank, 201)
     expect(await cause(fetch(mail, { method: 'POST' }))).toContain('mail.invalid')
-    expect(leftBehind(sandbox, {})).toBeUndefined()
+    expect(leftovers(sandbox, {})).toBeUndefined()
   })
 
   test.each([
@@ -210,8 +210,8 @@ describe('by default', () => {
     sandbox.calls.answer(`POST ${sms}`, 201)
     await cause(fetch(url, { method }))
     const told = `Nobody answers ${method} ${url}: registered is POST ${sms}, of another ${wrong}.`
-    expect(leftBehind(sandbox, {})?.message).toContain(told)
-    expect(leftBehind(sandbox, { strict: { unhandled: false } })).toBeUndefined()
+    expect(leftovers(sandbox, {})?.message).toContain(told)
+    expect(leftovers(sandbox, { strict: { unhandled: false } })).toBeUndefined()
   })
 })
 
@@ -223,7 +223,7 @@ test("'warn' lets it through, and warns once for each host", async () => {
   expect(warned).toEqual([
     expect.stringContaining('The app called mail.invalid, where nobody answers, and was let through.'),
   ])
-  expect(leftBehind(sandbox, {})).toBeUndefined()
+  expect(leftovers(sandbox, {})).toBeUndefined()
 })
 
 test('another word', () => {

@@ -59,12 +59,12 @@ export interface SandboxAdapter extends AdapterBase {
 export type Adapter = ConnectingAdapter | SandboxAdapter
 
 /** The limit is lowered, so that a body over it is not 10 MB. */
-export const largestRequest = 400_000
+export const maxRequest = 400_000
 export const options: SandboxOptions = {
   seed: 7,
   startAt: '2030-01-01T09:00:00Z',
   warn: () => {},
-  policy: { maxRequestSize: largestRequest },
+  policy: { maxRequestSize: maxRequest },
 }
 export const globalFetch: typeof globalThis.fetch = async (input, init) => globalThis.fetch(input, init)
 

@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'vitest'
 import { EventReader } from '../support/event-reader.js'
-import { largestRequest } from './adapter.js'
+import { maxRequest } from './adapter.js'
 import { type Case, type Client, movedUntil, one, post, shop, transport } from './client.js'
 import { faults } from './faults.js'
 
@@ -164,7 +164,7 @@ const storeRequests: readonly Case[] = [
     expect(results.at(-1)).toEqual({ result: 1_000 })
   }),
   transport('large', 'rejects a body over the limit', async (client) => {
-    const answer = await client.store('/set/large', post('x'.repeat(largestRequest + 1)))
+    const answer = await client.store('/set/large', post('x'.repeat(maxRequest + 1)))
     expect(answer.status).toBe(413)
   }),
   one('concurrent', 'counts 50 concurrent increments', async (client) => {

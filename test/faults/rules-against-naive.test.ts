@@ -200,7 +200,7 @@ describe('rules found by an index strike as rules found one by one', () => {
       } else {
         const point = one(random, points)
         const facts = someFacts(random)
-        const strikes = faults.ask(point, facts) ?? []
+        const strikes = faults.injections(point, facts) ?? []
         log.length = 0
         for (const strike of strikes) strike.log(undefined, '')
         expect(log).toEqual(slow.ask(point, facts, now))

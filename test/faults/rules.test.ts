@@ -167,9 +167,9 @@ describe('adding and removing', () => {
   test('a point without rules is as cheap as before', () => {
     const { faults } = world()
     const handle = faults.add(down())
-    expect(Object.keys(faults.armed)).toEqual(['store.request'])
+    expect(Object.keys(faults.activeByPoint)).toEqual(['store.request'])
     handle.remove()
-    expect(faults.armed).toEqual({})
+    expect(faults.activeByPoint).toEqual({})
   })
 })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { orders } from '../../packages/server/src/control/control.js'
+import { controlOperations } from '../../packages/server/src/control/control.js'
 import { commandLinePage } from '../support/command-line-page.js'
 import { controlReference } from '../support/control-reference.js'
 
@@ -17,6 +17,6 @@ test('the page of the command line is up to date: `npm run docs` writes it', asy
 test('the page of the server names orders that there are', () => {
   const named = [...page('server.md').matchAll(/_control\/(?:\{tenant\}|\w+)(\/[\w/-]+)/g)].map(([, path]) => path!)
   expect(named.length).toBeGreaterThan(5)
-  const known = orders.map(({ path }) => path)
+  const known = controlOperations.map(({ path }) => path)
   expect(named.filter((path) => !known.includes(path))).toEqual([])
 })

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Heap, type Ranked } from '../../src/kernel/heap.js'
+import { Heap, type HeapItem } from '../../src/kernel/heap.js'
 
-const byRank = (a: Ranked, b: Ranked): number => a.at - b.at || a.sequence - b.sequence
+const byRank = (a: HeapItem, b: HeapItem): number => a.at - b.at || a.sequence - b.sequence
 const times = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 })
-const ranked = (at: readonly number[]): Ranked[] => at.map((time, sequence) => ({ at: time, sequence }))
+const ranked = (at: readonly number[]): HeapItem[] => at.map((time, sequence) => ({ at: time, sequence }))
 
-function emptied<T extends Ranked>(heap: Heap<T>): T[] {
+function emptied<T extends HeapItem>(heap: Heap<T>): T[] {
   const out: T[] = []
   for (let item = heap.pop(); item !== undefined; item = heap.pop()) out.push(item)
   return out
@@ -16,7 +16,7 @@ test('items leave as a stable sort by time would have them', () => {
   fc.assert(
     fc.property(times, (at) => {
       const items = ranked(at)
-      const heap = new Heap<Ranked>()
+      const heap = new Heap<HeapItem>()
       for (const item of items) heap.push(item)
       expect(heap.size).toBe(items.length)
       expect(heap.peek()).toBe([...items].sort(byRank)[0])
@@ -30,8 +30,8 @@ test('pushes and pops in any order agree with a sorted list', () => {
   const step = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant('pop' as const))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const heap = new Heap<Ranked>()
-      const sorted: Ranked[] = []
+      const heap = new Heap<HeapItem>()
+      const sorted: HeapItem[] = []
       for (const [sequence, what] of steps.entries()) {
         if (what === 'pop') expect(heap.pop()).toEqual(sorted.shift())
         else {
@@ -48,10 +48,10 @@ test('pushes and pops in any order agree with a sorted list', () => {
 test('keep drops what it is told to and leaves a heap', () => {
   fc.assert(
     fc.property(times, fc.integer({ min: 1, max: 5 }), (at, modulus) => {
-      const heap = new Heap<Ranked>()
+      const heap = new Heap<HeapItem>()
       const items = ranked(at)
       for (const item of items) heap.push(item)
-      const wanted = (item: Ranked): boolean => item.sequence % modulus === 0
+      const wanted = (item: HeapItem): boolean => item.sequence % modulus === 0
       heap.keep(wanted)
       expect(emptied(heap)).toEqual(items.filter(wanted).sort(byRank))
     }),

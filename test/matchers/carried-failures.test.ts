@@ -3,7 +3,7 @@ import { expect as jestExpect } from 'expect'
 import { BrokenPromise, createSandbox, type Sandbox } from 'stuntdouble'
 import { expect as vitestExpect } from 'stuntdouble/vitest'
 import { describe, expect, test } from 'vitest'
-import { leftBehind } from '../../fixtures/world.js'
+import { leftovers } from '../../fixtures/world.js'
 import { sandboxMatchers } from '../../matchers/index.js'
 import { type FailureData, failureOf, type RunnerError } from '../../src/report/failure.js'
 import type { Loose } from '../workflow/world.js'
@@ -93,7 +93,7 @@ describe('an error of this package', () => {
   test('of what a test leaves behind', () => {
     using sandbox = createSandbox({ seed: 7 })
     sandbox.queue.publish({ to: shop, delay: '1h' })
-    const error = leftBehind(sandbox, {})!
+    const error = leftovers(sandbox, {})!
     expect(failureOf(error)).toMatchObject({ replay: 'seed 7' })
     expect(failureOf(error)!.causes![0]).toContain('A message is left over.')
   })

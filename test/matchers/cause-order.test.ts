@@ -2,7 +2,7 @@ import { createSandbox, type Sandbox, status } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { leftBehind, withTrace } from '../../fixtures/world.js'
+import { leftovers, withTrace } from '../../fixtures/world.js'
 import { callsInternals } from '../../src/calls/calls.js'
 import { failureOf } from './failure.js'
 
@@ -67,7 +67,7 @@ describe('causes that the log proves come before what was expected, and hints af
   })
 
   test('in that of a test that would pass', () => {
-    const text = leftBehind(sandbox, {})!.message
+    const text = leftovers(sandbox, {})!.message
     expectInOrder(text, [...refused, undelivered, threw, unused, 'Replay:'])
     for (const cause of [...refused, threw, unused]) expect(text.split(cause), cause).toHaveLength(2)
   })

@@ -1,6 +1,6 @@
 import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
-import { circumstances } from '../../matchers/failure/circumstances.js'
+import { hintsFromContext } from '../../matchers/failure/circumstances.js'
 import { evidenceOf } from '../../matchers/received.js'
 import { createSandbox, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
 
@@ -17,7 +17,7 @@ async function command({ addresses, fetch, tokens }: Sandbox, ...words: (string 
 }
 
 const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = true): string[] =>
-  circumstances(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing, () => true)
+  hintsFromContext(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing, () => true)
 
 /** A handler that counts, under a script. */
 async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {

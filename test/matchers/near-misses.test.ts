@@ -4,9 +4,9 @@ import { differingLines, diffLines } from '../../matchers/diff.js'
 import {
   addressField,
   bodyField,
-  type Fields,
   headersField,
   numberField,
+  type PatternFields,
   spanField,
   textField,
 } from '../../matchers/fields.js'
@@ -22,7 +22,7 @@ interface Thing {
   readonly body: string
 }
 
-const fields: Fields<Thing> = {
+const fields: PatternFields<Thing> = {
   to: addressField(({ to }) => to),
   retries: numberField(({ retries }) => retries),
   delay: spanField(({ delay }) => delay),

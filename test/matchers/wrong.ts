@@ -7,7 +7,7 @@ import * as range from '../../matchers/range.js'
 import * as received from '../../matchers/received.js'
 import { isEntry } from '../../matchers/received.js'
 import * as stored from '../../matchers/stored.js'
-import { type MessageStory, storiesOf } from '../../matchers/stories.js'
+import { type MessageLifecycle, storiesOf } from '../../matchers/stories.js'
 import * as verdict from '../../matchers/verdict.js'
 import * as addressPattern from '../../src/kernel/address-pattern.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
@@ -30,23 +30,26 @@ type Breaks = readonly (keyof typeof sandboxMatchers)[]
 type Given = any[]
 
 /** Every search, or that of one matcher, is another. */
-const searching = (change: (given: verdict.Search<unknown>) => verdict.Search<unknown>, matcher?: Matcher): Swap =>
+const searching = (
+  change: (given: verdict.MatcherSearch<unknown>) => verdict.MatcherSearch<unknown>,
+  matcher?: Matcher,
+): Swap =>
   swap(verdict, 'search', (_, search, given) =>
     search(matcher === undefined || matcher === given.matcher ? change(given) : given),
   )
 
 /** Only some messages are seen by a quick look. */
-const only = (isSeen: (story: MessageStory) => boolean): Swap =>
+const only = (isSeen: (story: MessageLifecycle) => boolean): Swap =>
   searching(({ likely, ...given }) =>
     likely === undefined
       ? given
-      : { ...given, likely: () => [...likely()].filter((story) => isSeen(story as MessageStory)) },
+      : { ...given, likely: () => [...likely()].filter((story) => isSeen(story as MessageLifecycle)) },
   )
 
 /** A field that is not looked at. */
 const blindTo = (field: string): Swap =>
   searching(({ likely: _, ...given }) => {
-    const seen = (thing: unknown): readonly nearMisses.Compared[] =>
+    const seen = (thing: unknown): readonly nearMisses.ComparedField[] =>
       given.test.compare(thing).map((one) => (one.name === field ? { ...one, differences: [] } : one))
     const fits = (thing: unknown): boolean => seen(thing).every(({ differences }) => differences.length === 0)
     return { ...given, test: { ...given.test, rough: () => 0, compare: seen, fits } }
@@ -79,7 +82,7 @@ function instead<T extends object>(owner: T, parts: { readonly [Name in keyof T]
 }
 
 const evidence = (
-  change: (seen: received.Evidence) => { readonly [Name in keyof received.Evidence]?: unknown },
+  change: (seen: received.MatcherInput) => { readonly [Name in keyof received.MatcherInput]?: unknown },
 ): Swap =>
   swap(received, 'evidenceOf', (_, evidenceOf, ...given) => {
     const seen = evidenceOf(...given)

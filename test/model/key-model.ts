@@ -34,7 +34,7 @@ class Refused extends Error {
 const ok = { status: 'OK' }
 const wholeNumber = /^(0|-?[1-9]\d{0,17})$/
 /** Lists that are longer would make the plainest model slow. */
-const longestList = 4096
+const maxList = 4096
 
 export class KeyModel {
   now = 0
@@ -123,7 +123,7 @@ export class KeyModel {
 
   list(key: string, create = false): string[] {
     const { items } = this.typed(key, { type: 'list', items: [] as string[] }, create)
-    if (items.length > longestList) throw beyond
+    if (items.length > maxList) throw beyond
     return items
   }
 

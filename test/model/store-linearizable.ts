@@ -1,5 +1,5 @@
 import { type Check, examineWorld } from '../../src/invariants/check.js'
-import type { History } from '../../src/invariants/history.js'
+import type { InvariantIndex } from '../../src/invariants/history.js'
 import type { Findings, Invariant } from '../../src/invariants/invariant.js'
 import { invariants } from '../../src/invariants/table.js'
 import { type Bytes, text } from '../../src/kernel/bytes.js'
@@ -38,7 +38,7 @@ export function examineAll(sandbox: Sandbox, only?: string): Check {
 /** Commands that may write keys they do not name. */
 const opaque = /^(EVAL|EVALSHA|FCALL)(_RO)?$/
 
-function checkReplies(history: History, suspending: Readonly<Record<string, string>>, findings: Findings): void {
+function checkReplies(history: InvariantIndex, suspending: Readonly<Record<string, string>>, findings: Findings): void {
   const model = new KeyModel(history.isWhole)
   for (const entry of history.world.entries) {
     if (entry.type === 'setting' && entry.of === 'store') model.forgetAll()
@@ -65,7 +65,7 @@ function checkReplies(history: History, suspending: Readonly<Record<string, stri
 }
 
 /** The last commands that named the same key, and the command itself. */
-function aboutKey(history: History, entry: EntryOf<'command'>): readonly Entry[] {
+function aboutKey(history: InvariantIndex, entry: EntryOf<'command'>): readonly Entry[] {
   const { entries } = history.world
   const key = entry.argv[1]
   const related: Entry[] = [entry]
@@ -77,7 +77,7 @@ function aboutKey(history: History, entry: EntryOf<'command'>): readonly Entry[]
 }
 
 /** A command belongs between its request and the answer, and the commands of a transaction next to each other. */
-function checkOrder(history: History, findings: Findings): void {
+function checkOrder(history: InvariantIndex, findings: Findings): void {
   let before: EntryOf<'command'> | undefined
   const done = new Set<number>()
   for (const command of history.of('command')) {

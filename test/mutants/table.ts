@@ -2,13 +2,13 @@ import type { Bytes } from '../../src/kernel/bytes.js'
 import { VirtualClock } from '../../src/kernel/clock.js'
 import { sha256Bytes } from '../../src/kernel/digest.js'
 import { Traffic } from '../../src/kernel/traffic.js'
-import { Courier } from '../../src/queue/delivery/courier.js'
+import { DeliveryScheduler } from '../../src/queue/delivery/courier.js'
 import { FlowControl, FlowKey } from '../../src/queue/delivery/flow-control.js'
 import * as deliveryHeaders from '../../src/queue/delivery/headers.js'
 import { RunningCall } from '../../src/queue/delivery/in-flight.js'
 import * as retry from '../../src/queue/delivery/retry.js'
 import * as verdicts from '../../src/queue/delivery/verdict.js'
-import { Lane } from '../../src/queue/message/lane.js'
+import { FifoQueue } from '../../src/queue/message/lane.js'
 import { Message } from '../../src/queue/message/message.js'
 import * as states from '../../src/queue/message/state.js'
 import * as deduplication from '../../src/queue/publish/deduplication.js'
@@ -18,7 +18,7 @@ import * as signing from '../../src/queue/signing/signing.js'
 
 import { Database } from '../../src/store/keyspace/database.js'
 import type { Argv } from '../../src/store/rest/request.js'
-import { StoreFront } from '../../src/store/rest/store-front.js'
+import { RestStore } from '../../src/store/rest/store-front.js'
 import { type Swap, swap } from './swap.js'
 
 /** A mistake that one test puts into the engine. */
@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     'a callback that fails is no dead letter': swap(Traffic.prototype, 'append', (_, append, body, cause) =>
       body.type === 'dead-letter' && body.kind !== 'message' ? { seq: 0, at: 0, ...body } : append(body, cause),
     ),
-    'what came due while its queue was paused is forgotten': swap(Lane.prototype, 'unpark', (lane, unpark) => {
+    'what came due while its queue was paused is forgotten': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
       if (!lane.paused) lane.parked.length = 0
       return unpark()
     }),
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('callback-per-attempt', {
-    'only the last attempt is reported': swap(Courier.prototype, 'accept', (_, accept, draft) =>
+    'only the last attempt is reported': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
       draft.kind === 'callback' && draft.source?.ended === false ? draft.source : accept(draft),
     ),
     'a cancelled message is reported': nextIs((after, state, { is }) =>
@@ -131,31 +131,31 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('failure-callback-per-dead-letter', {
-    'none after a broken connection': swap(Courier.prototype, 'accept', (_, accept, draft) =>
+    'none after a broken connection': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
       draft.kind === 'failure-callback' && JSON.parse(draft.body).status === 0 ? draft.source! : accept(draft),
     ),
-    'two of them': swap(Courier.prototype, 'accept', (_, accept, draft) => {
+    'two of them': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) => {
       if (draft.kind === 'failure-callback') accept(draft)
       return accept(draft)
     }),
   }),
   ...of('fifo-per-queue', {
-    'one place too many': swap(Lane.prototype, 'admit', (lane, admit) => {
+    'one place too many': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
       lane.parallelism++
       const message = admit()
       lane.parallelism--
       return message
     }),
-    'a queue that goes on forgets who holds a place': swap(Lane.prototype, 'unpark', (lane, unpark) => {
+    'a queue that goes on forgets who holds a place': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
       lane.holding.clear()
       return unpark()
     }),
-    'callbacks are not waited for': swap(Courier.prototype, 'accept', (_, accept, draft) => {
+    'callbacks are not waited for': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) => {
       const message = accept(draft)
       if (draft.source !== undefined) draft.source.openCallbacks--
       return message
     }),
-    'delayed messages lose their place': swap(Lane.prototype, 'admit', (lane, admit) => {
+    'delayed messages lose their place': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
       const message = admit()
       if (message !== undefined && isDelayed(message)) lane.holding.delete(message)
       return message
@@ -229,7 +229,7 @@ export const mutants: readonly Mutant[] = [
       if (value !== '2' || db.value(key) !== '1') set(key, value, ...given)
     }),
     'a command of another client comes between those of a transaction': swap(
-      StoreFront.prototype,
+      RestStore.prototype,
       'execute',
       (front, execute, argv, user, via, ...given) => {
         if (via === 'transaction') front.journal.execute(['GET', 'x'] as unknown as Argv, user, 'request')

@@ -4,8 +4,8 @@ import { homeOf, porterOf, serveStream } from '../../packages/server/src/redis-p
 import { createSandbox } from '../../src/index.js'
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import type { Sessions } from '../../src/store/native/sessions.js'
-import type { Home } from '../../src/store/native/wire.js'
+import type { RespSessions } from '../../src/store/native/sessions.js'
+import type { RespStore } from '../../src/store/native/wire.js'
 
 const sandbox = createSandbox({
   clock: 'real',
@@ -32,7 +32,7 @@ function answered(argv: readonly string[], bytes: Bytes): Bytes {
 }
 
 const home = homeOf(sandbox)
-const lenient: Home = {
+const lenient: RespStore = {
   get sessions() {
     const { sessions } = home
     return new Proxy(sessions, {
@@ -41,7 +41,7 @@ const lenient: Home = {
           const value: unknown = Reflect.get(target, name, target)
           return typeof value === 'function' ? value.bind(target) : value
         }
-        const run: Sessions['run'] = (session, argv, turn) =>
+        const run: RespSessions['run'] = (session, argv, turn) =>
           target.run(session, argv, { ...turn, send: (bytes) => turn.send(answered(argv, bytes)) })
         return run
       },

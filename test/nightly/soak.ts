@@ -8,7 +8,7 @@ import { createSandbox, type Sandbox } from '../../src/index.js'
 const perSecond = 140
 const perHour = perSecond * 3600
 /** Bytes that the heap may grow by in an hour. */
-const mostPerHour = 1_000_000
+const maxPerHour = 1_000_000
 /** Rounds after the first, in which the limits are reached, and requests of each. */
 const rounds = 12
 const quick = 75_000
@@ -130,7 +130,7 @@ for (const [name, count, ask] of asked) {
   const grown = slope * perHour
   // What a collection leaves differs by some 250 kB; one object a request is far more.
   const uncertain = (250_000 / ((count * rounds) / 2)) * perHour
-  const isBad = grown > mostPerHour + uncertain
+  const isBad = grown > maxPerHour + uncertain
   if (isBad) bad++
   console.log(
     `${isBad ? '✗' : '✓'} ${name}: ${(grown / 1e6).toFixed(2)} MB an hour, ${(held / 1e6).toFixed(1)} MB held`,

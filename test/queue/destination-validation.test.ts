@@ -2,7 +2,7 @@ import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ended, kinds } from '../../packages/server/test/both-sandboxes.js'
 import type { RemoteSandbox } from '../../src/client/connect.js'
-import { deepestExpression, longestExpression } from '../../src/queue/settings/retry-expression.js'
+import { deepestExpression, maxExpression } from '../../src/queue/settings/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { shop, world } from './world.js'
@@ -104,7 +104,7 @@ test('a hundred waits are played, and changes of what was given do not count', a
 describe('a retry-delay expression beyond what is read is refused with 400', () => {
   const long = Array(12_000).fill('1').join('+')
   const nested = `${'('.repeat(deepestExpression + 1)}1${')'.repeat(deepestExpression + 1)}`
-  const tooLong = `it has ${long.length} characters, at most ${longestExpression} are read`
+  const tooLong = `it has ${long.length} characters, at most ${maxExpression} are read`
 
   test.each([
     ['publish', `/v2/publish/${shop}`, 'Service-Retry-Delay'],
@@ -134,7 +134,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
   test('what is just within is evaluated', async () => {
     const at = world()
     at.destinations.answer(shop, 503)
-    const within = `${'('.repeat(deepestExpression - 1)}1${')'.repeat(deepestExpression - 1)}${'+1'.repeat((longestExpression - 2 * deepestExpression) / 2)}`
+    const within = `${'('.repeat(deepestExpression - 1)}1${')'.repeat(deepestExpression - 1)}${'+1'.repeat((maxExpression - 2 * deepestExpression) / 2)}`
     const { status } = await at.send('POST', `/v2/publish/${shop}`, {
       headers: { 'Service-Retry-Delay': within, 'Service-Retries': '1' },
     })

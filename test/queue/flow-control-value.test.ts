@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Caller, FlowControl, type FlowKey } from '../../src/queue/delivery/flow-control.js'
-import { Lane } from '../../src/queue/message/lane.js'
+import { type FlowCaller, FlowControl, type FlowKey } from '../../src/queue/delivery/flow-control.js'
+import { FifoQueue } from '../../src/queue/message/lane.js'
 import { runs } from '../support/effort.js'
 
 // Flow control and FIFO queues as values, against a model that only counts.
 
-interface Call extends Caller {
+interface Call extends FlowCaller {
   readonly name: string
 }
 
@@ -239,7 +239,7 @@ describe('a FIFO queue', () => {
   test('admits in order, each message once, and never more than it has slots', () => {
     fc.assert(
       fc.property(fc.array(laneSteps, { maxLength: 60 }), (program) => {
-        const lane = new Lane<Member>('q', 0)
+        const lane = new FifoQueue<Member>('q', 0)
         const entered: Member[] = []
         const admitted: number[] = []
         for (const step of program) {

@@ -162,7 +162,7 @@ test('a service that is down lets nothing start before it is up', async () => {
   at.destinations.answer(shop, 200)
   const id = publish(at, { delay: '5s' })
   const later = publish(at, { delay: '1m' })
-  at.engine.faults!.takeDown('queue', seconds(30))
+  at.engine.faults!.markDown('queue', seconds(30))
   expect(at.queue.forecast(id)).toEqual({ at: seconds(30) })
   expect(at.queue.forecast(later)).toEqual({ at: seconds(60) })
   await at.clock.drain()

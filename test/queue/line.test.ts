@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Line } from '../../src/queue/message/line.js'
+import { FifoList } from '../../src/queue/message/line.js'
 import { runs } from '../support/effort.js'
 
 test('behaves like an array that is pushed to and shifted from', () => {
@@ -10,7 +10,7 @@ test('behaves like an array that is pushed to and shifted from', () => {
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const line = new Line<number>()
+      const line = new FifoList<number>()
       const model: number[] = []
       let next = 0
       for (const { count, push } of steps) {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Filed, Records } from '../../src/kernel/records.js'
+import { type IndexedRecord, Records } from '../../src/kernel/records.js'
 import { runs } from '../support/effort.js'
 
-interface Row extends Filed {
+interface Row extends IndexedRecord {
   color: string
   tags: string[]
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scenarios } from '../../packages/explore/src/scenarios.js'
-import { largestFile, readScenario, ScenarioFileError } from '../../packages/server/src/scene/file.js'
+import { maxFile, readScenario, ScenarioFileError } from '../../packages/server/src/scene/file.js'
 
 const complaint = (source: string): string => {
   try {
@@ -178,11 +178,11 @@ describe('a file is untrusted', () => {
   })
 
   test('size', () => {
-    expect(complaint(`name: ${'x'.repeat(largestFile)}`)).toBe(
-      `outage.yaml:1:1: The file has ${largestFile + 6} bytes; ${largestFile} are allowed.`,
+    expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toBe(
+      `outage.yaml:1:1: The file has ${maxFile + 6} bytes; ${maxFile} are allowed.`,
     )
     // Counted in bytes, not in chars.
-    expect(complaint(`name: ${'ü'.repeat(largestFile / 2)}`)).toContain('are allowed')
+    expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('are allowed')
   })
 
   test.each([

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import '../../matchers/vitest.js'
-import { differenceText } from '../../packages/server/src/engine/twin.js'
+import { shadowDifferenceText } from '../../packages/server/src/engine/twin.js'
 import { connector } from '../../packages/server/src/redis-port/in-process.js'
 import { agentAtServer } from '../../packages/server/test/mcp-client.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
@@ -260,12 +260,12 @@ test.each([
   [['HGET', 'k', 'password'], 'Zqhunter', null],
   [['HGETALL', 'k'], ['password', 'Zqhunter'], []],
 ])('a difference between the double and its twin shows no password: %j', (argv, double, engine) => {
-  const told = differenceText({ argv, double, engine, named: undefined })
+  const told = shadowDifferenceText({ argv, double, engine, named: undefined })
   expect(told).not.toContain('Zqhunter')
   expect(told).toContain(argv[0])
 })
 
 test('a difference without a password shows whole', () => {
-  const told = differenceText({ argv: ['GET', 'k'], double: 'v', engine: { error: 'ERR w' }, named: undefined })
+  const told = shadowDifferenceText({ argv: ['GET', 'k'], double: 'v', engine: { error: 'ERR w' }, named: undefined })
   expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  engine {"error":"ERR w"}', '  unknown'])
 })

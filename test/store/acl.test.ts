@@ -5,12 +5,12 @@ import { type Bytes, latin1 } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../src/policy/policy.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { Access } from '../../src/store/access/access.js'
+import { AccessControl } from '../../src/store/access/access.js'
 import { categoriesOf, clientSubcommands, connectionBound } from '../../src/store/access/categories.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import { blockingTable, commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/native/session-commands.js'
-import { Store } from '../../src/store/store.js'
+import { StoreEngine } from '../../src/store/store.js'
 
 interface Recorded {
   readonly commands: Readonly<Record<string, { categories: string[]; keys: string[] }>>
@@ -22,11 +22,11 @@ const recorded = JSON.parse(
   readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8'),
 ) as Recorded
 
-function createStore(policy: Partial<Policy> = {}): Store {
-  return new Store({
+function createStore(policy: Partial<Policy> = {}): StoreEngine {
+  return new StoreEngine({
     clock: { now: () => 0 },
     random: createRandom('acl test'),
-    access: new Access({ standard: 'standard', readOnly: 'read-only' }, createRandom('acl test')),
+    access: new AccessControl({ standard: 'standard', readOnly: 'read-only' }, createRandom('acl test')),
     policy: { ...defaultPolicy, ...policy },
     docs: 'docs.test',
   })
@@ -241,13 +241,13 @@ describe("policy.aclRules: 'redis'", () => {
 })
 
 /** The user behind a token made for the occasion. */
-function userNamed(store: Store, name: Bytes) {
+function userNamed(store: StoreEngine, name: Bytes) {
   const token = latin1(store.access.generateToken(name, undefined))
   store.access.setUser(name, [latin1(`>${token}`)], { dialect: 'service', hasCommand: () => true })
   return store.access.userOf(token)!
 }
 
-const listed = (store: Store) => store.run('ACL', 'LIST') as readonly string[]
+const listed = (store: StoreEngine) => store.run('ACL', 'LIST') as readonly string[]
 
 describe('rules', () => {
   const attempt = (...words: string[]): unknown => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
-import { base64, json, NoRoom, plain, resp2 } from '../../src/store/rest/answers.js'
+import { base64, json, plain, ResponseTooLarge, resp2 } from '../../src/store/rest/answers.js'
 import { Rest } from '../support/ask.js'
 
 // policy.maxAnswerSize, a guard of this package. What is measured is what is sent.
@@ -98,7 +98,7 @@ describe('an encoder', () => {
     for (const reply of replies) {
       const { length } = encode(reply)
       expect(encode(reply, length)).toHaveLength(length)
-      expect(() => encode(reply, length - 1)).toThrow(NoRoom)
+      expect(() => encode(reply, length - 1)).toThrow(ResponseTooLarge)
     }
   })
 })

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { namedDifference, namedDifferences, type Other } from '../../src/store/differences.js'
+import { type ComparedSystem, namedDifference, namedDifferences } from '../../src/store/differences.js'
 import { deviations } from '../support/deviations.js'
 import type { RespReply } from '../support/resp.js'
 
@@ -106,7 +106,7 @@ const seenOfTheService: readonly Row[] = [
 ]
 
 const wordsOf = (line: string): string[] => line.split(' ').filter(Boolean)
-const nameOf = (argv: string, double: unknown, other: unknown, of: Other): string | undefined =>
+const nameOf = (argv: string, double: unknown, other: unknown, of: ComparedSystem): string | undefined =>
   namedDifference({ argv: wordsOf(argv), double, other }, of)?.name
 
 test.each(seenOfRedis)('%s of redis-server: %s', (name, argv, double, other) => {

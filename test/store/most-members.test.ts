@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { limitRows } from '../../packages/server/src/limit-rows.js'
-import { mostMembers } from '../../src/store/command/memory.js'
+import { maxMembers } from '../../src/store/command/memory.js'
 import { storeInternals } from '../../src/store/internals.js'
 
 /** A store whose collections have five members at most. */
@@ -62,8 +62,8 @@ test('keys: none is added, and they can be read, renamed and deleted', () => {
 })
 
 test('the bound is below the end of a Map, and in the table of limits', () => {
-  expect(mostMembers).toBeLessThan(2 ** 24)
-  expect(limitRows.filter((row) => row.default === mostMembers)).toHaveLength(1)
+  expect(maxMembers).toBeLessThan(2 ** 24)
+  expect(limitRows.filter((row) => row.default === maxMembers)).toHaveLength(1)
 })
 
 test.each([

@@ -1,6 +1,6 @@
 // The generated parts of docs/mcp.md: the table of tools, and a conversation as it is played. `npm run docs` writes them.
 import { called, tools } from '../../packages/server/src/mcp/tools.js'
-import { ServerWorld } from '../../packages/server/src/mcp/world.js'
+import { ServerTarget } from '../../packages/server/src/mcp/world.js'
 import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'
@@ -40,7 +40,7 @@ function toolTable(): string {
 
 async function played(): Promise<string> {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const world = new ServerWorld({ url: server.origin, tenant: 'main' })
+  const world = new ServerTarget({ url: server.origin, tenant: 'main' })
   const told: string[] = []
   for (const [why, name, args] of conversation) {
     const tool = tools.find((one) => one.name === name)!

@@ -1,5 +1,5 @@
-import { orders } from '../../packages/server/src/control/control.js'
-import type { Order } from '../../packages/server/src/control/order.js'
+import { controlOperations } from '../../packages/server/src/control/control.js'
+import type { ControlOperation } from '../../packages/server/src/control/order.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The world', /^(?:|\/reset|\/state|\/snapshot|\/place|\/fork)$/],
@@ -19,10 +19,10 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
 /** The text of docs/reference/control.md. */
 export function controlReference(): string {
   const sections = groups.map(([title, belongs]) => {
-    const rows = orders.filter(({ path }) => belongs.test(path)).map(row)
+    const rows = controlOperations.filter(({ path }) => belongs.test(path)).map(row)
     return `## ${title}\n\n| Request | |\n|---|---|\n${rows.join('\n')}\n`
   })
-  const lost = orders.filter(({ path }) => !groups.some(([, belongs]) => belongs.test(path)))
+  const lost = controlOperations.filter(({ path }) => !groups.some(([, belongs]) => belongs.test(path)))
   if (lost.length > 0) throw new Error(`No section has ${lost.map(({ path }) => path).join(', ')}`)
   return `# The control API
 
@@ -35,7 +35,7 @@ Every path begins with \`/_control/{tenant}\`. Bodies and answers are JSON; a bo
 ${sections.join('\n')}`
 }
 
-function row({ method, path, summary, example, query, answers }: Order): string {
+function row({ method, path, summary, example, query, answers }: ControlOperation): string {
   const parts = [summary]
   const names = Object.entries(query ?? {}).map(([name, what]) => `\`?${name}=\` ${what}`)
   if (names.length > 0) parts.push(`${names.join('; ')}.`)

@@ -1,10 +1,10 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
-import { Access } from '../../src/store/access/access.js'
+import { AccessControl } from '../../src/store/access/access.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../src/store/rest/answers.js'
-import { Store } from '../../src/store/store.js'
+import { StoreEngine } from '../../src/store/store.js'
 
 /** The narrow side of the store that transcripts need. */
 export interface Engine {
@@ -17,10 +17,10 @@ export interface Engine {
 /** `onEvent` hears of keyspace notifications, without those that redis sends only when asked for by their own flag. */
 export function createEngine(onEvent?: (event: string, key: string) => void): Engine {
   let now = Date.UTC(2026, 0, 1)
-  const store = new Store({
+  const store = new StoreEngine({
     clock: { now: () => now },
     random: createRandom('transcript'),
-    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
     // The recordings are those of a redis-server.
     policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',

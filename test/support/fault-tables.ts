@@ -2,7 +2,7 @@
 
 import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
-import type { Carriage } from '../../src/faults/row.js'
+import type { Transport } from '../../src/faults/row.js'
 import { type FaultPoint, faultPoints } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`
@@ -69,7 +69,7 @@ function pointTable(): string {
   return ['| Point | When rules are asked | Faults |', '|---|---|---|', ...rows].join('\n')
 }
 
-const carriages: Readonly<Record<Carriage, string>> = {
+const carriages: Readonly<Record<Transport, string>> = {
   fetch: '`sandbox.fetch`, `stuntdouble/fetch`',
   msw: '`stuntdouble/msw`',
   nock: '`stuntdouble/nock`',
@@ -79,7 +79,7 @@ const carriages: Readonly<Record<Carriage, string>> = {
 
 function insteadTable(): string {
   const rows = definitions.flatMap(({ kind, instead }) =>
-    Object.entries(instead ?? {}).map(([way, what]) => `| \`${kind}\` | ${carriages[way as Carriage]} | ${what} |`),
+    Object.entries(instead ?? {}).map(([way, what]) => `| \`${kind}\` | ${carriages[way as Transport]} | ${what} |`),
   )
   return ['| Fault | Through | What comes instead, and why |', '|---|---|---|', ...rows].join('\n')
 }

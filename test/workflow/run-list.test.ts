@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { type Bytes, fromArray, toHex } from '../../src/kernel/bytes.js'
 import type { Message } from '../../src/queue/message/message.js'
 import type { PublishSettings } from '../../src/queue/settings/settings.js'
-import { Run } from '../../src/workflow/run.js'
+import { WorkflowRunState } from '../../src/workflow/run.js'
 import type { RunEntry } from '../../src/workflow/run-list.js'
 import type { StepBody } from '../../src/workflow/step.js'
 
 const settings = { settings: {} as PublishSettings, applies: false }
 
-function newRun(): Run {
-  return new Run('wfr_1', 1, 0, 'https://app.test/', new Set(), settings, '127.0.0.1', 'eu')
+function newRun(): WorkflowRunState {
+  return new WorkflowRunState('wfr_1', 1, 0, 'https://app.test/', new Set(), settings, '127.0.0.1', 'eu')
 }
 
 function entry(id: number, body: Bytes, callType: RunEntry['callType'] = 'step'): RunEntry {

@@ -12,7 +12,7 @@ const startLimit = 30_000
 
 /** Messages of a run, and characters of all of them: more than a story has. */
 const most = 250
-const mostCharacters = 8_000_000
+const maxCharacters = 8_000_000
 
 const policy = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
 
@@ -84,7 +84,7 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
     if (source !== frame.contentWindow) return
     // Its origin is opaque, so it cannot be named.
     if (data === '"ready"')
-      frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters }, '*')
+      frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters: maxCharacters }, '*')
     // The frame says it before any word of the code, which may say it, too.
     if (data === '"begun"' && !hasBegun) {
       hasBegun = true

@@ -26,9 +26,9 @@ export type Said =
   | { readonly kind: 'ended'; readonly why: 'time' | 'flood' | 'silence' }
 
 /** Rows and tests that a page shows, and characters of one text. */
-const mostRows = 2000
-const mostTests = 100
-const longestText = 100_000
+const maxRows = 2000
+const maxTests = 100
+const maxText = 100_000
 /** The last instant of JavaScript. */
 const lastInstant = 8.64e15
 
@@ -59,8 +59,8 @@ function isTest({ name, failure, rows }: PlayedTest): boolean {
 }
 
 function bounded(tests: readonly PlayedTest[]): readonly PlayedTest[] {
-  let left = mostRows
-  return tests.slice(0, mostTests).map((test) => {
+  let left = maxRows
+  return tests.slice(0, maxTests).map((test) => {
     const rows = test.rows.slice(0, left).map((row) => ({ ...row, text: cut(row.text) }))
     const more = test.rows.length - rows.length
     left -= rows.length
@@ -70,4 +70,4 @@ function bounded(tests: readonly PlayedTest[]): readonly PlayedTest[] {
   })
 }
 
-const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)} …` : text)
+const cut = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)} …` : text)

@@ -6,8 +6,8 @@ import { play } from './world.ts'
 
 export * from './world.ts'
 
-const mostLines = 200
-const longestLine = 10_000
+const maxLines = 200
+const maxLine = 10_000
 
 /**
  * Plays the reader's code and says how it went.
@@ -17,9 +17,9 @@ export function begin(code: string, core: string): void {
   const say = takeVoice()
   let lines = 0
   const print = (...values: unknown[]): void => {
-    if (++lines > mostLines) return
-    const text = lines === mostLines ? '… and more, which the playground does not show' : values.map(shown).join(' ')
-    say({ kind: 'printed', text: text.slice(0, longestLine) })
+    if (++lines > maxLines) return
+    const text = lines === maxLines ? '… and more, which the playground does not show' : values.map(shown).join(' ')
+    say({ kind: 'printed', text: text.slice(0, maxLine) })
   }
   Object.assign(console, { log: print, info: print, warn: print, error: print, debug: print })
   const load = (module: string): Promise<unknown> =>

@@ -1,4 +1,4 @@
 // What programs of the command line share.
 export { type Manifest, ownFolder, ownManifest } from './own-package.js'
-export { type Given, type Program, textOf, UsageError } from './program.js'
+export { type ParsedArguments, type Program, textOf, UsageError } from './program.js'
 export { type FileSystem, writeWhole } from './whole-file.js'

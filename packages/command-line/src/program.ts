@@ -1,7 +1,7 @@
 import type { ArgsDef } from 'citty'
 
 /** Parsed options by name; words that are no options stand in `_`. */
-export type Given = Readonly<Record<string, unknown>> & { readonly _: readonly string[] }
+export type ParsedArguments = Readonly<Record<string, unknown>> & { readonly _: readonly string[] }
 
 /** One command of the command line. */
 export interface Program {
@@ -17,14 +17,14 @@ export interface Program {
   /** Command lines that a reader may copy. */
   readonly examples: readonly string[]
   /** @returns the exit code: 0 good, 1 not as expected, 2 bad use or unreadable; `undefined` when it goes on running */
-  run(given: Given): Promise<number | undefined>
+  run(given: ParsedArguments): Promise<number | undefined>
 }
 
 /** A mistake in the command line: one sentence on the console and exit code 2. */
 export class UsageError extends Error {}
 
 /** The text of an option that needs a value. */
-export function textOf(given: Given, name: string, hint: string): string | undefined {
+export function textOf(given: ParsedArguments, name: string, hint: string): string | undefined {
   const value = given[name]
   if (value === undefined) return undefined
   if (typeof value === 'string' && value !== '') return value

@@ -3,7 +3,7 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 // What is asked of both, the double and the real service, and what was seen of it.
 
 /** One request in the neutral words; each side puts its vocabulary on. */
-export interface Ask {
+export interface DriftRequest {
   readonly service: 'store' | 'queue'
   readonly method: string
   /** Below the service's address, as it is sent. */
@@ -29,10 +29,10 @@ export interface Answered {
  * numbers may differ by five seconds; `shape`: only types and lengths count, for chance; `kind`: only the type counts;
  * `normal`: ids, times and hosts are replaced by what they are.
  */
-export type Looseness = 'unordered' | 'pairs' | 'near' | 'nearms' | 'shape' | 'kind' | 'normal'
+export type ComparisonMode = 'unordered' | 'pairs' | 'near' | 'nearms' | 'shape' | 'kind' | 'normal'
 
 /** Something that was seen on one side. The two sides of a case see the same things in the same order. */
-export interface Seen {
+export interface Observation {
   /** What was asked, as one reads it. */
   readonly asked: string
   /** The command, where it was one. */
@@ -44,7 +44,7 @@ export interface Seen {
   readonly value: unknown
   /** Where strings are base64, which a difference names. */
   readonly encoding?: 'base64' | 'resp2'
-  readonly loose: readonly Looseness[]
+  readonly loose: readonly ComparisonMode[]
 }
 
 /** A thread of events under way. */
@@ -62,8 +62,8 @@ export interface Side {
   readonly prefix: string
   /** The time as this side has it, milliseconds. */
   now(): number
-  ask(ask: Ask): Promise<Answered>
-  open(ask: Ask): Promise<OpenStream>
+  ask(ask: DriftRequest): Promise<Answered>
+  open(ask: DriftRequest): Promise<OpenStream>
   wait(milliseconds: number): Promise<void>
   /**
    * What takes back something that the case makes, other than a key: done at the end, come what may.
@@ -97,7 +97,7 @@ export interface Case {
   readonly needs: readonly Need[]
   /** Requests, at most; what goes beyond is a mistake of the case. */
   readonly requests: number
-  run(side: Side, see: (seen: Seen) => void): Promise<void>
+  run(side: Side, see: (seen: Observation) => void): Promise<void>
 }
 
 /** A part of the contract that is never done, and why. */

@@ -1,8 +1,8 @@
-import type { Looseness, Seen } from './case.js'
-import { normal } from './normal.js'
+import type { ComparisonMode, Observation } from './case.js'
+import { normalize } from './normal.js'
 
 /** How two answers to one question differ. */
-export interface Difference {
+export interface ObservedDifference {
   /** What kind of difference: `status`, `error text`, `order of the reply`. */
   readonly what: string
   /** What each showed, as text. */
@@ -11,16 +11,16 @@ export interface Difference {
 }
 
 /** The difference that says most, or `undefined` where there is none. */
-export function difference(double: Seen, real: Seen): Difference | undefined {
+export function difference(double: Observation, real: Observation): ObservedDifference | undefined {
   return inOutcome(double, real) ?? inHeaders(double, real) ?? inValue(double, real)
 }
 
 /** What is compared singly: of a pipeline or a transaction each reply, of anything else the answer. */
-export function parts(double: Seen, real: Seen): readonly (readonly [Seen, Seen])[] {
+export function parts(double: Observation, real: Observation): readonly (readonly [Observation, Observation])[] {
   const [ours, theirs] = [repliesIn(double), repliesIn(real)]
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return [[double, real]]
   const { asked, loose, encoding } = double
-  const part = (value: unknown, at: number): Seen => ({
+  const part = (value: unknown, at: number): Observation => ({
     ...{ asked: `${asked} [${at}]`, value, loose },
     ...(encoding !== undefined && { encoding }),
   })
@@ -33,14 +33,14 @@ export function parts(double: Seen, real: Seen): readonly (readonly [Seen, Seen]
   ]
 }
 
-function repliesIn({ argv, value }: Seen): readonly unknown[] | undefined {
+function repliesIn({ argv, value }: Observation): readonly unknown[] | undefined {
   if (argv !== undefined || !Array.isArray(value) || value.length === 0) return undefined
   return value.every((item) => isObject(item) && ('result' in item || 'error' in item)) ? value : undefined
 }
 
 const unavailable = /Command is not available|unknown command|not allowed in REST/i
 
-function inOutcome(double: Seen, real: Seen): Difference | undefined {
+function inOutcome(double: Observation, real: Observation): ObservedDifference | undefined {
   const [ours, theirs] = [errorOf(double.value), errorOf(real.value)]
   const shown = { double: outcome(double), real: outcome(real) }
   if (theirs !== undefined && unavailable.test(theirs) && !unavailable.test(ours ?? '')) {
@@ -62,11 +62,11 @@ export function errorOf(value: unknown): string | undefined {
   return typeof error === 'string' ? error : undefined
 }
 
-function outcome({ status, value }: Seen): string {
+function outcome({ status, value }: Observation): string {
   return `${status ?? ''} ${shown(value)}`.trim()
 }
 
-function inHeaders(double: Seen, real: Seen): Difference | undefined {
+function inHeaders(double: Observation, real: Observation): ObservedDifference | undefined {
   const ours = double.headers ?? {}
   const theirs = real.headers ?? {}
   for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
@@ -76,10 +76,10 @@ function inHeaders(double: Seen, real: Seen): Difference | undefined {
   return undefined
 }
 
-function inValue(double: Seen, real: Seen): Difference | undefined {
+function inValue(double: Observation, real: Observation): ObservedDifference | undefined {
   const { loose, encoding } = double
   const [ours, theirs] = loose.includes('normal')
-    ? [normal(double.value), normal(real.value)]
+    ? [normalize(double.value), normalize(real.value)]
     : [double.value, real.value]
   const found = inValues(ours, theirs, loose, '')
   if (found === undefined) return undefined
@@ -88,7 +88,12 @@ function inValue(double: Seen, real: Seen): Difference | undefined {
 }
 
 /** @param place where in the answer: `result`, `[0].state` */
-function inValues(ours: unknown, theirs: unknown, loose: readonly Looseness[], place: string): Difference | undefined {
+function inValues(
+  ours: unknown,
+  theirs: unknown,
+  loose: readonly ComparisonMode[],
+  place: string,
+): ObservedDifference | undefined {
   const both = { double: shown(ours), real: shown(theirs) }
   const at = place === '' ? '' : ` at ${place}`
   if (kindOf(ours) !== kindOf(theirs)) {
@@ -107,9 +112,9 @@ function inValues(ours: unknown, theirs: unknown, loose: readonly Looseness[], p
 function inLists(
   ours: readonly unknown[],
   theirs: readonly unknown[],
-  loose: readonly Looseness[],
+  loose: readonly ComparisonMode[],
   place: string,
-): Difference | undefined {
+): ObservedDifference | undefined {
   if (loose.includes('kind')) return undefined
   const both = { double: shown(ours), real: shown(theirs) }
   const isSet = loose.includes('unordered') || loose.includes('pairs')
@@ -133,9 +138,9 @@ function inLists(
 function inFields(
   ours: Readonly<Record<string, unknown>>,
   theirs: Readonly<Record<string, unknown>>,
-  loose: readonly Looseness[],
+  loose: readonly ComparisonMode[],
   place: string,
-): Difference | undefined {
+): ObservedDifference | undefined {
   for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
     const within = place === '' ? name : `${place}.${name}`
     if (!(name in theirs)) return { what: `field ${within} is missing`, double: shown(ours[name]), real: 'none' }
@@ -146,7 +151,7 @@ function inFields(
   return undefined
 }
 
-function isNear(ours: unknown, theirs: unknown, loose: readonly Looseness[]): boolean {
+function isNear(ours: unknown, theirs: unknown, loose: readonly ComparisonMode[]): boolean {
   if (typeof ours !== 'number' || typeof theirs !== 'number') return false
   const apart = Math.abs(ours - theirs)
   return (loose.includes('near') && apart <= 5) || (loose.includes('nearms') && apart <= 5_000)
@@ -174,17 +179,17 @@ function kindOf(value: unknown): string {
 }
 
 /** Chars that are shown, and those searched for secrets beyond them: a secret that is cut in two is not found. */
-const mostShown = 400
+const maxShown = 400
 const margin = 8192
 
 /** A value as text, longer than it is shown. */
 function shown(value: unknown): string {
-  return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), mostShown + margin)
+  return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), maxShown + margin)
 }
 
 /** A text of a difference as it is told: without secrets first, and shortened then. */
 export function told(text: string, hide: (text: string) => string): string {
-  return cut(hide(text), mostShown)
+  return cut(hide(text), maxShown)
 }
 
 function cut(text: string, most: number): string {

@@ -1,9 +1,9 @@
 import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
 import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
-import { deliveryOf, type Endpoint, endpointAnswer, endpointUrl } from './endpoint.js'
-import { neutralHeaders, spoken, spokenName } from './spoken.js'
+import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
+import { type DriftDestination, deliveryOf, endpointAnswer, endpointUrl } from './endpoint.js'
+import { inDialect, neutralHeaders, spokenName } from './spoken.js'
 import { StreamEvents } from './stream-events.js'
 
 /** A fresh double, in this process, whose time begins now and moves when a case waits. */
@@ -15,7 +15,7 @@ export class DoubleSide implements Side {
   constructor(
     readonly prefix: string,
     readonly vocabulary: Vocabulary,
-    readonly reached: Endpoint | undefined,
+    readonly reached: DriftDestination | undefined,
   ) {
     this.sandbox = createSandbox({ vocabulary, startAt: Date.now(), journal: false, warn: () => {} })
     if (reached === undefined) return
@@ -52,22 +52,22 @@ export class DoubleSide implements Side {
     await this.sandbox.clock.advance(milliseconds)
   }
 
-  async ask(ask: Ask): Promise<Answered> {
+  async ask(ask: DriftRequest): Promise<Answered> {
     const response = await this.#fetch(ask)
     const body = fromArray(new Uint8Array(await response.arrayBuffer()))
     return { status: response.status, headers: neutralHeaders(response.headers, this.vocabulary), body }
   }
 
-  async open(ask: Ask): Promise<OpenStream> {
+  async open(ask: DriftRequest): Promise<OpenStream> {
     const abort = new AbortController()
     const response = await this.#fetch(ask, abort.signal)
     return new StreamEvents(response, neutralHeaders(response.headers, this.vocabulary), abort)
   }
 
-  #fetch(ask: Ask, signal?: AbortSignal): Promise<Response> {
+  #fetch(ask: DriftRequest, signal?: AbortSignal): Promise<Response> {
     const { addresses, tokens } = this.sandbox
     const isStore = ask.service === 'store'
-    const { url, headers } = spoken(ask, {
+    const { url, headers } = inDialect(ask, {
       address: isStore ? addresses.store : addresses.queue,
       token: isStore ? tokens.store : tokens.queue,
       readOnlyToken: isStore ? tokens.readonly : undefined,

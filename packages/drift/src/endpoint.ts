@@ -7,7 +7,7 @@ import { neutralHeaders } from './spoken.js'
 // Where the queue delivers to. It does what the query of the url says, and so needs no state: `status=500` is answered,
 // `fails=2` fails the first two attempts, by the number of retries that the delivery tells.
 
-export interface Endpoint {
+export interface DriftDestination {
   /** As the queue reaches it. */
   readonly url: string
   /** What has arrived for a case; nothing where somebody else answers. */
@@ -18,7 +18,7 @@ export interface Endpoint {
 const caseParameter = 'drift'
 
 export function endpointUrl(
-  endpoint: Endpoint | undefined,
+  endpoint: DriftDestination | undefined,
   prefix: string,
   asked: Readonly<Record<string, string | number>>,
 ): string {
@@ -61,7 +61,7 @@ export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Vocabul
 }
 
 /** Answers at a port of this machine, to which the endpoint's url leads, and keeps what arrives. */
-export class Listener implements Endpoint {
+export class LocalDestination implements DriftDestination {
   readonly #deliveries: Delivery[] = []
   readonly #server: Server
 
@@ -83,8 +83,8 @@ export class Listener implements Endpoint {
   }
 
   /** @param url that leads to the port */
-  static open(url: string, port: number, vocabulary: Vocabulary): Promise<Listener> {
-    const listener = new Listener(url, vocabulary)
+  static open(url: string, port: number, vocabulary: Vocabulary): Promise<LocalDestination> {
+    const listener = new LocalDestination(url, vocabulary)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', reject)
       listener.#server.listen(port, '127.0.0.1', () => resolve(listener))

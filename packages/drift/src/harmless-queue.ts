@@ -1,6 +1,6 @@
 import { text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
-import type { Ask, LeftOut } from './case.js'
+import type { DriftRequest, LeftOut } from './case.js'
 
 // What may be sent to a queue that others may use: see harmless.ts.
 
@@ -29,7 +29,7 @@ export interface Ours {
 const madeUp = /^(?:msg_stuntdouble\w*|0000000000000-0)$/
 
 /** Why a request may not be sent, or `undefined`. */
-export function queueRefusal(ask: Ask, ours: Ours): string | undefined {
+export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined {
   const [path = ''] = ask.path.split('?')
   const [, , kind = '', name = '', action = ''] = path.split('/')
   const isOurs = (found: string): boolean => decodeURIComponent(found).startsWith(ours.prefix)
@@ -80,27 +80,27 @@ function behind(path: string, start: string): string {
   return path.slice(start.length)
 }
 
-function headerOf({ headers = {} }: Ask, name: string): string {
+function headerOf({ headers = {} }: DriftRequest, name: string): string {
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1] ?? ''
 }
 
-function bodyOf({ body }: Ask): unknown {
+function bodyOf({ body }: DriftRequest): unknown {
   return body === undefined ? undefined : parsedJson(text(body))
 }
 
-function destinationsIn(ask: Ask): string[] {
+function destinationsIn(ask: DriftRequest): string[] {
   const items = bodyOf(ask)
   return Array.isArray(items)
     ? items.map((item) => String((item as { destination?: unknown } | null)?.destination))
     : []
 }
 
-function queueIn(ask: Ask): string {
+function queueIn(ask: DriftRequest): string {
   const { queueName } = (bodyOf(ask) ?? {}) as { queueName?: unknown }
   return typeof queueName === 'string' ? queueName : ''
 }
 
-function groupUrls(ask: Ask): string[] {
+function groupUrls(ask: DriftRequest): string[] {
   const { endpoints } = (bodyOf(ask) ?? {}) as { endpoints?: readonly { url?: string }[] }
   return (endpoints ?? []).flatMap(({ url }) => url ?? [])
 }
@@ -109,7 +109,7 @@ function groupUrls(ask: Ask): string[] {
 const idForm = /^[\w-]{1,200}$/
 
 /** Ids that an answer shows to be ours: those of what we published, and of the dead letters of it. */
-export function ownIds(ask: Ask, answer: string, known: ReadonlySet<string>): readonly string[] {
+export function ownIds(ask: DriftRequest, answer: string, known: ReadonlySet<string>): readonly string[] {
   if (ask.service !== 'queue') return []
   const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'
   const asked = /^\/v2\/dlq\?messageId=([^&]+)$/.exec(ask.path)?.[1]

@@ -3,7 +3,7 @@ import { hasArity } from '../../../src/store/command/command-description.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
-import type { Ask, LeftOut } from './case.js'
+import type { DriftRequest, LeftOut } from './case.js'
 
 // What may be sent to a database that others may use. One gate for everything that goes out: whatever a table of the
 // contract or a scenario says, nothing leaves that names a key without the prefix or concerns the whole database.
@@ -69,7 +69,7 @@ const madeUp = /^(?:STUNTDOUBLE\w*)?$/i
 const madeUpIn = /^STUNTDOUBLE$/
 
 /** Why a request may not be sent to the real service, or `undefined`. */
-export function refusal(ask: Ask, prefix: string): string | undefined {
+export function refusal(ask: DriftRequest, prefix: string): string | undefined {
   if (ask.service === 'queue') return undefined
   if (ask.method === 'OPTIONS' || !/^(?:GET|HEAD|POST|PUT)$/.test(ask.method)) return undefined
   for (const argv of rowsOf(ask)) {
@@ -80,12 +80,12 @@ export function refusal(ask: Ask, prefix: string): string | undefined {
 }
 
 /** Every word of a request that begins with the prefix: the keys that it may make are among them. */
-export function ownWords(ask: Ask, prefix: string): readonly Bytes[] {
+export function ownWords(ask: DriftRequest, prefix: string): readonly Bytes[] {
   return ask.service === 'queue' ? [] : rowsOf(ask).flatMap((argv) => argv.filter((word) => word.startsWith(prefix)))
 }
 
 /** The commands of a request, as far as it can be read; one that cannot be read runs nothing. */
-function rowsOf({ path, body = utf8('') }: Ask): readonly (readonly Bytes[])[] {
+function rowsOf({ path, body = utf8('') }: DriftRequest): readonly (readonly Bytes[])[] {
   const [route = '', ...query] = path.split('?')
   try {
     if (route === '/pipeline' || route === '/multi-exec') return rowsOfJson(body)

@@ -1,13 +1,13 @@
-import { type NamedDifference, namedDifference, type Other } from '../../../src/store/differences.js'
-import type { Seen } from './case.js'
+import { type ComparedSystem, type NamedDifference, namedDifference } from '../../../src/store/differences.js'
+import type { Observation } from './case.js'
 
 /** The row of the reference that names what differs between two answers, if one does. */
-export function nameOf(double: Seen, real: Seen, other: Other): NamedDifference | undefined {
+export function nameOf(double: Observation, real: Observation, other: ComparedSystem): NamedDifference | undefined {
   return namedDifference({ argv: double.argv ?? [], double: replyOf(double), other: replyOf(real) }, other)
 }
 
 /** The reply within an answer: its result, or its error. */
-function replyOf({ value }: Seen): unknown {
+function replyOf({ value }: Observation): unknown {
   const { result } = (value ?? {}) as { result?: unknown }
   return result === undefined ? value : result
 }

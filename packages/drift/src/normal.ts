@@ -7,13 +7,13 @@ const milliseconds = /(?<![\w.-])\d{13}(?![\w.-])/g
 const address = /\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}\b|::1/gi
 
 /** An answer of the queue without ids, times and addresses of callers. */
-export function normal(value: unknown): unknown {
+export function normalize(value: unknown): unknown {
   if (typeof value === 'string') return normalText(value)
   // Milliseconds, or seconds, of these decades.
   if (typeof value === 'number') return /^(?:1[5-9]|2[0-9])(?:\d{8}|\d{11})$/.test(String(value)) ? '<time>' : value
-  if (Array.isArray(value)) return value.map(normal)
+  if (Array.isArray(value)) return value.map(normalize)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [normalText(name), normal(field)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [normalText(name), normalize(field)]))
 }
 
 function normalText(text: string): string {

@@ -1,18 +1,22 @@
 import { type Bytes, text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
-import type { Answered, Ask, Looseness, Seen } from './case.js'
+import type { Answered, ComparisonMode, DriftRequest, Observation } from './case.js'
 
 // What is looked at in an answer.
 
 export interface Looking {
   readonly argv?: readonly Bytes[]
-  readonly loose?: readonly Looseness[]
+  readonly loose?: readonly ComparisonMode[]
   /** As one reads it; the request line otherwise. */
   readonly asked?: string
 }
 
 /** What an answer shows. */
-export function observed(ask: Ask, answered: Answered, { argv, loose = [], asked }: Looking = {}): Seen {
+export function observed(
+  ask: DriftRequest,
+  answered: Answered,
+  { argv, loose = [], asked }: Looking = {},
+): Observation {
   const { status, headers, body } = answered
   const encoding = encodingOf(ask)
   return {
@@ -26,7 +30,7 @@ export function observed(ask: Ask, answered: Answered, { argv, loose = [], asked
   }
 }
 
-function encodingOf({ headers = {} }: Ask): 'base64' | 'resp2' | undefined {
+function encodingOf({ headers = {} }: DriftRequest): 'base64' | 'resp2' | undefined {
   const values = Object.values(headers).map((value) => value.toLowerCase())
   return values.includes('base64') ? 'base64' : values.includes('resp2') ? 'resp2' : undefined
 }

@@ -1,4 +1,4 @@
-import { type Given, ownManifest, textOf, UsageError } from '@stuntdouble/command-line'
+import { ownManifest, type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import {
   type Vocabulary,
   type VocabularyName,
@@ -6,7 +6,7 @@ import {
   vocabularyOf,
 } from '../../../src/protocol/vocabulary.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import type { Other } from '../../../src/store/differences.js'
+import type { ComparedSystem } from '../../../src/store/differences.js'
 import type { Case, LeftOut, Need } from './case.js'
 import { queueContract } from './contract/queue.js'
 import { storeContract } from './contract/store.js'
@@ -28,7 +28,7 @@ import type { Address } from './spoken.js'
 // From the command line to what will be done, and what is said about it beforehand.
 
 /** What a run is going to do. */
-export interface Plan {
+export interface DriftPlan {
   readonly introduction: readonly string[]
   readonly cases: readonly Case[]
   readonly connection: RealConnection
@@ -37,7 +37,7 @@ export interface Plan {
   readonly has: ReadonlySet<Need>
   readonly hide: (text: string) => string
   readonly version: string
-  readonly against: Other
+  readonly against: ComparedSystem
   /** Of the scenarios. */
   readonly leftOut: readonly LeftOut[]
   readonly endpoint: { readonly url: string; readonly port: number | undefined } | undefined
@@ -46,7 +46,7 @@ export interface Plan {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** What is going to be done. Throws UsageError where it cannot be. */
-export function planOf(given: Given, env: Environment, scenarios: readonly Scenario[]): Plan {
+export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
   if (scenarios.length > 0 && given.url === undefined)
     throw new UsageError('--scenario compares what a scenario does with a data store: name it with --url URL.')
   const vocabulary = vocabularyGiven(given)
@@ -99,7 +99,7 @@ interface Introduced {
   readonly version: string
   readonly store: Address | undefined
   readonly queue: Address | undefined
-  readonly endpoint: Plan['endpoint']
+  readonly endpoint: DriftPlan['endpoint']
   readonly prefix: string
   readonly cases: readonly Case[]
 }
@@ -127,7 +127,7 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   ]
 }
 
-function storeOf(given: Given, env: Environment, vocabulary: Vocabulary): Address | undefined {
+function storeOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
   const url = textOf(given, 'url', 'URL')
   if (url === undefined) return undefined
   const readOnlyToken = env[readOnlyTokenVariable]?.trim() || undefined
@@ -140,14 +140,14 @@ function trialOf({ trialStore }: Vocabulary): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }
 
-function queueOf(given: Given, env: Environment, vocabulary: Vocabulary): Address | undefined {
+function queueOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
   const url = textOf(given, 'queue', 'URL')
   if (url === undefined) return undefined
   const token = tokenFrom(queueTokenVariable, env, 'The queue')
   return { address: serviceUrl('queue', url), token, readOnlyToken: undefined, vocabulary }
 }
 
-function endpointOf(given: Given, queue: Address | undefined): Plan['endpoint'] {
+function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPlan['endpoint'] {
   const url = textOf(given, 'endpoint', 'URL')
   const port = textOf(given, 'listen', 'PORT')
   if (queue === undefined) {
@@ -163,14 +163,14 @@ function endpointOf(given: Given, queue: Address | undefined): Plan['endpoint'] 
   return { url: new URL(url).href, port: port === undefined ? undefined : Number(port) }
 }
 
-function vocabularyGiven(given: Given): Vocabulary {
+function vocabularyGiven(given: ParsedArguments): Vocabulary {
   const name = textOf(given, 'vocabulary', vocabularyNames.join('|'))!
   if (!(vocabularyNames as readonly string[]).includes(name))
     throw new UsageError(`--vocabulary is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
   return vocabularyOf(name as VocabularyName)
 }
 
-function againstOf(given: Given): Other {
+function againstOf(given: ParsedArguments): ComparedSystem {
   const name = textOf(given, 'against', 'service|redis')
   if (name === 'service' || name === 'redis') return name
   throw new UsageError(`--against is service or redis, not ${JSON.stringify(name)}.`)

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bytes, fromArray, text, toArray } from '../../../src/kernel/bytes.js'
-import type { Answered, Ask, Delivery, OpenStream, Side } from './case.js'
-import { type Endpoint, endpointUrl } from './endpoint.js'
+import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
+import { type DriftDestination, endpointUrl } from './endpoint.js'
 import { ownWords, refusal } from './harmless.js'
 import { ownIds, queueRefusal } from './harmless-queue.js'
-import { type Address, neutralHeaders, spoken, spokenName } from './spoken.js'
+import { type Address, inDialect, neutralHeaders, spokenName } from './spoken.js'
 import { StreamEvents } from './stream-events.js'
 
 /** Milliseconds for one request. */
-const longestRequest = 30_000
+const maxRequest = 30_000
 /** Bytes of one answer; those of the contract have a few thousand. */
-const longestAnswer = 16 * 1024 * 1024
+const maxAnswer = 16 * 1024 * 1024
 /** Seconds that a service may ask to wait, and how often in a row. */
-const longestRest = 120
-const mostRests = 5
+const maxRest = 120
+const maxRests = 5
 
 /** A request that must not be sent; the contract or the guard is wrong. */
 export class NotSent extends Error {}
@@ -38,7 +38,7 @@ export class RealConnection {
   /** @param patience for one request, its answer included, milliseconds */
   constructor(
     readonly service: RealService,
-    readonly patience: number = longestRequest,
+    readonly patience: number = maxRequest,
   ) {}
 
   get signal(): AbortSignal {
@@ -54,22 +54,26 @@ export class RealConnection {
    * Asks, and reads the answer.
    * @param signals of an interruption; clean-up goes without
    */
-  async fetch<T>(ask: Ask, signals: readonly AbortSignal[], read: (response: Response) => Promise<T>): Promise<T> {
+  async fetch<T>(
+    ask: DriftRequest,
+    signals: readonly AbortSignal[],
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const address = ask.service === 'store' ? this.service.store : this.service.queue
     if (address === undefined) throw new NotSent(`there is no url of the ${ask.service}`)
-    const { url, headers } = spoken(ask, address)
+    const { url, headers } = inDialect(ask, address)
     for (let rests = 0; ; rests++) {
       for (const signal of signals) signal.throwIfAborted()
       this.sent++
       const done = await this.#inTime(signals, async (signal) => {
         const response = await this.#once(ask, url, headers, signal)
         const rest = restAsked(response)
-        if (rest === undefined || rests === mostRests) return { value: await read(response) }
+        if (rest === undefined || rests === maxRests) return { value: await read(response) }
         await response.body?.cancel()
         return { rest }
       })
       if ('value' in done) return done.value
-      if (done.rest > longestRest) throw new Away(`it asks to wait ${done.rest} seconds (429)`)
+      if (done.rest > maxRest) throw new Away(`it asks to wait ${done.rest} seconds (429)`)
       await sleep(done.rest * 1000, undefined, { signal: AbortSignal.any([...signals]) })
     }
   }
@@ -99,7 +103,7 @@ export class RealConnection {
     }
   }
 
-  #once(ask: Ask, url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  #once(ask: DriftRequest, url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     return this.service.fetch(url, {
       method: ask.method,
       headers: { ...headers, 'user-agent': this.service.userAgent },
@@ -140,7 +144,7 @@ async function bodyOf(response: Response): Promise<Bytes> {
   for await (const chunk of response.body ?? []) {
     size += chunk.length
     // Leaving the loop cancels the rest.
-    if (size > longestAnswer) throw new Error(`an answer of more than ${longestAnswer} bytes`)
+    if (size > maxAnswer) throw new Error(`an answer of more than ${maxAnswer} bytes`)
     chunks.push(chunk)
   }
   return fromArray(new Uint8Array(Buffer.concat(chunks)))
@@ -160,7 +164,7 @@ export class RealSide implements Side {
   constructor(
     readonly prefix: string,
     readonly connection: RealConnection,
-    readonly reached: Endpoint | undefined,
+    readonly reached: DriftDestination | undefined,
     /** Whether an interruption ends it: not while it cleans up. */
     readonly isInterruptible: boolean = true,
   ) {}
@@ -197,7 +201,7 @@ export class RealSide implements Side {
     await sleep(milliseconds, undefined, { signal: this.connection.signal })
   }
 
-  async ask(ask: Ask): Promise<Answered> {
+  async ask(ask: DriftRequest): Promise<Answered> {
     return this.#fetch(ask, async (response) => {
       if (!this.isInterruptible && response.status >= 500) throw new Away(`status ${response.status}`)
       const body = await bodyOf(response)
@@ -206,7 +210,7 @@ export class RealSide implements Side {
     })
   }
 
-  async open(ask: Ask): Promise<OpenStream> {
+  async open(ask: DriftRequest): Promise<OpenStream> {
     const abort = new AbortController()
     const stream = await this.#fetch(
       ask,
@@ -216,7 +220,7 @@ export class RealSide implements Side {
     return stream
   }
 
-  async #fetch<T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> {
+  async #fetch<T>(ask: DriftRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const reason =
       ask.service === 'store'
         ? refusal(ask, this.prefix)
@@ -226,7 +230,7 @@ export class RealSide implements Side {
     return this.connection.fetch(ask, this.isInterruptible ? [this.connection.signal] : [], read)
   }
 
-  #headers(ask: Ask, response: Response): Record<string, string> {
+  #headers(ask: DriftRequest, response: Response): Record<string, string> {
     const { store, queue } = this.connection.service
     return neutralHeaders(response.headers, (ask.service === 'store' ? store : queue)!.vocabulary)
   }

@@ -1,5 +1,5 @@
 import { told } from './compare.js'
-import type { Outcome } from './run.js'
+import type { DriftReport } from './run.js'
 
 // What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
 
@@ -12,7 +12,7 @@ export interface RecordAbout {
 }
 
 /** The recorded facts, as JSON. */
-export function recordText(outcome: Outcome, { version, vocabulary, hide }: RecordAbout): string {
+export function recordText(outcome: DriftReport, { version, vocabulary, hide }: RecordAbout): string {
   const { compared, same, following, findings, leftOut, broken, ended } = outcome
   const facts = {
     format: 'stuntdouble/drift',

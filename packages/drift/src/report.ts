@@ -1,14 +1,14 @@
-import { counted } from '../../../src/kernel/counted.js'
+import { plural } from '../../../src/kernel/counted.js'
 import { plainText } from '../../../src/report/safe-text.js'
 import type { LeftOut } from './case.js'
 import { told } from './compare.js'
-import type { Finding, Outcome } from './run.js'
+import type { DriftFinding, DriftReport } from './run.js'
 
 /** Places of one difference that are shown. */
-const mostPlaces = 3
+const maxPlaces = 3
 
 /** What a run has found, for people. @param hide takes secrets out of every text */
-export function reportText(outcome: Outcome, hide: (text: string) => string): string {
+export function reportText(outcome: DriftReport, hide: (text: string) => string): string {
   const { findings, compared, same, following, leftOut, broken, ended } = outcome
   const fresh = findings.filter(({ named }) => named === undefined)
   const named = findings.filter((finding) => finding.named !== undefined)
@@ -23,10 +23,10 @@ export function reportText(outcome: Outcome, hide: (text: string) => string): st
     ...list('not done', broken),
     '',
     ...(ended === undefined ? [] : [`It ended early. ${ended}`]),
-    `${counted(compared, 'answer')} compared: ${same} the same, ${counted(named.length, 'named difference')}, ${counted(fresh.length, 'new difference')}.${
+    `${plural(compared, 'answer')} compared: ${same} the same, ${plural(named.length, 'named difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
-        : ` ${counted(following, 'answer')} behind a difference, about the same names, count for nothing.`
+        : ` ${plural(following, 'answer')} behind a difference, about the same names, count for nothing.`
     }`,
   ]
   return lines
@@ -35,12 +35,12 @@ export function reportText(outcome: Outcome, hide: (text: string) => string): st
     .join('\n')
 }
 
-function body({ double, real, seen }: Finding, hide: (text: string) => string): string[] {
-  const places = seen.slice(0, mostPlaces).map(({ case: name, asked }) => `  ${asked}   [${name}]`)
+function body({ double, real, seen }: DriftFinding, hide: (text: string) => string): string[] {
+  const places = seen.slice(0, maxPlaces).map(({ case: name, asked }) => `  ${asked}   [${name}]`)
   const more = seen.length - places.length
   return [
     ...places,
-    ...(more > 0 ? [`  and ${counted(more, 'more answer')}`] : []),
+    ...(more > 0 ? [`  and ${plural(more, 'more answer')}`] : []),
     `    double  ${told(double, hide)}`,
     `    real    ${told(real, hide)}`,
   ]
@@ -52,7 +52,7 @@ function list(title: string, rows: readonly LeftOut[]): string[] {
 }
 
 /** The number that the command ends with. */
-export function exitCode({ findings, broken, ended, remains, compared }: Outcome): 0 | 1 | 2 {
+export function exitCode({ findings, broken, ended, remains, compared }: DriftReport): 0 | 1 | 2 {
   if (findings.some(({ named }) => named === undefined)) return 1
   return compared === 0 || ended !== undefined || broken.length > 0 || remains.length > 0 ? 2 : 0
 }

@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../../../src/kernel/bytes.js'
-import type { Ask, Case, Looseness, Need, Side } from './case.js'
+import type { Case, ComparisonMode, DriftRequest, Need, Side } from './case.js'
 import { observed } from './observe.js'
 import { type Filling, wordsOf } from './words.js'
 
@@ -7,7 +7,7 @@ import { type Filling, wordsOf } from './words.js'
 
 interface Row {
   readonly line: string
-  readonly loose: readonly Looseness[]
+  readonly loose: readonly ComparisonMode[]
   /** The name under which later rows find what was replied. */
   readonly keep: string | undefined
   /** Milliseconds to let pass instead of a command. */
@@ -60,7 +60,7 @@ function tableCase(name: string, lines: readonly string[], needs: readonly Need[
 function rowOf(line: string): Row {
   const wait = /^\.\.\. (\d+)$/.exec(line)
   const [, flags = '', keep, rest = line] = /^(?:~(\S+) )?(?:=(\S+) )?(.*)$/s.exec(line)!
-  const loose = flags === '' ? [] : (flags.split(',') as Looseness[])
+  const loose = flags === '' ? [] : (flags.split(',') as ComparisonMode[])
   return { line: rest, loose, keep, wait: wait === null ? undefined : Number(wait[1]) }
 }
 
@@ -69,7 +69,7 @@ export function fillingOf(side: Pick<Side, 'prefix' | 'now'>, kept: ReadonlyMap<
 }
 
 /** A command as clients send it. Bytes that are no UTF-8 have no place in JSON: the contract sends those by path. */
-export function commandAsk(argv: readonly Bytes[]): Ask {
+export function commandAsk(argv: readonly Bytes[]): DriftRequest {
   return {
     service: 'store',
     method: 'POST',

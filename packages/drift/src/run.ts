@@ -1,10 +1,10 @@
 import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
-import type { NamedDifference, Other } from '../../../src/store/differences.js'
-import type { Case, LeftOut, Need, Seen } from './case.js'
+import type { ComparedSystem, NamedDifference } from '../../../src/store/differences.js'
+import type { Case, LeftOut, Need, Observation } from './case.js'
 import { cleanUp } from './clean-up.js'
-import { type Difference, difference, parts } from './compare.js'
+import { difference, type ObservedDifference, parts } from './compare.js'
 import { DoubleSide } from './double-side.js'
-import type { Endpoint } from './endpoint.js'
+import type { DriftDestination } from './endpoint.js'
 import { nameOf } from './named.js'
 import { Away, NotSent, type RealConnection, RealSide } from './real-side.js'
 
@@ -15,9 +15,9 @@ export interface DriftOptions {
   /** Of the whole run: everything that is made begins with it. */
   readonly prefix: string
   /** Where the real queue delivers to. */
-  readonly endpoint?: Endpoint | undefined
+  readonly endpoint?: DriftDestination | undefined
   /** Whose known differences have names. Default `service`. */
-  readonly against?: Other | undefined
+  readonly against?: ComparedSystem | undefined
   /** What there is beside the service. */
   readonly has: ReadonlySet<Need>
   /** Told before each case. */
@@ -25,15 +25,15 @@ export interface DriftOptions {
 }
 
 /** A difference, and where it was seen. */
-export interface Finding extends Difference {
+export interface DriftFinding extends ObservedDifference {
   /** The row of the reference that names it. */
   readonly named: NamedDifference | undefined
   /** The case and the question, of each time it was seen. */
   readonly seen: readonly { readonly case: string; readonly asked: string }[]
 }
 
-export interface Outcome {
-  readonly findings: readonly Finding[]
+export interface DriftReport {
+  readonly findings: readonly DriftFinding[]
   /** Answers that were compared, and those of them that are the same. */
   readonly compared: number
   readonly same: number
@@ -49,10 +49,10 @@ export interface Outcome {
 }
 
 /** Failures in a row after which the service counts as away. */
-const mostFailures = 3
+const maxFailures = 3
 
 /** Does every case on both sides and compares what is seen. What it makes it takes back, whatever happens. */
-export async function drift(options: DriftOptions): Promise<Outcome> {
+export async function drift(options: DriftOptions): Promise<DriftReport> {
   const { cases, connection, prefix, has, onCase, against = 'service' } = options
   const tally = new Tally(against)
   let failures = 0
@@ -67,7 +67,7 @@ export async function drift(options: DriftOptions): Promise<Outcome> {
     const failure = await compareCase(one, `${prefix}${index}_`, options, tally)
     if (connection.signal.aborted) ended = 'It was interrupted.'
     failures = failure instanceof Away ? failures + 1 : 0
-    if (failures === mostFailures) ended = `The service could not be asked ${mostFailures} times in a row.`
+    if (failures === maxFailures) ended = `The service could not be asked ${maxFailures} times in a row.`
     if (ended !== undefined) break
   }
   return { ...tally, findings: [...tally.findings.values()], ended }
@@ -75,7 +75,7 @@ export async function drift(options: DriftOptions): Promise<Outcome> {
 
 /** What was found, over all cases. */
 class Tally {
-  readonly findings: Map<string, Finding & { seen: { case: string; asked: string }[] }> = new Map()
+  readonly findings: Map<string, DriftFinding & { seen: { case: string; asked: string }[] }> = new Map()
   compared = 0
   same = 0
   following = 0
@@ -83,10 +83,10 @@ class Tally {
   readonly broken: LeftOut[] = []
   readonly remains: string[] = []
 
-  constructor(readonly against: Other) {}
+  constructor(readonly against: ComparedSystem) {}
 
   /** Compares what both sides of a case saw. */
-  add(title: string, prefix: string, ours: readonly Seen[], theirs: readonly Seen[]): void {
+  add(title: string, prefix: string, ours: readonly Observation[], theirs: readonly Observation[]): void {
     const doubtful = new Set<string>()
     const plain = (found: string): string => found.replaceAll(prefix, '@')
     for (const [index, one] of ours.entries()) {
@@ -114,7 +114,7 @@ class Tally {
     }
   }
 
-  #note(found: Difference, named: NamedDifference | undefined, seen: { case: string; asked: string }): void {
+  #note(found: ObservedDifference, named: NamedDifference | undefined, seen: { case: string; asked: string }): void {
     const key = JSON.stringify(named === undefined ? [found.what, likeOf(found, seen)] : named.name)
     const known = this.findings.get(key)
     if (known === undefined) this.findings.set(key, { ...found, named, seen: [seen] })
@@ -123,7 +123,10 @@ class Tally {
 }
 
 /** What makes two differences one: the texts, for errors, states and headers; else the command, or the case. */
-function likeOf({ what, double, real }: Difference, { case: name, asked }: { case: string; asked: string }): string {
+function likeOf(
+  { what, double, real }: ObservedDifference,
+  { case: name, asked }: { case: string; asked: string },
+): string {
   if (/^(?:error text|status|header )/.test(what)) return `${double}\n${real}`
   if (/form$/.test(what)) return ''
   const command = /^[A-Z][A-Z._]+(?= |$)/.exec(asked)?.[0] ?? ''
@@ -139,8 +142,8 @@ async function compareCase(
 ): Promise<unknown> {
   const double = new DoubleSide(prefix, vocabulary, endpoint)
   const real = new RealSide(prefix, connection, endpoint)
-  const ours: Seen[] = []
-  const theirs: Seen[] = []
+  const ours: Observation[] = []
+  const theirs: Observation[] = []
   const [ourEnd, theirEnd] = await Promise.all([
     ended(one.run(double, (seen) => ours.push(seen))),
     ended(one.run(real, (seen) => theirs.push(seen))),

@@ -5,7 +5,7 @@ import { stepOf } from '../../../src/scenarios/steps.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfPath } from '../../../src/store/rest/request.js'
-import type { Ask, Case, LeftOut, Side } from './case.js'
+import type { Case, DriftRequest, LeftOut, Side } from './case.js'
 import { refusalOf } from './harmless.js'
 import { observed, shownWords } from './observe.js'
 import { commandAsk } from './rows.js'
@@ -13,11 +13,11 @@ import { commandAsk } from './rows.js'
 // A scenario of the user's own as a case: its commands and requests of the store, under names of ours.
 
 /** Milliseconds that a step may let pass of real time. */
-const longestWait = 10_000
+const maxWait = 10_000
 
 /** What one step does on a side, or why it cannot be compared. */
 type Doing =
-  | ((side: Side) => { readonly ask: Ask; readonly argv?: readonly Bytes[] } | { readonly wait: number })
+  | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })
   | string
 
 /** The steps of a scenario that can be done against a real service, and those that cannot. */
@@ -66,7 +66,7 @@ function doingOf(step: ScenarioStep): Doing {
   if ('command' in step) return commandDoing(step.command.map((word) => utf8(String(word))))
   if ('advance' in step) {
     const wait = milliseconds(step.advance)
-    return wait <= longestWait
+    return wait <= maxWait
       ? () => ({ wait })
       : `time of a real service takes its time: ${wait / 1000} seconds are too many`
   }
@@ -95,7 +95,7 @@ function doingOf(step: ScenarioStep): Doing {
   )
 }
 
-function commandDoing(words: readonly Bytes[], more: Partial<Ask> = {}): Doing {
+function commandDoing(words: readonly Bytes[], more: Partial<DriftRequest> = {}): Doing {
   return (
     refused(words) ??
     ((side) => {
@@ -106,7 +106,7 @@ function commandDoing(words: readonly Bytes[], more: Partial<Ask> = {}): Doing {
   )
 }
 
-function rowsDoing(path: string, body: unknown, more: Partial<Ask>): Doing {
+function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Doing {
   if (!Array.isArray(body) || !body.every(Array.isArray)) return 'its body is no list of commands'
   const rows = body.map((row: readonly unknown[]) => row.map((word) => utf8(String(word))))
   const reason = rows.map(refused).find((found) => found !== undefined)

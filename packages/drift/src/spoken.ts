@@ -1,5 +1,5 @@
 import { ownHeader, settingName, type Vocabulary } from '../../../src/protocol/vocabulary.js'
-import type { Ask } from './case.js'
+import type { DriftRequest } from './case.js'
 
 // A request in the words of whoever is asked, with the token, and its answer in neutral words again.
 
@@ -10,7 +10,7 @@ export interface Address {
   readonly vocabulary: Vocabulary
 }
 
-export interface Spoken {
+export interface DialectRequest {
   readonly url: string
   readonly headers: Record<string, string>
 }
@@ -22,7 +22,7 @@ export function spokenName(name: string, vocabulary: Vocabulary): string {
   return own.test(name) ? ownHeader(name.replace(own, ''), vocabulary) : name
 }
 
-export function spoken(ask: Ask, { address, token, readOnlyToken, vocabulary }: Address): Spoken {
+export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, vocabulary }: Address): DialectRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(ask.headers ?? {})) headers[spokenName(name, vocabulary)] = value
   const use = ask.token ?? 'standard'

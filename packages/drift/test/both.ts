@@ -1,10 +1,10 @@
 import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { Other } from '../../../src/store/differences.js'
+import type { ComparedSystem } from '../../../src/store/differences.js'
 import type { Case, Need } from '../src/case.js'
-import type { Endpoint } from '../src/endpoint.js'
+import type { DriftDestination } from '../src/endpoint.js'
 import { RealConnection } from '../src/real-side.js'
-import { drift, type Outcome } from '../src/run.js'
+import { type DriftReport, drift } from '../src/run.js'
 import { runPrefix } from '../src/settings.js'
 
 export const vocabulary = upstashVocabulary
@@ -13,9 +13,9 @@ export interface Where {
   /** Addresses of the services that play the real ones. */
   readonly store?: string
   readonly queue?: string
-  readonly endpoint?: Endpoint
+  readonly endpoint?: DriftDestination
   readonly fetch?: typeof fetch
-  readonly against?: Other
+  readonly against?: ComparedSystem
 }
 
 /** A connection to a world that plays the real service. */
@@ -39,7 +39,7 @@ export function comparedWith(
   cases: readonly Case[],
   where: Where,
   connection: RealConnection = connectionTo(world, where),
-): Promise<Outcome> {
+): Promise<DriftReport> {
   const has = new Set<Need>()
   if (where.store !== undefined) has.add('store').add('read-only token')
   if (where.queue !== undefined) has.add('queue').add('endpoint').add('listener')

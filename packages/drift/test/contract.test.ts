@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
 import { documentedCommands } from '../../../test/support/documented-commands.js'
-import type { Seen } from '../src/case.js'
+import type { Observation } from '../src/case.js'
 import { queueContract } from '../src/contract/queue.js'
 import { storeContract } from '../src/contract/store.js'
 import { DoubleSide } from '../src/double-side.js'
@@ -11,7 +11,7 @@ import { neverAsked } from '../src/harmless-queue.js'
 
 // The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.
 
-const seen: Seen[] = []
+const seen: Observation[] = []
 const asked = new Set<string>()
 beforeAll(async () => {
   for (const one of storeContract) {

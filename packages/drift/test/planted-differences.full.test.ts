@@ -3,7 +3,7 @@ import { freePort } from '../../../test/support/free-port.js'
 import { type RunningServer, startServer } from '../../server/src/server.js'
 import { queueContract } from '../src/contract/queue.js'
 import { storeContract } from '../src/contract/store.js'
-import { Listener } from '../src/endpoint.js'
+import { LocalDestination } from '../src/endpoint.js'
 import { comparedWith, vocabulary } from './both.js'
 import { type Asked, type GoBetween, type Passing, startBetween } from './go-between.js'
 
@@ -13,7 +13,7 @@ let server: RunningServer
 let queueServer: RunningServer
 let ticking: Promise<void>
 let isOver = false
-let listener: Listener
+let listener: LocalDestination
 let store: GoBetween
 let queue: GoBetween
 let hook: GoBetween
@@ -34,7 +34,7 @@ beforeAll(async () => {
   queue = await startBetween(queueServer.tenant('main').addresses.queue)
   const port = await freePort()
   hook = await startBetween(`http://127.0.0.1:${port}`)
-  listener = await Listener.open(`${hook.url}/hook`, port, vocabulary)
+  listener = await LocalDestination.open(`${hook.url}/hook`, port, vocabulary)
 })
 afterAll(async () => {
   isOver = true

@@ -3,7 +3,7 @@ import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/
 import { explore } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
-import { Guide } from '../src/delivery/guide.js'
+import { CoverageGuide } from '../src/delivery/guide.js'
 
 const orders = 'https://shop.test/orders'
 const once = {
@@ -117,7 +117,7 @@ describe('guidance', () => {
       { on: 'queue.delivery', skip: index % 5, times: 1, fault: { kind: 'lost-ack' } },
     ]
     /** A world in which each fault leads to a state of its own. */
-    const played = (guide: Guide, from: number, to: number) => {
+    const played = (guide: CoverageGuide, from: number, to: number) => {
       guide.startAt(from)
       const schedules: (readonly FaultRule[])[] = []
       while (guide.index < to) {
@@ -132,8 +132,8 @@ describe('guidance', () => {
       }
       return schedules
     }
-    const whole = played(new Guide(space, 7), 0, 2200)
-    const second = played(new Guide(space, 7), 1000, 2200)
+    const whole = played(new CoverageGuide(space, 7), 0, 2200)
+    const second = played(new CoverageGuide(space, 7), 1000, 2200)
     expect(whole.slice(1000)).toEqual(second)
     expect(whole.slice(1000, 1100)).not.toEqual(whole.slice(0, 100))
     expect(

@@ -2,7 +2,7 @@ import type { EntryOf, EntryType } from '../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
 
 /** What the list can be narrowed to. */
-export type Group = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
+export type EntryGroup = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
 
 /** The lanes of the time axis, from the top. */
 export const lanes = [
@@ -13,7 +13,7 @@ export const lanes = [
 ] as const
 
 interface Kind {
-  readonly group: Group
+  readonly group: EntryGroup
   /** Place in `lanes`; absent where nothing is drawn. */
   readonly lane?: number
   /** What a person calls one of them. */
@@ -53,7 +53,7 @@ export function kindOf({ type }: { readonly type: string }): Kind {
   return Object.hasOwn(kinds, type) ? kinds[type]! : unknown
 }
 
-export const groups: readonly Group[] = [
+export const groups: readonly EntryGroup[] = [
   ...(['Requests', 'Messages', 'Workflows', 'Commands', 'Key events', 'Faults', 'Time'] as const),
 ]
 

@@ -1,8 +1,8 @@
 import { type ServerEvent, serverEvents } from '../../../src/kernel/server-events.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { StoredChange } from '../../../src/store/history/stored-change.js'
-import { Refusal } from './refusal.js'
-import type { Control, Listener, Source, WorldFacts } from './source.js'
+import type { KeyChange } from '../../../src/store/history/stored-change.js'
+import { ControlRejection } from './refusal.js'
+import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 
 /** The most that the control API answers at once. */
@@ -13,7 +13,7 @@ const pause = 1_000
 const tick = 1_000
 
 /** The control API of the server that the page comes from, as a source of one tenant. */
-export function liveSource(tenant: string, token: TakeToken): Source & { readonly control: Control } {
+export function liveSource(tenant: string, token: TakeToken): PageSource & { readonly control: Control } {
   const control = new LiveControl(tenant, token)
   return { control, follow: (listener) => new Following(control, listener).end }
 }
@@ -42,7 +42,7 @@ class LiveControl implements Control {
     return ((await answer.json()) as { tenants: string[] }).tenants
   }
 
-  of(tenant: string): Source {
+  of(tenant: string): PageSource {
     return liveSource(tenant, this.#token)
   }
 
@@ -52,7 +52,7 @@ class LiveControl implements Control {
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const answer = await fetch(`/_control${path}`, { ...init, headers, cache: 'no-store' })
     if (answer.ok) return answer
-    throw await Refusal.of(answer)
+    throw await ControlRejection.of(answer)
   }
 }
 
@@ -60,7 +60,7 @@ class LiveControl implements Control {
 class Following {
   readonly #abort = new AbortController()
   readonly #control: LiveControl
-  readonly #listener: Listener
+  readonly #listener: PageListener
   /** Entries that came within one frame are told together. */
   #waiting: TraceEntry[] = []
   #last: TraceEntry | undefined
@@ -75,7 +75,7 @@ class Following {
   /** Whether time moves without an entry that tells of it. */
   #goesByItself = false
 
-  constructor(control: LiveControl, listener: Listener) {
+  constructor(control: LiveControl, listener: PageListener) {
     this.#control = control
     this.#listener = listener
     void this.#run()
@@ -102,10 +102,10 @@ class Following {
         await this.#stream()
       } catch (error) {
         if (this.#isOver) return
-        const why = error instanceof Refusal ? error.message : 'The server does not answer.'
+        const why = error instanceof ControlRejection ? error.message : 'The server does not answer.'
         this.#listener.connection({ state: 'lost', problem: why })
         // Without a right to look, asking again changes nothing.
-        if (error instanceof Refusal && (error.status === 401 || error.status === 403)) return
+        if (error instanceof ControlRejection && (error.status === 401 || error.status === 403)) return
       }
       await this.#sleep(pause)
     }
@@ -204,7 +204,7 @@ class Following {
   }
 
   async #askFacts(): Promise<void> {
-    const facts = (await this.#control.ask('GET', '/inspector')) as WorldFacts
+    const facts = (await this.#control.ask('GET', '/inspector')) as PageFacts
     this.#goesByItself = facts.mode === 'real'
     this.#listener.facts(facts)
   }
@@ -216,10 +216,10 @@ class Following {
       if (!this.#hasChanges) return
       const answer = await this.#control.ask('GET', path).catch((error) => {
         // A world whose history is not kept has no changes to tell.
-        if (!(error instanceof Refusal) || error.status >= 500) throw error
+        if (!(error instanceof ControlRejection) || error.status >= 500) throw error
         this.#hasChanges = false
       })
-      const changes = listIn<StoredChange>(answer, 'changes')
+      const changes = listIn<KeyChange>(answer, 'changes')
       if (world !== this.#world || changes.length === 0) return
       this.#lastChange = changes.at(-1)!.seq
       this.#listener.changes(changes)

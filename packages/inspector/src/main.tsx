@@ -9,14 +9,14 @@ import { listenToKeys } from './shell/keys.js'
 import { applyFragment, keepLink } from './shell/link.js'
 import { keepTheme } from './shell/theme.js'
 import { tokenTaker } from './token.js'
-import { View } from './view.js'
+import { PageView } from './view.js'
 import { lineOf, told } from './words.js'
 
 const recording = recordingSource()
 // Before anything else looks at the address.
 const token = recording === undefined ? tokenTaker() : async () => undefined
 const fragment = location.hash.slice(1)
-const view = new View(recording ?? liveSource(new URLSearchParams(fragment).get('tenant') ?? 'main', token))
+const view = new PageView(recording ?? liveSource(new URLSearchParams(fragment).get('tenant') ?? 'main', token))
 const page = new PageState(view)
 
 keepTheme(view)

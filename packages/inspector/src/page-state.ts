@@ -1,18 +1,18 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { AxisState } from './axis/axis-state.js'
-import { Filter, type Rows, rowsOf } from './list/rows.js'
-import type { View } from './view.js'
+import { ListFilter, type Rows, rowsOf } from './list/rows.js'
+import type { PageView } from './view.js'
 
 /** The state of the parts that belong to the page itself, beside what every panel reads. */
 export class PageState {
   readonly axis: AxisState
-  readonly filter: Filter = new Filter()
+  readonly filter: ListFilter = new ListFilter()
   readonly rows: ReadonlySignal<Rows>
   readonly isHelpOpen: Signal<boolean> = signal(false)
   /** What a screen reader says next. */
   readonly said: Signal<string> = signal('')
 
-  constructor(readonly view: View) {
+  constructor(readonly view: PageView) {
     this.axis = new AxisState(view)
     this.rows = rowsOf(view, this.filter)
   }

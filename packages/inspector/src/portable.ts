@@ -6,7 +6,7 @@ import { bytesOf, type PortableString } from '../../../src/kernel/portable.js'
 export type PortableBody = PortableString | { readonly cut: PortableString; readonly size: number } | null | undefined
 
 /** Bytes as one reads them. */
-export interface Reading {
+export interface ReadableBytes {
   /** Absent for bytes that are not text. */
   readonly text?: string
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -14,7 +14,7 @@ export interface Reading {
   readonly cutFrom?: number
 }
 
-export function readBody(body: PortableBody): Reading | undefined {
+export function readBody(body: PortableBody): ReadableBytes | undefined {
   if (body === null || body === undefined) return undefined
   if (typeof body === 'object' && 'cut' in body) return { ...readBody(body.cut)!, cutFrom: body.size }
   return { ...(typeof body === 'string' && { text: body }), bytes: toArray(bytesOf(body)) }

@@ -1,9 +1,9 @@
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { StoredChange } from '../../../src/store/history/stored-change.js'
-import type { Listener, Source, WorldFacts } from './source.js'
+import type { KeyChange } from '../../../src/store/history/stored-change.js'
+import type { PageFacts, PageListener, PageSource } from './source.js'
 
 /** What stands in the page about its recording. */
-interface RecordingInfo extends Omit<WorldFacts, 'now'> {
+interface RecordingInfo extends Omit<PageFacts, 'now'> {
   readonly now?: number
   readonly entries: number
   readonly changes: number
@@ -13,7 +13,7 @@ interface RecordingInfo extends Omit<WorldFacts, 'now'> {
 const slice = 40
 
 /** The recording that stands in the page; undefined in the page of a server. */
-export function recordingSource(): Source | undefined {
+export function recordingSource(): PageSource | undefined {
   const element = document.getElementById('recording')
   if (element === null) return undefined
   const info = JSON.parse(element.textContent ?? '') as RecordingInfo
@@ -28,12 +28,12 @@ export function recordingSource(): Source | undefined {
   }
 }
 
-async function read(info: RecordingInfo, listener: Listener, reading: { readonly isOver: boolean }): Promise<void> {
+async function read(info: RecordingInfo, listener: PageListener, reading: { readonly isOver: boolean }): Promise<void> {
   const { entries: _, changes: __, ...facts } = info
   listener.facts({ ...facts, now: info.now ?? 0 })
-  const changes: StoredChange[] = []
+  const changes: KeyChange[] = []
   for (const block of blocksOf('changes')) {
-    changes.push(...(JSON.parse(block.textContent ?? '') as StoredChange[]))
+    changes.push(...(JSON.parse(block.textContent ?? '') as KeyChange[]))
     await pauseIfLong()
   }
   listener.changes(changes)

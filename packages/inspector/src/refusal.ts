@@ -1,5 +1,5 @@
 /** The server answered, and the answer is no. */
-export class Refusal extends Error {
+export class ControlRejection extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -8,8 +8,11 @@ export class Refusal extends Error {
   }
 
   /** With the sentence of the server. */
-  static async of(answer: Response): Promise<Refusal> {
-    return new Refusal(answer.status, sentenceOf(await answer.text()) ?? `The server answered ${answer.status}.`)
+  static async of(answer: Response): Promise<ControlRejection> {
+    return new ControlRejection(
+      answer.status,
+      sentenceOf(await answer.text()) ?? `The server answered ${answer.status}.`,
+    )
   }
 }
 

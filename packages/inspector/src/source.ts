@@ -1,8 +1,8 @@
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { StoredChange } from '../../../src/store/history/stored-change.js'
+import type { KeyChange } from '../../../src/store/history/stored-change.js'
 
 /** What a page says of a world beside its entries. */
-export interface WorldFacts {
+export interface PageFacts {
   /** Name of the tenant, or of the file. */
   readonly name: string
   /** Virtual time, milliseconds since the Unix epoch. */
@@ -19,12 +19,12 @@ export interface WorldFacts {
 }
 
 /** Who listens to a source. Each list is in the order of `seq`. */
-export interface Listener {
-  facts(facts: WorldFacts): void
+export interface PageListener {
+  facts(facts: PageFacts): void
   /** New ones, and ones that have ended since they came first. */
   entries(entries: readonly TraceEntry[]): void
   /** What commands, loads and resets left at keys. */
-  changes(changes: readonly StoredChange[]): void
+  changes(changes: readonly KeyChange[]): void
   /** The world was reset or loaded: everything that came before is of another world. */
   renewed(): void
   /** How it stands between page and source. */
@@ -38,9 +38,9 @@ export interface Connection {
 }
 
 /** Where the page has its facts from: a control API, or a recording in the file. */
-export interface Source {
+export interface PageSource {
   /** Brings what is there already, and what comes. @returns what ends it */
-  follow(listener: Listener): () => void
+  follow(listener: PageListener): () => void
   /** What a running world can be told; absent in a recording, where everything only reads. */
   readonly control?: Control
 }
@@ -57,5 +57,5 @@ export interface Control {
   /** Names of all tenants. */
   tenants(): Promise<readonly string[]>
   /** The source of another tenant on the same server. */
-  of(tenant: string): Source
+  of(tenant: string): PageSource
 }

@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.js'
+import { ControlRejection } from './refusal.js'
 
 /** Where a reader's browser keeps it, for this tab only. */
 const place = 'stuntdouble-token'
@@ -24,7 +24,7 @@ export function tokenTaker(): TakeToken {
   return () => {
     taken ??= exchanged(code).catch((error) => {
       // A server that is gone has not seen the code.
-      if (!(error instanceof Refusal)) taken = undefined
+      if (!(error instanceof ControlRejection)) taken = undefined
       throw error
     })
     return taken
@@ -34,7 +34,7 @@ export function tokenTaker(): TakeToken {
 async function exchanged(code: string): Promise<string> {
   const headers = { authorization: `Bearer ${code}` }
   const answer = await fetch('/_inspector/token', { method: 'POST', headers, cache: 'no-store' })
-  if (!answer.ok) throw await Refusal.of(answer)
+  if (!answer.ok) throw await ControlRejection.of(answer)
   const { token } = (await answer.json()) as { token: string }
   sessionStorage.setItem(place, token)
   return token

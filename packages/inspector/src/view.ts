@@ -1,34 +1,34 @@
 import { batch, type Signal, signal } from '@preact/signals'
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { StoredChange } from '../../../src/store/history/stored-change.js'
-import type { Connection, Source, WorldFacts } from './source.js'
+import type { KeyChange } from '../../../src/store/history/stored-change.js'
+import type { Connection, PageFacts, PageSource } from './source.js'
 
 export type Theme = 'system' | 'light' | 'dark'
 
 /** A part of virtual time, both ends included. */
-export interface Range {
+export interface TimeRange {
   readonly from: number
   readonly to: number
 }
 
 /** Entries that the page keeps of a world that goes on; beyond it the older half goes. */
-const mostEntries = 400_000
+const maxEntries = 400_000
 
 /**
  * What the page knows and where it looks. Panels read the signals, and write `selectedSeq`, `instant`, `range`, `tenant`
  * and `tab`.
  */
-export class View {
+export class PageView {
   /** In the order of `seq`; another array whenever something came. */
   readonly entries: Signal<readonly TraceEntry[]> = signal([])
-  readonly changes: Signal<readonly StoredChange[]> = signal([])
-  readonly facts: Signal<WorldFacts | undefined> = signal(undefined)
+  readonly changes: Signal<readonly KeyChange[]> = signal([])
+  readonly facts: Signal<PageFacts | undefined> = signal(undefined)
   /** The entry whose details are shown. */
   readonly selectedSeq: Signal<number | undefined> = signal(undefined)
   /** The instant at which the world is looked at; the present without one. */
   readonly instant: Signal<number | undefined> = signal(undefined)
   /** What every panel is narrowed to; everything without one. */
-  readonly range: Signal<Range | undefined> = signal(undefined)
+  readonly range: Signal<TimeRange | undefined> = signal(undefined)
   readonly tenant: Signal<string>
   readonly theme: Signal<Theme> = signal('system')
   /** Which panel is open. */
@@ -38,16 +38,16 @@ export class View {
   readonly hasGoneOn: Signal<boolean> = signal(false)
   /** Counts the worlds: a reset or a load begins another one. */
   readonly world: Signal<number> = signal(0)
-  readonly #source: Signal<Source>
+  readonly #source: Signal<PageSource>
   #forget: () => void = () => {}
 
-  constructor(source: Source) {
+  constructor(source: PageSource) {
     this.#source = signal(source)
     this.tenant = signal(source.control?.tenant ?? '')
   }
 
   /** Where the facts come from; another one when the tenant is changed. */
-  get source(): Source {
+  get source(): PageSource {
     return this.#source.value
   }
 
@@ -131,5 +131,5 @@ function merged(known: readonly TraceEntry[], fresh: readonly TraceEntry[]): rea
       all.splice(place, all[place]?.seq === entry.seq ? 1 : 0, entry)
     }
   }
-  return all.length > mostEntries ? all.slice(all.length >> 1) : all
+  return all.length > maxEntries ? all.slice(all.length >> 1) : all
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../../src/kernel/counted.js'
+import { plural } from '../../../src/kernel/counted.js'
 import { formatDuration } from '../../../src/kernel/duration.js'
 import { excerpt, plainText } from '../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
@@ -6,7 +6,7 @@ import { wordOf } from './portable.js'
 import { shortId, shownFrom } from './shown.js'
 
 /** An entry in words. The parts are apart, because what is cut for lack of room is the beginning of the url, never the end. */
-export interface Told {
+export interface EntryText {
   readonly head: string
   readonly url?: string
   /** How it ended. */
@@ -117,7 +117,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   published: (entry) => ({
     head: `${publishedAs(entry)} ${shortId(entry.messageId)} to${methodOf(entry)}`,
     url: entry.url,
-    end: entry.deduplicated ? 'a duplicate' : counted(entry.maxRetries, 'retry', 'retries'),
+    end: entry.deduplicated ? 'a duplicate' : plural(entry.maxRetries, 'retry', 'retries'),
     notes: [
       entry.deduplicated ? 'accepted under the id of the first one, not delivered again' : undefined,
       ...traits(entry),
@@ -152,7 +152,7 @@ const tellers: Readonly<Record<string, Teller>> = {
       ? `kept for run ${shortId(entry.runId)}`
       : entry.runIds.length === 0
         ? 'nobody waits for it'
-        : `reaches ${counted(entry.runIds.length, 'run')}`,
+        : `reaches ${plural(entry.runIds.length, 'run')}`,
   }),
   invoke: (entry) => ({ head: `${stepText(entry)} begins run ${shortId(entry.invokedRunId)} of`, url: entry.url }),
   setting: (entry) => ({
@@ -181,31 +181,31 @@ const tellers: Readonly<Record<string, Teller>> = {
   }),
 }
 
-const longestUrl = 2000
+const maxUrl = 2000
 
 function fieldsOf(entry: TraceEntry): Fields {
   return entry as unknown as Fields
 }
 
 /** An entry in words that are safe to show: whatever reverses or hides text is spelled out. */
-export function told(entry: TraceEntry): Told {
+export function told(entry: TraceEntry): EntryText {
   const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
   return {
     head: excerpt(head, 400),
-    ...(url !== undefined && { url: excerpt(url, longestUrl) }),
+    ...(url !== undefined && { url: excerpt(url, maxUrl) }),
     ...(end !== undefined && { end: excerpt(end, 200) }),
     notes: notes.filter((note) => note !== undefined && note !== '').map((note) => excerpt(String(note), 600)),
   }
 }
 
 /** One line for whoever cannot see the parts. */
-export function lineOf({ head, url, end }: Told): string {
+export function lineOf({ head, url, end }: EntryText): string {
   return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}`
 }
 
 export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limit' | 'unit'>): string {
   const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
-  return `${counted(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
+  return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
 /** What a message waits for behind an entry, as a sentence. */

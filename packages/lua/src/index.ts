@@ -13,9 +13,9 @@ export {
   hostErrorValue,
   isStackOverflow,
   LuaError,
-  longestString,
   longJoin,
   maxNested,
+  maxString,
   memoryForRun,
   type RandomState,
   roomForRun,
@@ -24,6 +24,6 @@ export { library } from './runtime/library-arguments.js'
 export { numberText, parseNumber, preciseText, toInt64 } from './runtime/number-text.js'
 export { plainText } from './runtime/operations.js'
 export { BudgetExhausted, charge, exhausted, remaining } from './runtime/steps.js'
-export { type LuaFunction, LuaTable, type Result, typeName, type Value } from './runtime/value.js'
+export { type LuaFunction, LuaTable, type LuaValue, type Result, typeName } from './runtime/value.js'
 export { cString, LuaSyntaxError } from './syntax/lexer.js'
 export { maxChain, maxLevels } from './syntax/parser.js'

@@ -11,7 +11,7 @@ import { tableLibrary } from './libraries/library-table.js'
 import type { Budget, MachineState, RandomState } from './runtime/activation.js'
 import { call, enter, hostError } from './runtime/activation.js'
 import { plainText } from './runtime/operations.js'
-import type { LuaFunction, Result, Value } from './runtime/value.js'
+import type { LuaFunction, LuaValue, Result } from './runtime/value.js'
 import { isMany, LuaTable } from './runtime/value.js'
 
 /** One Lua state: what lasts between runs and is not in a table. */
@@ -20,7 +20,7 @@ export interface Machine {
    * Calls a function with an environment, the table behind global names, and gives all it returned. One step is one
    * loop turn or call of usual length. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
    */
-  run(target: LuaFunction, args: readonly Value[], environment: LuaTable, budget: Budget): readonly Value[]
+  run(target: LuaFunction, args: readonly LuaValue[], environment: LuaTable, budget: Budget): readonly LuaValue[]
 }
 
 /** Costs next to nothing: the libraries are shared by all machines and read-only. */
@@ -39,7 +39,7 @@ export function createMachine(random: RandomState = initialRandom()): Machine {
  * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and those of the host. Scripts
  * cannot change the table, the host can.
  */
-export function createEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
+export function createEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   const globals = new LuaTable()
   for (const [name, value] of shared) globals.set(name, value)
   globals.set('_G', globals)
@@ -47,18 +47,18 @@ export function createEnvironment(host: Readonly<Record<string, Value>>): LuaTab
 }
 
 /** Globals with nothing but what the host adds, for code that is only loaded. */
-export function createBareEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
+export function createBareEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   return closeEnvironment(new LuaTable(), host)
 }
 
-function closeEnvironment(globals: LuaTable, host: Readonly<Record<string, Value>>): LuaTable {
+function closeEnvironment(globals: LuaTable, host: Readonly<Record<string, LuaValue>>): LuaTable {
   for (const [name, value] of Object.entries(host)) globals.set(name, value)
   globals.meta = protection
   globals.isReadonly = true
   return globals
 }
 
-const shared: readonly (readonly [string, Value])[] = [
+const shared: readonly (readonly [string, LuaValue])[] = [
   ...Object.entries(base),
   ['_VERSION', 'Lua 5.1'],
   ['bit', bitLibrary],
@@ -74,7 +74,7 @@ const shared: readonly (readonly [string, Value])[] = [
 
 /** Reading an unknown name is an error, so that a typo does not pass for nil. */
 export const protection: LuaTable = new LuaTable()
-protection.set('__index', (_table: Value, name: Value): Result => {
+protection.set('__index', (_table: LuaValue, name: LuaValue): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)
 })
 protection.isReadonly = true

@@ -6,7 +6,7 @@ import { load } from '../src/compiler/chunk.js'
 import { createEnvironment, createMachine } from '../src/machine.js'
 import { LuaError } from '../src/runtime/activation.js'
 import { preciseText } from '../src/runtime/number-text.js'
-import { LuaTable, type Value } from '../src/runtime/value.js'
+import { LuaTable, type LuaValue } from '../src/runtime/value.js'
 
 /** So many steps, and as much work. */
 const budget = (most: number) => ({ most, work: new Work(most, () => new Error('too much work')) })
@@ -14,13 +14,13 @@ const budget = (most: number) => ({ most, work: new Work(most, () => new Error('
 describe('a machine', () => {
   const machine = createMachine()
   const environment = createEnvironment({
-    twice: (...args: Value[]) => [args[0], args[0]],
+    twice: (...args: LuaValue[]) => [args[0], args[0]],
     nothing: () => [],
     fail: () => {
       throw new LuaError('from the host')
     },
   })
-  const run = (source: string, ...args: Value[]): readonly Value[] =>
+  const run = (source: string, ...args: LuaValue[]): readonly LuaValue[] =>
     machine.run(load(source, '=test')(), args, environment, budget(100_000))
 
   it('passes values in and out', () => {
@@ -38,7 +38,7 @@ describe('a machine', () => {
 
   it('gives functions that can be called later, with the locals they closed over', () => {
     const [counter] = run('local n = 0 return function(by) n = n + by return n end')
-    const call = (by: number): readonly Value[] => machine.run(counter as never, [by], environment, budget(100))
+    const call = (by: number): readonly LuaValue[] => machine.run(counter as never, [by], environment, budget(100))
     expect([call(1), call(10)]).toEqual([[1], [11]])
   })
 
@@ -70,7 +70,7 @@ describe('a machine', () => {
   it('runs inside a run of another one', () => {
     const inner = createMachine()
     const outer = createEnvironment({
-      nested: (...args: Value[]) =>
+      nested: (...args: LuaValue[]) =>
         inner.run(load('return ... * 2', '=inner')(), args, createEnvironment({}), budget(100))[0],
     })
     expect(machine.run(load('local a = 1 return nested(21) + a', '=outer')(), [], outer, budget(100))).toEqual([43])
@@ -90,8 +90,8 @@ describe('os', () => {
 })
 
 describe('tables', () => {
-  const keysOf = (table: LuaTable): Value[] => {
-    const keys: Value[] = []
+  const keysOf = (table: LuaTable): LuaValue[] => {
+    const keys: LuaValue[] = []
     for (const cursor = table.cursor(); cursor.advance(); ) keys.push(cursor.key)
     return keys
   }
@@ -103,7 +103,7 @@ describe('tables', () => {
       return seed % below
     }
     const table = new LuaTable()
-    const model = new Map<Value, number>()
+    const model = new Map<LuaValue, number>()
     for (let count = 0; count < 50_000; count++) {
       const key = next(2) === 0 ? next(40) + 1 : `k${next(40)}`
       if (next(3) === 0) {
@@ -129,13 +129,13 @@ describe('tables', () => {
       for (let at = 1; at <= 20; at++) table.set(`k${at}`, at)
       return table
     }
-    const byNext: Value[] = []
+    const byNext: LuaValue[] = []
     const one = filled()
     for (let key = one.nextKey(undefined); key !== undefined && key !== null; key = one.nextKey(key)) {
       byNext.push(key)
       one.set(key, undefined)
     }
-    const byCursor: Value[] = []
+    const byCursor: LuaValue[] = []
     const two = filled()
     for (const cursor = two.cursor(); cursor.advance(); ) {
       byCursor.push(cursor.key)

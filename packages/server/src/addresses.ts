@@ -8,7 +8,7 @@ export const defaultPort = 4010
 const loopback = ['127.0.0.1', '::1'] as const
 const attempts = 10
 
-export interface Listening<S extends Server> {
+export interface BoundServers<S extends Server> {
   readonly servers: readonly S[]
   readonly port: number
 }
@@ -21,7 +21,7 @@ export async function listenOn<S extends Server>(
   address: string,
   port: number,
   create: () => S,
-): Promise<Listening<S>> {
+): Promise<BoundServers<S>> {
   if (address !== 'localhost') {
     const server = await listening(create(), address, port)
     return { servers: [server], port: portOf(server) }

@@ -1,4 +1,4 @@
-import { type Given, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { instant } from '../../../src/kernel/instant.js'
@@ -205,7 +205,7 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
 }
 
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
-export function serverOptions(given: Given): ServerOptions {
+export function serverOptions(given: ParsedArguments): ServerOptions {
   const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
   return {
     host: text('host', given)!,
@@ -242,7 +242,7 @@ export function serverOptions(given: Given): ServerOptions {
 }
 
 /** What was given, and what stands in the environment instead. */
-export function fromEnvironment(given: Given): Given {
+export function fromEnvironment(given: ParsedArguments): ParsedArguments {
   const secret = process.env[secretVariable] || undefined
   const token = process.env[controlTokenVariable] || undefined
   return {
@@ -252,7 +252,7 @@ export function fromEnvironment(given: Given): Given {
   }
 }
 
-function text(name: Name, given: Given): string | undefined {
+function text(name: Name, given: ParsedArguments): string | undefined {
   return textOf(given, name, serveArguments[name].valueHint ?? '')
 }
 
@@ -267,7 +267,7 @@ function devUser(
   return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
 }
 
-function limits(given: Given): Pick<ServerOptions, 'limits'> {
+function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
   const of = {
     body: 'max-body',
     buffered: 'max-buffered',
@@ -289,7 +289,7 @@ function limits(given: Given): Pick<ServerOptions, 'limits'> {
   return { limits: set }
 }
 
-function oneOf<const T extends string>(name: Name, given: Given, values: readonly T[]): T {
+function oneOf<const T extends string>(name: Name, given: ParsedArguments, values: readonly T[]): T {
   const value = text(name, given)
   const found = values.find((candidate) => candidate === value)
   if (found !== undefined) return found
@@ -301,7 +301,7 @@ export function port(value: string, name = 'port'): number {
   throw new UsageError(`--${name} is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
 }
 
-function redis(given: Given): Pick<ServerOptions, 'redisPort'> {
+function redis(given: ParsedArguments): Pick<ServerOptions, 'redisPort'> {
   const [number, cert, key] = [text('redis-port', given), text('redis-cert', given), text('redis-key', given)]
   if (number === undefined) {
     if (cert === undefined && key === undefined) return {}
@@ -313,7 +313,7 @@ function redis(given: Given): Pick<ServerOptions, 'redisPort'> {
   return { redisPort: port(number, 'redis-port') }
 }
 
-function cluster(given: Given): Pick<ServerOptions, 'cluster'> {
+function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   const engine = text('cluster', given) ?? (process.env[clusterVariable] || undefined)
   const secret = text('cluster-secret', given) ?? process.env[clusterSecretVariable] ?? ''
   const [address, base, lease] = [
@@ -372,7 +372,7 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
 }
 
 /** The given ones among options that are passed on as they are. */
-function named<K extends string>(given: Given, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
+function named<K extends string>(given: ParsedArguments, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
   const out: Partial<Record<K, string>> = {}
   for (const [option, name] of Object.entries(names) as [K, Name][]) {
     const value = text(name, given)

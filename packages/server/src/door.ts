@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { latin1 } from '../../../src/kernel/bytes.js'
-import { addressesOf, type Location, locator, relocator } from '../../../src/protocol/address.js'
-import { basicCredentials, RoutedCall, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
-import { Hearing } from '../../../src/protocol/hearing.js'
+import { addressesOf, locator, relocator, type ServiceUrl } from '../../../src/protocol/address.js'
+import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
+import { DialectDetector } from '../../../src/protocol/hearing.js'
 import type { Answer, Call } from '../../../src/protocol/service.js'
 import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
@@ -14,7 +14,7 @@ import { isSameText } from './same-text.js'
  * Who comes in where other machines can call. A call without a valid token reaches no world: none is made for it, none
  * logs it, none waits for its body. It gets what the services themselves say, from a world that nobody has a token of.
  */
-export class Door {
+export class AccessGate {
   readonly #optionsOf: (tenant: string) => SandboxOptions
   #porter: Sandbox | undefined
 
@@ -62,13 +62,13 @@ function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
 
 function mayEnter(
   call: Call,
-  location: Location,
+  location: ServiceUrl,
   options: SandboxOptions,
   known: Sandbox | undefined,
   bears: typeof isOneOf,
 ): boolean {
   const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
-  const asked = new RoutedCall(call, latin1(''), location, new Hearing(vocabulary), 0)
+  const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
     const { user = '', password = '' } = basicCredentials(asked) ?? {}

@@ -22,7 +22,12 @@ type Kind = 'control' | 'page' | 'service'
  * machine, or listed by the user.
  * @param token of the control API: who has it may read from anywhere
  */
-export function refusal(request: IncomingMessage, guard: Guard, kind: Kind, token?: string): string | undefined {
+export function originRejection(
+  request: IncomingMessage,
+  guard: Guard,
+  kind: Kind,
+  token?: string,
+): string | undefined {
   const { host, origin } = request.headers
   const asked = hostHeaderOf(request)
   const own = request.socket.localAddress

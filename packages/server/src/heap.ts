@@ -29,7 +29,7 @@ const step = 0.05
 /** Host milliseconds between two collections for what was deleted, and in which a deletion is done. */
 const pause = 1_000
 /** The same while somebody waits for room: each time is twice as long as the one before, up to so many. */
-const longestPause = 60_000
+const maxPause = 60_000
 
 /**
  * What all sandboxes of a server hold together, of which no single account knows. It is measured after each collection of
@@ -100,7 +100,7 @@ export class HeapWatch {
         if (!this.#isLooking) return
         collect()
         this.collected()
-        lookAfter(Math.min(2 * ms, longestPause))
+        lookAfter(Math.min(2 * ms, maxPause))
       }, ms)
     lookAfter(pause)
   }

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../src/kernel/http.js'
-import { Crowd, type Holder } from '../../../src/store/native/crowd.js'
+import { Crowd, type MemoryHolder } from '../../../src/store/native/crowd.js'
 import { BodyTooLarge, BufferFull } from './limits.js'
 
 /** The sender of a body has no right to anything: no more of it is read. */
 export class Stranger extends Error {}
 
 /** What is held for one body, from its first byte until its request is answered. */
-export class BodyRoom implements Holder {
+export class BodyRoom implements MemoryHolder {
   readonly #crowd: Crowd
   readonly #account: Account
   /** Bytes that have arrived. */

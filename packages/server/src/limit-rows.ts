@@ -1,10 +1,10 @@
-import { longest as longestReason, mostBlocks, mostFaults, mostLines, mostNotes } from '@stuntdouble/explore/campaign'
+import { longest as longestReason, maxBlocks, maxFaults, maxLines, maxNotes } from '@stuntdouble/explore/campaign'
 import {
   deepestDecoded,
   deepestEncoded,
   deepestNode,
   deepestValue as deepestUnpacked,
-  longestString as longestScriptString,
+  maxString as longestScriptString,
   maxChain,
   maxLevels,
   maxNested,
@@ -12,105 +12,100 @@ import {
   memoryForRun,
   roomForRun,
 } from '@stuntdouble/lua'
-import { longestBody as longestCallBody } from '../../../src/calls/answers.js'
-import { mostSentences } from '../../../src/calls/calls.js'
+import { maxBody as longestCallBody } from '../../../src/calls/answers.js'
+import { maxSentences } from '../../../src/calls/calls.js'
 import { most as mostRefused } from '../../../src/calls/refused.js'
-import { mostChunks as mostSlowChunks } from '../../../src/faults/broken-bodies.js'
-import { longestSpan } from '../../../src/faults/fields.js'
-import { mostWaits } from '../../../src/faults/step-schema.js'
-import { mostResponses } from '../../../src/kernel/clock-polling.js'
+import { maxChunks as mostSlowChunks } from '../../../src/faults/broken-bodies.js'
+import { maxSpan } from '../../../src/faults/fields.js'
+import { maxWaits } from '../../../src/faults/step-schema.js'
+import { maxResponses } from '../../../src/kernel/clock-polling.js'
 import { deepest as deepestCopy } from '../../../src/kernel/copied.js'
 import { bytesPerUnit, unitsPerRow } from '../../../src/kernel/work.js'
 import type { Policy } from '../../../src/policy/policy.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { longestEvent } from '../../../src/protocol/event-stream.js'
-import { longestWait as longestHeader } from '../../../src/queue/delivery/retry.js'
-import { mostRedirects } from '../../../src/queue/destinations/destinations.js'
-import { largeAnswer, leastParallel, mostBuffered } from '../../../src/queue/destinations/network.js'
-import { mostChunks } from '../../../src/queue/destinations/response.js'
-import { mostDiagnostics } from '../../../src/queue/queue.js'
-import { mostQueueValues } from '../../../src/queue/rest/reading.js'
-import { mostRetries } from '../../../src/queue/settings/options.js'
-import { deepestExpression, longestExpression } from '../../../src/queue/settings/retry-expression.js'
-import { mostRules } from '../../../src/rules/rules.js'
-import { mostTurns } from '../../../src/sandbox/replay.js'
-import { longestWait as longestStepWait, mostTimers } from '../../../src/scenarios/actions.js'
-import { mostAttempts } from '../../../src/scenarios/import/records.js'
+import { maxEvent } from '../../../src/protocol/event-stream.js'
+import { maxWait as longestHeader } from '../../../src/queue/delivery/retry.js'
+import { maxRedirects } from '../../../src/queue/destinations/destinations.js'
+import { largeAnswer, leastParallel, maxBuffered } from '../../../src/queue/destinations/network.js'
+import { maxChunks } from '../../../src/queue/destinations/response.js'
+import { maxDiagnostics } from '../../../src/queue/queue.js'
+import { maxQueueValues } from '../../../src/queue/rest/reading.js'
+import { maxRetries } from '../../../src/queue/settings/options.js'
+import { deepestExpression, maxExpression } from '../../../src/queue/settings/retry-expression.js'
+import { maxRules } from '../../../src/rules/rules.js'
+import { maxTurns } from '../../../src/sandbox/replay.js'
+import { maxWait as longestStepWait, maxTimers } from '../../../src/scenarios/actions.js'
+import { maxAttempts } from '../../../src/scenarios/import/records.js'
 import { deepest as deepestScenario } from '../../../src/scenarios/scenario.js'
 import { deepest as deepestSecret } from '../../../src/secrets/texts.js'
-import { longestName, mostKept } from '../../../src/store/command/kept.js'
-import { mostMembers } from '../../../src/store/command/memory.js'
+import { maxKept, maxName } from '../../../src/store/command/kept.js'
+import { maxMembers } from '../../../src/store/command/memory.js'
 import { deepestReply } from '../../../src/store/command/reply.js'
-import { mostRepeats } from '../../../src/store/commands/collection-arguments.js'
-import {
-  furthest,
-  mostFields,
-  mostRows as mostFound,
-  mostPrefixes,
-} from '../../../src/store/commands/search-arguments.js'
+import { maxRepeats } from '../../../src/store/commands/collection-arguments.js'
+import { furthest, maxFields, maxPrefixes, maxRows as mostFound } from '../../../src/store/commands/search-arguments.js'
 import { maxStringLength } from '../../../src/store/commands/string.js'
 import { most as mostStoreSentences } from '../../../src/store/diagnostics.js'
-import { longestText as longestRead } from '../../../src/store/keyspace/database.js'
-import { longestShown } from '../../../src/store/keyspace/pubsub.js'
-import { mostRowsOf } from '../../../src/store/limits.js'
-import { longestLine, longestWord, mostWords, strangersLimits } from '../../../src/store/native/command-reader.js'
+import { maxText as longestRead } from '../../../src/store/keyspace/database.js'
+import { maxShown } from '../../../src/store/keyspace/pubsub.js'
+import { maxRowsOf } from '../../../src/store/limits.js'
+import { maxLine, maxWord, maxWords, strangersLimits } from '../../../src/store/native/command-reader.js'
 import { stalledAfter } from '../../../src/store/native/crowd.js'
-import { longestAnswer, longestText } from '../../../src/store/native/session.js'
+import { maxAnswer, maxText } from '../../../src/store/native/session.js'
 import {
   failurePause,
   freeFailures,
   longBehind,
   manyMessages,
-  mostMessages,
+  maxMessages,
   turn,
 } from '../../../src/store/native/wire.js'
-import { longestString as longestJson } from '../../../src/store/rest/answers.js'
-import { mostVersions } from '../../../src/store/rest/stale-reads.js'
+import { maxString as longestJson } from '../../../src/store/rest/answers.js'
+import { maxVersions } from '../../../src/store/rest/stale-reads.js'
 import { deepest as deepestAggregation } from '../../../src/store/search/aggregate.js'
-import { mostBuckets } from '../../../src/store/search/bucket-count.js'
-import { mostSlop } from '../../../src/store/search/field-operators.js'
+import { maxBuckets } from '../../../src/store/search/bucket-count.js'
+import { maxSlop } from '../../../src/store/search/field-operators.js'
 import { deepestFacet } from '../../../src/store/search/field-values.js'
 import { deepest as deepestFilter } from '../../../src/store/search/filter-syntax.js'
-import { mostPercents } from '../../../src/store/search/metrics.js'
+import { maxPercents } from '../../../src/store/search/metrics.js'
 import { maxDepth } from '../../../src/store/values/json.js'
 import { maxPlaces } from '../../../src/store/values/json-path.js'
 import { maxNesting as maxPathNesting } from '../../../src/store/values/json-path-syntax.js'
 import {
-  longestPattern,
   maxInstructions,
+  maxPattern,
   maxNesting as maxPatternNesting,
   maxRepeat,
 } from '../../../src/store/values/json-regex.js'
 import { maxTextLength } from '../../../src/store/values/json-text.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
-import { mostNames } from '../../../src/workflow/verbs.js'
-import { longestHead as longestPassedHead } from './cluster/forward.js'
-import { mostKept as mostKeptInCluster } from './cluster/kept-world.js'
-import { mostApart, mostOvertaking } from './cluster/signature.js'
-import { mostPending } from './control/clock.js'
-import { mostBytesWaiting, mostWaiting, mostWorlds } from './control/entry-stream.js'
+import { maxNames } from '../../../src/workflow/verbs.js'
+import { maxHead as longestPassedHead } from './cluster/forward.js'
+import { maxKept as mostKeptInCluster } from './cluster/kept-world.js'
+import { maxApart, maxOvertaking } from './cluster/signature.js'
+import { maxPending } from './control/clock.js'
+import { maxBytesWaiting, maxWaiting, maxWorlds } from './control/entry-stream.js'
 import { inSlicesTimes, usualAtOnce } from './control/large.js'
-import { deepest, mostControlValues, mostItems, mostBytes as mostListBytes, mostSteps } from './control/parts.js'
-import { mostSlots } from './control/queue.js'
-import { longestWait as longestTrafficWait } from './control/traffic.js'
-import { mostKeys as mostEngineKeys } from './engine/copy.js'
-import { longestLine as longestEngineLine } from './engine/reply-reader.js'
+import { deepest, maxControlValues, maxItems, maxSteps, maxBytes as mostListBytes } from './control/parts.js'
+import { maxSlots } from './control/queue.js'
+import { maxWait as longestTrafficWait } from './control/traffic.js'
+import { maxKeys as mostEngineKeys } from './engine/copy.js'
+import { maxLine as longestEngineLine } from './engine/reply-reader.js'
 import { criticalAt, fullAt } from './heap.js'
-import { linkLifetime, mostLinks } from './inspector/link.js'
-import { answersShare, defaultLimits, longestHead, mostHeaders, mostUnwanted, type ServerLimits } from './limits.js'
-import { mostCopied } from './mcp/copy-tool.js'
-import { mostStreams as mostMcpStreams } from './mcp/http.js'
-import { mostItems as mostToolItems } from './mcp/order-tools.js'
-import { mostSeeds } from './mcp/own-tools.js'
-import { longestMessage as longestMcpMessage } from './mcp/stdin-lines.js'
-import { largestReport, mostJobs, mostRuns, mostShards } from './programs/explore.js'
-import { largestRun } from './programs/history.js'
-import { largestRecords } from './programs/import.js'
-import { mostRuns as mostPlayed } from './programs/play.js'
+import { linkLifetime, maxLinks } from './inspector/link.js'
+import { answersShare, defaultLimits, maxHead, maxHeaders, maxUnwanted, type ServerLimits } from './limits.js'
+import { maxCopied } from './mcp/copy-tool.js'
+import { maxStreams as mostMcpStreams } from './mcp/http.js'
+import { maxItems as mostToolItems } from './mcp/order-tools.js'
+import { maxSeeds } from './mcp/own-tools.js'
+import { maxMessage as longestMcpMessage } from './mcp/stdin-lines.js'
+import { maxJobs, maxReport, maxRuns, maxShards } from './programs/explore.js'
+import { maxRun } from './programs/history.js'
+import { maxRecords } from './programs/import.js'
+import { maxRuns as mostPlayed } from './programs/play.js'
 import { farewell } from './redis-port/connections.js'
-import { deepest as deepestFile, largestFile, mostValues as mostAliasValues } from './scene/file.js'
+import { deepest as deepestFile, maxFile, maxValues as mostAliasValues } from './scene/file.js'
 import { arrivalLook, headArrival } from './sockets.js'
-import { largestTrace } from './trace-file.js'
+import { maxTrace } from './trace-file.js'
 
 // The table has a file of its own, which nothing but the documentation and its tests loads: it names constants of every
 // room, and most rooms know the limits of the server.
@@ -160,7 +155,7 @@ export const limitRows: readonly LimitRow[] = [
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together, and answers of destinations that arrive',
     'bytes',
     'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more; a delivery fails, with a sentence in its attempt',
-    `${mostBuffered / 1_048_576} MiB, or a quarter of the heap`,
+    `${maxBuffered / 1_048_576} MiB, or a quarter of the heap`,
   ),
   option(
     'arrival',
@@ -172,7 +167,7 @@ export const limitRows: readonly LimitRow[] = [
   option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
   fixed(
     'connections of HTTP that are open at once',
-    `as \`--max-connections\`, and one for each ${longestHead / 1024} KiB of \`--max-buffered\`: ${(mostBuffered / longestHead).toLocaleString('en')}`,
+    `as \`--max-connections\`, and one for each ${maxHead / 1024} KiB of \`--max-buffered\`: ${(maxBuffered / maxHead).toLocaleString('en')}`,
     'connections',
     'closed',
   ),
@@ -206,7 +201,7 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxAnswerSize', 'the answer to one request to the store', 'bytes', 'an error that names the policy'),
   fixed(
     'members of a set, hash, sorted set, list or stream, and keys of a data store',
-    mostMembers,
+    maxMembers,
     'members',
     "`OOM command not allowed when used memory > 'maxmemory'.` for every command that could add one, and nothing is added",
   ),
@@ -226,57 +221,57 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'what one turn of the event loop brings for a reader of an event stream who had taken everything',
-    longestEvent,
+    maxEvent,
     'bytes',
     'it is dropped before more is added',
   ),
   fixed(
     'what a subscriber of the native protocol has not taken, unless it had taken everything before this turn of the event loop; and one message',
-    mostMessages,
+    maxMessages,
     'bytes',
     'it is closed before more is added, unless `policy.maxStreamBuffer` is more, as by `client-output-buffer-limit pubsub` of redis-server',
   ),
   fixed(`the same for more than ${longBehind / 1000} seconds of the host`, manyMessages, 'bytes', 'it is closed'),
-  fixed('a command that `MONITOR` shows', longestShown, 'bytes', 'the monitors are dropped'),
+  fixed('a command that `MONITOR` shows', maxShown, 'bytes', 'the monitors are dropped'),
   fixed(
     'entries that have come since a reader of a traffic stream began and wait for it, or changed after it had them',
-    mostWaiting,
+    maxWaiting,
     'entries',
     'it is dropped',
   ),
   fixed(
     'bodies of entries that come while a reader of a traffic stream takes nothing',
-    mostBytesWaiting,
+    maxBytesWaiting,
     'bytes',
     'it is dropped',
   ),
   fixed(
     'worlds whose entries wait for a slow reader of a traffic stream, one for each reset',
-    mostWorlds,
+    maxWorlds,
     'worlds',
     'it gets no more of those before',
   ),
   fixed(
     'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
-    mostKept,
+    maxKept,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; a transaction is discarded by its `EXEC`",
   ),
   fixed(
     'the name of a connection of the native protocol, or of its library',
-    longestName,
+    maxName,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; redis-server takes longer ones",
   ),
   fixed(
     'rows between `MULTI` and `EXEC`',
-    mostRowsOf(defaultPolicy),
+    maxRowsOf(defaultPolicy),
     'rows',
     '`ERR max work exceeded`; the transaction is discarded by its `EXEC`',
   ),
   fixed(
     'commands of one request, `/pipeline` or `/multi-exec`',
-    mostRowsOf(defaultPolicy),
+    maxRowsOf(defaultPolicy),
     'commands',
     '400, `ERR max work exceeded`; none of them runs',
   ),
@@ -306,29 +301,29 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'a line of the native protocol',
-    longestLine,
+    maxLine,
     'bytes',
     '`ERR Protocol error: too big inline request`, or `mbulk count string`; the connection is closed',
   ),
   fixed(
     'words of a command of the native protocol',
-    mostWords,
+    maxWords,
     'words',
     '`ERR Protocol error: invalid multibulk length`; the connection is closed',
   ),
   fixed(
     'one word of the native protocol',
-    longestWord,
+    maxWord,
     'bytes',
     '`ERR Protocol error: invalid bulk length`; the connection is closed. One beyond `policy.maxRequestSize` is read, not kept, and refused',
   ),
   fixed(
     'an answer of the native protocol, whatever `policy.maxAnswerSize` says',
-    longestAnswer,
+    maxAnswer,
     'bytes',
     'an error instead',
   ),
-  fixed('the same, with the errors of rows that had no room', longestText, 'bytes', 'the connection is closed'),
+  fixed('the same, with the errors of rows that had no room', maxText, 'bytes', 'the connection is closed'),
   fixed(
     'what still comes from a native connection that was told its end',
     farewell.bytes,
@@ -341,11 +336,11 @@ export const limitRows: readonly LimitRow[] = [
     `units of about 25 ns, at least ${unitsPerRow} for a command`,
     'the other connections have their turn',
   ),
-  fixed('the head of a request', longestHead, 'bytes', '431'),
-  fixed('headers of a request', mostHeaders, 'headers', '431; older versions of Node leave out those beyond it'),
+  fixed('the head of a request', maxHead, 'bytes', '431'),
+  fixed('headers of a request', maxHeaders, 'headers', '431; older versions of Node leave out those beyond it'),
   fixed(
     'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered',
-    mostUnwanted,
+    maxUnwanted,
     'bytes',
     'it is answered, as it would be anyway, before its body is read; the connection is closed',
   ),
@@ -375,12 +370,12 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'a list of the control API',
-    mostItems,
+    maxItems,
     'items',
     '400, saying how to ask for parts: `limit`, `skip`, and a `link` header to the next',
   ),
   fixed('the bodies in a list of the control API', mostListBytes, 'bytes', 'as beyond its items'),
-  fixed('timers that are told beside a move of time', mostPending, 'timers', 'a sentence says how many more there are'),
+  fixed('timers that are told beside a move of time', maxPending, 'timers', 'a sentence says how many more there are'),
   fixed('the `wait` of a list of the traffic', longestTrafficWait, 'ms', 'the answer is what there is'),
   fixed(
     'a state, a dump, a snapshot or a difference of the control API, by an estimate',
@@ -396,7 +391,7 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'entries of a timeline or a diagram of the control API',
-    mostItems,
+    maxItems,
     'entries',
     '400, saying how to ask for less',
   ),
@@ -412,46 +407,46 @@ export const limitRows: readonly LimitRow[] = [
     '% of the heap',
     'reads are refused, too: 503; `PING`, `ECHO`, `TIME`, `INFO`, `DBSIZE` and reads of a number still work',
   ),
-  fixed('slots of `upcoming`', mostSlots, 'slots', '400, saying how to ask for the next'),
+  fixed('slots of `upcoming`', maxSlots, 'slots', '400, saying how to ask for the next'),
   fixed('levels of the JSON of a control request', deepest, 'levels', '400'),
-  fixed('values in the JSON of a request to the queue', mostQueueValues, 'values', '400'),
-  fixed('values in the JSON of a control request', mostControlValues, 'values', '400'),
-  fixed('steps of one script of a destination, over the control API', mostSteps, 'steps', '400: send the rest later'),
-  fixed('rules of faults of a tenant', mostRules, 'rules', '400'),
-  fixed('waits before a step of a destination does anything', mostWaits, 'waits', '400: add up the waits'),
-  fixed('the time of a fault', longestSpan, 'ms', '400'),
+  fixed('values in the JSON of a request to the queue', maxQueueValues, 'values', '400'),
+  fixed('values in the JSON of a control request', maxControlValues, 'values', '400'),
+  fixed('steps of one script of a destination, over the control API', maxSteps, 'steps', '400: send the rest later'),
+  fixed('rules of faults of a tenant', maxRules, 'rules', '400'),
+  fixed('waits before a step of a destination does anything', maxWaits, 'waits', '400: add up the waits'),
+  fixed('the time of a fault', maxSpan, 'ms', '400'),
   fixed('chunks of a slow body', mostSlowChunks, 'chunks', 'the chunks are larger'),
   fixed('levels of plain data that is copied', deepestCopy, 'levels', 'what is deeper is not copied'),
   fixed('levels of a scenario, its faults included', deepestScenario, 'levels', '400, or exit code 2'),
   fixed('levels of a scenario file', deepestFile, 'levels', 'exit code 2'),
-  fixed('a scenario file', largestFile, 'bytes', 'exit code 2'),
+  fixed('a scenario file', maxFile, 'bytes', 'exit code 2'),
   fixed('values that the aliases of a scenario file unfold to', mostAliasValues, 'values', 'exit code 2'),
   fixed(
     'virtual time, and timers, that a step of a scenario waits for its work',
-    mostTimers,
+    maxTimers,
     `timers, and ${longestStepWait / 3_600_000} h`,
     'the step fails',
   ),
   fixed(
     'responses to code outside for which one move of time waits',
-    mostResponses,
+    maxResponses,
     'responses',
     'the move fails, and says what goes on sending',
   ),
   fixed(
     'turns in which the past of a world has to come about once more',
-    mostTurns,
+    maxTurns,
     'turns',
     'an error that says where it strayed',
   ),
   fixed(
     'sentences about what the store, the queue or calls met that a sandbox remembers, of each kind',
-    Math.max(mostStoreSentences, mostDiagnostics, mostSentences, mostRefused),
+    Math.max(mostStoreSentences, maxDiagnostics, maxSentences, mostRefused),
     'sentences',
     'the first ones are told',
   ),
-  fixed('names of steps, and of events, that are known for near misses', mostNames, 'names', 'no more are suggested'),
-  fixed('links to the inspector that wait for their reader', mostLinks, 'links', 'the oldest lets nobody in any more'),
+  fixed('names of steps, and of events, that are known for near misses', maxNames, 'names', 'no more are suggested'),
+  fixed('links to the inspector that wait for their reader', maxLinks, 'links', 'the oldest lets nobody in any more'),
   fixed('the time for which a link to the inspector counts', linkLifetime, 'ms', 'it lets nobody in any more'),
   fixed(
     'layers of quoting and encoding in which secrets are looked for',
@@ -471,27 +466,27 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxSearchIndexes', 'search indexes of a store', 'indexes', '`ERR Exceeded max index count`'),
   fixed('a string of the store', maxStringLength, 'bytes', '`ERR string exceeds maximum allowed size`'),
   fixed('a string that is read as a whole', longestRead, 'bytes', 'as beyond `policy.maxRequestSize`'),
-  fixed('names that a `…RANDFIELD` or `…RANDMEMBER` repeats', mostRepeats, 'names', '`ERR value is out of range`'),
+  fixed('names that a `…RANDFIELD` or `…RANDMEMBER` repeats', maxRepeats, 'names', '`ERR value is out of range`'),
   fixed('the answer to one request, as a string', longestJson, 'chars', 'as beyond `policy.maxAnswerSize`'),
   fixed('levels of lists in a reply', deepestReply, 'levels', 'an error instead'),
   fixed('levels of a JSON document', maxDepth, 'levels', 'the command is refused'),
   fixed('the text of JSON values in one reply', maxTextLength, 'bytes', 'the command is refused'),
   fixed('places that a JSON path matches', maxPlaces, 'places', 'the command is refused'),
   fixed('filters in filters of a JSON path', maxPathNesting, 'levels', 'the path is invalid'),
-  fixed('a regular expression of a JSON path', longestPattern, 'chars', 'it matches nothing'),
+  fixed('a regular expression of a JSON path', maxPattern, 'chars', 'it matches nothing'),
   fixed('what a regular expression of a JSON path unrolls to', maxInstructions, 'parts', 'it matches nothing'),
   fixed('repetitions that it names', maxRepeat, 'repetitions', 'it matches nothing'),
   fixed('groups in groups of such an expression', maxPatternNesting, 'levels', 'it matches nothing'),
-  fixed('versions of a key that stale reads know', mostVersions, 'versions', 'the oldest is forgotten'),
+  fixed('versions of a key that stale reads know', maxVersions, 'versions', 'the oldest is forgotten'),
   fixed('levels of a search filter', deepestFilter, 'levels', 'the search is refused'),
   fixed('levels of the JSON of aggregations', deepestAggregation, 'levels', 'the search is refused'),
-  fixed('buckets of one search', mostBuckets, 'buckets', 'the search is refused'),
-  fixed('percentiles of one aggregation', mostPercents, 'percentiles', 'the search is refused'),
-  fixed('the `slop` of a phrase', mostSlop, 'words', 'the search is refused'),
+  fixed('buckets of one search', maxBuckets, 'buckets', 'the search is refused'),
+  fixed('percentiles of one aggregation', maxPercents, 'percentiles', 'the search is refused'),
+  fixed('the `slop` of a phrase', maxSlop, 'words', 'the search is refused'),
   fixed('documents of one answer of a search', mostFound, 'documents', 'the search is refused'),
   fixed('the offset of a search', furthest, 'documents', 'the search is refused'),
-  fixed('prefixes of a search index', mostPrefixes, 'prefixes', '`SEARCH.CREATE` is refused'),
-  fixed('fields of a search index', mostFields, 'fields', '`SEARCH.CREATE` is refused'),
+  fixed('prefixes of a search index', maxPrefixes, 'prefixes', '`SEARCH.CREATE` is refused'),
+  fixed('fields of a search index', maxFields, 'fields', '`SEARCH.CREATE` is refused'),
   fixed('parts of a facet', deepestFacet, 'parts', 'the value is left out of the index'),
   fixed('one string of a script', longestScriptString, 'bytes', '`not enough memory`; the script ends'),
   fixed('all strings that a script makes', memoryForRun, 'bytes', '`not enough memory`; the script ends'),
@@ -510,12 +505,12 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxRatePeriod', 'the period of a rate of flow control', 's', '400'),
   policy('maxRetryDelay', 'the wait before a retry', 'ms', 'it is this long'),
   policy('handlerPatience', 'a handler in this process that neither ends nor sleeps', 'ms', 'its delivery fails'),
-  fixed('retries of a message', mostRetries, 'retries', '400'),
+  fixed('retries of a message', maxRetries, 'retries', '400'),
   fixed('a wait that a header of an answer asks for', longestHeader, 'chars', 'it counts as absent'),
-  fixed('the expression of a retry delay', longestExpression, 'chars', '400'),
+  fixed('the expression of a retry delay', maxExpression, 'chars', '400'),
   fixed('levels of the expression of a retry delay', deepestExpression, 'levels', '400'),
-  fixed('chunks of the body that a destination answers with', mostChunks, 'chunks', 'the attempt fails'),
-  fixed('redirects that a delivery follows', mostRedirects, 'redirects', 'the attempt fails'),
+  fixed('chunks of the body that a destination answers with', maxChunks, 'chunks', 'the attempt fails'),
+  fixed('redirects that a delivery follows', maxRedirects, 'redirects', 'the attempt fails'),
   fixed('the body of an answer to a call', longestCallBody, 'bytes', 'it is cut'),
   fixed('workflows that invoke each other', deepestInvocation, 'levels', 'the refusal over quota'),
 
@@ -527,8 +522,8 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed('streams of `mcp --http` that are open at once', mostMcpStreams, 'streams', '503'),
   fixed('items of a list that an agent is told', mostToolItems, 'items', 'a mistake of the call'),
-  fixed('entries of a text that an agent asks for', mostCopied, 'entries', 'a mistake of the call'),
-  fixed('seeds that an agent has tried', mostSeeds, 'seeds', 'a mistake of the call'),
+  fixed('entries of a text that an agent asks for', maxCopied, 'entries', 'a mistake of the call'),
+  fixed('seeds that an agent has tried', maxSeeds, 'seeds', 'a mistake of the call'),
 
   fixed(
     'the head of an answer that another node of a cluster gives',
@@ -540,31 +535,31 @@ export const limitRows: readonly LimitRow[] = [
   fixed('the same', mostKeptInCluster.bytes, 'bytes', '507 until a reset or a load'),
   fixed(
     'the age of the signature of what a node hands on, and how far clocks of nodes are apart',
-    mostApart,
+    maxApart,
     'ms',
     '403',
   ),
-  fixed('signed requests of a node that overtake each other', mostOvertaking, 'requests', '403'),
+  fixed('signed requests of a node that overtake each other', maxOvertaking, 'requests', '403'),
   fixed('a line of a reply of an engine', longestEngineLine, 'bytes', 'the connection to the engine is closed'),
   fixed('keys of an engine that a snapshot copies', mostEngineKeys, 'keys', 'the snapshot is refused'),
 
-  fixed('a trace that is opened', largestTrace, 'bytes', 'exit code 2'),
-  fixed('a run that `history` reads', largestRun, 'bytes', 'exit code 2'),
-  fixed('records that `import` reads', largestRecords, 'bytes', 'exit code 2'),
+  fixed('a trace that is opened', maxTrace, 'bytes', 'exit code 2'),
+  fixed('a run that `history` reads', maxRun, 'bytes', 'exit code 2'),
+  fixed('records that `import` reads', maxRecords, 'bytes', 'exit code 2'),
   fixed(
     'attempts of one message that `import` tells apart',
-    mostAttempts,
+    maxAttempts,
     'attempts',
     'later ones count as the last of them',
   ),
   fixed('runs of `play`', mostPlayed, 'runs', 'exit code 2'),
-  fixed('runs of a campaign', mostRuns, 'runs', 'exit code 2'),
-  fixed('shards of a campaign', mostShards, 'shards', 'exit code 2'),
-  fixed('workers of a campaign on one machine', mostJobs, 'workers', 'exit code 2'),
-  fixed('blocks of a campaign', mostBlocks, 'blocks', 'the file of the shard is refused'),
-  fixed('the file of a shard of a campaign', largestReport, 'bytes', 'exit code 2'),
-  fixed('notes of a shard', mostNotes, 'notes', 'those beyond are left out; a file with more is refused'),
-  fixed('faults of one state and place in the file of a shard', mostFaults, 'faults', 'the file is refused'),
-  fixed('lines of an error of a campaign that are printed', mostLines, 'lines', 'the rest is left out'),
+  fixed('runs of a campaign', maxRuns, 'runs', 'exit code 2'),
+  fixed('shards of a campaign', maxShards, 'shards', 'exit code 2'),
+  fixed('workers of a campaign on one machine', maxJobs, 'workers', 'exit code 2'),
+  fixed('blocks of a campaign', maxBlocks, 'blocks', 'the file of the shard is refused'),
+  fixed('the file of a shard of a campaign', maxReport, 'bytes', 'exit code 2'),
+  fixed('notes of a shard', maxNotes, 'notes', 'those beyond are left out; a file with more is refused'),
+  fixed('faults of one state and place in the file of a shard', maxFaults, 'faults', 'the file is refused'),
+  fixed('lines of an error of a campaign that are printed', maxLines, 'lines', 'the rest is left out'),
   fixed('the reason why a block did not run', longestReason, 'chars', 'it is cut'),
 ]

@@ -1,4 +1,4 @@
-import { mostBuffered } from '../../../src/queue/destinations/network.js'
+import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */
@@ -32,20 +32,20 @@ export const defaultLimits: ServerLimits = {
   connections: 10_000,
   tenants: 1_000,
   entries: 200_000,
-  buffered: Math.min(mostBuffered, Math.floor(heapLimit() / 4)),
+  buffered: Math.min(maxBuffered, Math.floor(heapLimit() / 4)),
 }
 
 /** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
-export const longestHead = 65_536
+export const maxHead = 65_536
 
 /** Of what may be on its way, large answers of destinations have so many hundredths; one tenant half of that. */
 export const answersShare = 50
 
 /** Headers of a request, however short, that Node itself takes. */
-export const mostHeaders = 1_000
+export const maxHeaders = 1_000
 
 /** Bytes that are read of the body of a request whose answer does not depend on it. */
-export const mostUnwanted = 65_536
+export const maxUnwanted = 65_536
 
 /** A request is not taken: one sentence, and the end of its connection. */
 export class BodyRefused extends Error {

@@ -8,7 +8,7 @@ import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/native/crowd.js'
 import { bulky, inBulk } from './bulk.js'
 import { BodyRoom, bodyOf, Stranger } from './incoming.js'
-import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, mostUnwanted, type ServerLimits } from './limits.js'
+import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, maxUnwanted, type ServerLimits } from './limits.js'
 import { HeldStream, Outgoing } from './outgoing.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
@@ -65,10 +65,10 @@ export function listener(
       const { bodyLength } = head
       if (bodyLength !== undefined) {
         if (bodyLength > longestBody) throw new BodyTooLarge(longestBody)
-        if (bodyLength > mostUnwanted && isUnwanted(call)) return unread()
+        if (bodyLength > maxUnwanted && isUnwanted(call)) return unread()
       }
       room = new BodyRoom(crowd)
-      bodyOf(request, room, longestBody, () => isUnwanted(call), mostUnwanted).then(
+      bodyOf(request, room, longestBody, () => isUnwanted(call), maxUnwanted).then(
         (body) => {
           call.bytes = body
           serveInTurn(exchange)
@@ -150,7 +150,7 @@ class Queues {
 
 /** A connection goes on after a small body that nobody reads; a large one shall not have to arrive for nothing. */
 function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
-  if (bodyLength === undefined || bodyLength > mostUnwanted) response.shouldKeepAlive = false
+  if (bodyLength === undefined || bodyLength > maxUnwanted) response.shouldKeepAlive = false
 }
 
 /** The stack is for whoever runs the server, and goes where `report` says. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
 import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream.js'
-import type { Crowd, Holder } from '../../../src/store/native/crowd.js'
+import type { Crowd, MemoryHolder } from '../../../src/store/native/crowd.js'
 import { takenFrom } from './sockets.js'
 
 /** Answers that their readers have not taken yet, of all connections. */
@@ -43,7 +43,7 @@ export class Outgoing {
 }
 
 /** Whoever is sent an answer. */
-class AnswerReader implements Holder {
+class AnswerReader implements MemoryHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #account: Account
@@ -83,7 +83,7 @@ class AnswerReader implements Holder {
 }
 
 /** Whoever reads an event stream: what is held for it, others may be sent as well. */
-export class HeldStream implements Holder, ChunkHolder {
+export class HeldStream implements MemoryHolder, ChunkHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #all: HeldChunks

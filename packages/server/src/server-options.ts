@@ -13,8 +13,8 @@ import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { LoggedRequest } from './request-log.js'
-import { sceneOf } from './scene/opened.js'
-import type { Scene } from './scene/scene.js'
+import { openTenantScenario } from './scene/opened.js'
+import type { TenantScenario } from './scene/scene.js'
 
 // What a server is started with, and what that comes to.
 
@@ -105,7 +105,7 @@ export interface Plan {
   readonly secret: string | undefined
   readonly controlToken: string | undefined
   readonly limits: ServerLimits
-  readonly scene: Scene | undefined
+  readonly scene: TenantScenario | undefined
   readonly tell: (text: string) => void
 }
 
@@ -128,7 +128,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
   const limits = { ...defaultLimits, ...options.limits }
-  const scene = scenario === undefined ? undefined : await sceneOf(scenario, given)
+  const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { trafficLimit: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {

@@ -3,12 +3,12 @@ import { Account } from '../../../src/kernel/account.js'
 import type { Answer, Call } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { Crowd } from '../../../src/store/native/crowd.js'
-import type { Porter } from '../../../src/store/native/wire.js'
+import type { RespHost } from '../../../src/store/native/wire.js'
 import { isEveryAddress, listenOn } from './addresses.js'
 import { handedOver, nodeOf } from './cluster/joined.js'
-import type { ClusterNode } from './cluster/node.js'
+import type { ClusterRuntime } from './cluster/node.js'
 import type { PlacedEngine } from './engine/placed.js'
-import { type Guard, refusal } from './guard.js'
+import { type Guard, originRejection } from './guard.js'
 import { InspectorLinks } from './inspector/link.js'
 import { isPagePath } from './inspector/page-answer.js'
 import { listenFailure } from './listen-failure.js'
@@ -18,9 +18,9 @@ import { logRequest } from './request-log.js'
 import type { Plan, ServerOptions } from './server-options.js'
 import { Connections, ended, timeouts } from './sockets.js'
 import { readState } from './state/file.js'
-import { StateKeeper } from './state/keeper.js'
+import { StateWriter } from './state/keeper.js'
 import { fileOf, type Lock } from './state/lock.js'
-import { locked, restore } from './state/taken.js'
+import { lockState, restore } from './state/taken.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
@@ -41,12 +41,12 @@ export class Serving {
   #servers: readonly Server[] = []
   #isOpen = false
   #lock: Lock | undefined
-  #keeper: StateKeeper | undefined
+  #keeper: StateWriter | undefined
   #closing: Promise<void> | undefined
   origin = ''
   port = 0
   links: InspectorLinks | undefined
-  node: ClusterNode | undefined
+  node: ClusterRuntime | undefined
   native: RedisPort | undefined
   engine: PlacedEngine | undefined
   /** Whether the state file holds everything. */
@@ -69,7 +69,7 @@ export class Serving {
   async start(): Promise<void> {
     const { state } = this.#options
     const file = state === undefined ? undefined : fileOf(state)
-    if (file !== undefined) this.#lock = await locked(file)
+    if (file !== undefined) this.#lock = await lockState(file)
     try {
       await this.#placeEngine()
       const kept = file === undefined ? {} : readState(file)
@@ -82,7 +82,7 @@ export class Serving {
       await this.#giveUp()
       throw error
     }
-    if (file !== undefined) this.#keeper = new StateKeeper(file, this.tenants, this.#plan.tell)
+    if (file !== undefined) this.#keeper = new StateWriter(file, this.tenants, this.#plan.tell)
     this.#isOpen = true
   }
 
@@ -129,7 +129,7 @@ export class Serving {
     const { host, address, limits, tell } = this.#plan
     const { redisPort, redisTls } = this.#options
     if (redisPort === undefined) return
-    const porter: Porter = {
+    const porter: RespHost = {
       enter: (name, password) => {
         if (this.#isOpen) return this.tenants.enter(name, password)
         throw new ReplyError('LOADING The server is starting.')
@@ -194,7 +194,8 @@ export class Serving {
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     // Another node has let in what it hands on, and has signed that.
     const isPassed = this.node?.front.isPassed(request) === true
-    const refused = open || isPassed ? undefined : refusal(request, this.#guard, kindOf(path), this.#plan.controlToken)
+    const refused =
+      open || isPassed ? undefined : originRejection(request, this.#guard, kindOf(path), this.#plan.controlToken)
     if (path.startsWith('/_')) for (const [name, value] of unreadable) response.setHeader(name, value)
     if (refused === undefined) this.#serve(request, response)
     else refuse(request, response, refused)

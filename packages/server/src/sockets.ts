@@ -1,7 +1,7 @@
 import type { ServerOptions as HttpOptions, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
-import { longestHead, type ServerLimits } from './limits.js'
+import { maxHead, type ServerLimits } from './limits.js'
 
 /** Host milliseconds in which the head of a request has to arrive. */
 export const headArrival = 20_000
@@ -16,7 +16,7 @@ export function takenFrom(stream: object): number {
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
 export function timeouts({ arrival }: ServerLimits): HttpOptions {
   return {
-    maxHeaderSize: longestHead,
+    maxHeaderSize: maxHead,
     headersTimeout: Math.min(headArrival, arrival),
     requestTimeout: arrival,
     keepAliveTimeout: 65_000,
@@ -33,7 +33,7 @@ export class Connections {
   #open = 0
 
   constructor({ connections, buffered }: ServerLimits) {
-    this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / longestHead)))
+    this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 
   /** Closes what is one too many. */

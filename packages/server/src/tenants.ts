@@ -10,13 +10,13 @@ import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
 import { isPublic, publicOnes, tokensOf } from '../../../src/sandbox/credentials.js'
 import type { SandboxDump } from '../../../src/sandbox/dump.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import type { Elsewhere } from '../../../src/sandbox/world.js'
+import type { ExternalStore } from '../../../src/sandbox/world.js'
 import { shownPattern, shownUrl } from '../../../src/secrets/urls.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { storeInternals } from '../../../src/store/internals.js'
-import type { Porter } from '../../../src/store/native/wire.js'
+import type { RespHost } from '../../../src/store/native/wire.js'
 import { control, isStray } from './control/control.js'
-import { Door, hasToken } from './door.js'
+import { AccessGate, hasToken } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap.js'
 import { hintsFor } from './hints.js'
@@ -25,7 +25,7 @@ import { answersShare, defaultLimits, TenantsFull } from './limits.js'
 import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
-import type { Scene } from './scene/scene.js'
+import type { TenantScenario } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
 
 /** A call to a foreign host, as it comes to the address that stands for it. */
@@ -48,7 +48,7 @@ export class Tenants {
   /** Where the native protocol is served, if it is. */
   redis: string | undefined
   /** The data store of the one tenant, where it is a real engine. */
-  elsewhere: Elsewhere | undefined
+  elsewhere: ExternalStore | undefined
   /** Names that the user listed: pages of them are pages of this machine. */
   hosts: readonly string[] = []
   /** Its id in a cluster. */
@@ -56,9 +56,9 @@ export class Tenants {
   readonly #options: SandboxOptions
   readonly #most: number
   readonly #controlToken: string | undefined
-  readonly #scene: Scene | undefined
+  readonly #scene: TenantScenario | undefined
   /** Where other machines can call: who comes in. */
-  readonly #door: Door | undefined
+  readonly #door: AccessGate | undefined
   /** What is refused for want of memory. */
   readonly #heap: HeapWatch
   readonly #buffered: Account
@@ -79,7 +79,7 @@ export class Tenants {
     options: SandboxOptions,
     most: number,
     controlToken: string | undefined,
-    scene: Scene | undefined,
+    scene: TenantScenario | undefined,
     isWide: boolean,
     tell: (line: string) => void,
     buffered: Account = new Account(defaultLimits.buffered),
@@ -99,7 +99,7 @@ export class Tenants {
     this.#most = most
     this.#controlToken = controlToken
     this.#scene = scene
-    if (isWide) this.#door = new Door((name) => this.#optionsOf(name))
+    if (isWide) this.#door = new AccessGate((name) => this.#optionsOf(name))
   }
 
   /** How many orders were given: some change a world without leaving an entry in its traffic. */
@@ -165,7 +165,7 @@ export class Tenants {
    * own tokens only.
    * @throws ReplyError where it cannot be made
    */
-  enter(name: string | undefined, password: string): ReturnType<Porter['enter']> {
+  enter(name: string | undefined, password: string): ReturnType<RespHost['enter']> {
     const [, tenant = 'main', userName = 'default'] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
     const known = this.#sandboxes.get(tenant)
     if (this.#door !== undefined && isPublic(password)) return undefined

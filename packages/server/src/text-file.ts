@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { UsageError } from '@stuntdouble/command-line'
-import { largestFile } from './scene/file.js'
+import { maxFile } from './scene/file.js'
 
 const sentences: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',
@@ -9,7 +9,7 @@ const sentences: Readonly<Record<string, string>> = {
 }
 
 /** The text of a file, `-` for the standard input. @throws UsageError */
-export async function readText(file: string, largest: number = largestFile): Promise<string> {
+export async function readText(file: string, largest: number = maxFile): Promise<string> {
   if (file === '-') return standardInput(largest)
   try {
     const { size } = await stat(file)

@@ -7,7 +7,7 @@ import type { TrafficView } from '../../../src/report/traffic-view.js'
 import { readText } from './text-file.js'
 
 /** Bytes of a trace: some hundred thousand entries. */
-export const largestTrace = 268_435_456
+export const maxTrace = 268_435_456
 
 /** The trace of a file, `-` for the standard input. @throws UsageError */
 export async function readTrace(file: string): Promise<TrafficView> {
@@ -16,7 +16,7 @@ export async function readTrace(file: string): Promise<TrafficView> {
 
 /** The same with all that the file holds: what the store went through, too. @throws UsageError */
 export async function readRecording(file: string): Promise<{ readonly view: TrafficView; readonly given: Trace }> {
-  const text = await readText(file, largestTrace)
+  const text = await readText(file, maxTrace)
   try {
     const given = parsedJson(text) as Trace
     return { view: loadTrace(given ?? text), given }

@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { Account } from '../../../src/kernel/account.js'
 import { HeldChunks } from '../../../src/protocol/event-stream.js'
-import { mostQueueValues } from '../../../src/queue/rest/reading.js'
+import { maxQueueValues } from '../../../src/queue/rest/reading.js'
 import { Crowd } from '../../../src/store/native/crowd.js'
-import { mostControlValues } from '../src/control/parts.js'
+import { maxControlValues } from '../src/control/parts.js'
 import { HeldStream, Outgoing } from '../src/outgoing.js'
 import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
 
@@ -208,8 +208,8 @@ test('no more connections than there is room for their heads', async () => {
 })
 
 test.each([
-  ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]', mostQueueValues],
-  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}', mostControlValues],
+  ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]', maxQueueValues],
+  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}', maxControlValues],
 ])('%s of too many values is refused before it is read', async (_, method, path, begin, item, end, most) => {
   const server = await start()
   const body = begin + item.repeat(most) + end

@@ -15,7 +15,7 @@ import { statsService } from '../../../src/stats/rest/endpoints.js'
 import { storeService } from '../../../src/store/rest/endpoints.js'
 import { runs } from '../../../test/support/effort.js'
 import { addressOf, isLoopbackAddress } from '../src/addresses.js'
-import { longestHead, mostHeaders } from '../src/limits.js'
+import { maxHead, maxHeaders } from '../src/limits.js'
 import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
 
 const secret = 'a secret of the server, 32 bytes'
@@ -525,14 +525,14 @@ describe('the head of a request', () => {
     const { origin } = await start({ host: '127.0.0.1' })
     const status = async (headers: Record<string, string>) => (await ask(`${origin}/_health`, { headers })).status
     // Beside its own few.
-    expect(await status(short(mostHeaders - 10))).toBe(200)
-    expect(await status({ long: 'x'.repeat(longestHead - 1_000) })).toBe(200)
-    expect(await status({ long: 'x'.repeat(longestHead) })).toBe(431)
+    expect(await status(short(maxHeaders - 10))).toBe(200)
+    expect(await status({ long: 'x'.repeat(maxHead - 1_000) })).toBe(200)
+    expect(await status({ long: 'x'.repeat(maxHead) })).toBe(431)
   })
 
   test.skipIf(Number.parseInt(process.versions.node, 10) < 24)('of more headers is refused', async () => {
     const { origin } = await start({ host: '127.0.0.1' })
-    const got = await ask(`${origin}/_health`, { headers: short(mostHeaders + 1) })
+    const got = await ask(`${origin}/_health`, { headers: short(maxHeaders + 1) })
     expect(got.status).toBe(431)
   })
 })

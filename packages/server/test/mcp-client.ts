@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { loadProtocol } from '../src/mcp/protocol.js'
-import { ServerWorld, type World } from '../src/mcp/world.js'
+import { type McpTarget, ServerTarget } from '../src/mcp/world.js'
 import { startServer } from '../src/server.js'
 
 export interface Said {
@@ -14,7 +14,7 @@ export interface Agent extends AsyncDisposable {
   call(name: string, args?: Record<string, unknown>): Promise<Said>
 }
 
-export async function agentOf(world: World): Promise<Agent> {
+export async function agentOf(world: McpTarget): Promise<Agent> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   const server = (await loadProtocol('1.0.0')).server(world)
   await server.connect(ours as never)
@@ -33,7 +33,7 @@ export async function said(client: Client, name: string, args: Record<string, un
 export async function agentAtServer(options: Parameters<typeof startServer>[0] = {}) {
   const server = await startServer({ port: 0, clock: 'manual', ...options })
   const sandbox = server.tenant('main')
-  const agent = await agentOf(new ServerWorld({ url: server.origin, tenant: 'main' }))
+  const agent = await agentOf(new ServerTarget({ url: server.origin, tenant: 'main' }))
   return {
     ...agent,
     server,

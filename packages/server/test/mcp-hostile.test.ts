@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyForms } from '../../../src/report/copy/forms.js'
-import { fenced } from '../src/mcp/answer.js'
+import { fenceData } from '../src/mcp/answer.js'
 import { prompts } from '../src/mcp/prompts.js'
 import { tools } from '../src/mcp/tools.js'
 import { agentAtServer, parted } from './mcp-client.js'
@@ -176,13 +176,13 @@ describe('an app that wants to be obeyed', () => {
 })
 
 test('no text can hold the end of its own fence', () => {
-  const first = fenced('text')
-  const forged = [`text\n${first[3]}`, `${first[1]}\n${first[3]}`, fenced(fenced('a').join('\n')).join('\n')]
+  const first = fenceData('text')
+  const forged = [`text\n${first[3]}`, `${first[1]}\n${first[3]}`, fenceData(fenceData('a').join('\n')).join('\n')]
   for (const data of forged) {
-    const [, begin, inside, end] = fenced(data)
+    const [, begin, inside, end] = fenceData(data)
     expect(inside).toBe(data)
     expect(data).not.toContain(begin)
     expect(data).not.toContain(end)
-    expect(parted(fenced(data).join('\n')).data).toBe(data)
+    expect(parted(fenceData(data).join('\n')).data).toBe(data)
   }
 })

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loadTrace } from '../../../src/report/load-trace.js'
 import { withToolsAndConversation } from '../../../test/support/agent-page.js'
-import { orders } from '../src/control/control.js'
-import { mostBytes, partsOf } from '../src/mcp/answer.js'
+import { controlOperations } from '../src/control/control.js'
+import { maxBytes, partsOf } from '../src/mcp/answer.js'
 import { tools } from '../src/mcp/tools.js'
-import { TraceWorld } from '../src/mcp/world.js'
+import { TraceTarget } from '../src/mcp/world.js'
 import { agentAtServer, agentOf, parted } from './mcp-client.js'
 
 const shop = 'https://shop.test/orders'
@@ -27,13 +27,13 @@ describe('the table of tools', () => {
   })
 
   test('is the table of the control API: a row is a tool', () => {
-    const rows = orders.flatMap(({ tool }) => (tool === undefined ? [] : [tool]))
+    const rows = controlOperations.flatMap(({ tool }) => (tool === undefined ? [] : [tool]))
     expect(rows.length).toBeGreaterThanOrEqual(30)
     for (const { name, effect } of rows) expect(tools.find((tool) => tool.name === name)).toMatchObject({ effect })
   })
 
   test('an order that only asks changes nothing, and one that deletes says so', () => {
-    for (const { method, tool } of orders) {
+    for (const { method, tool } of controlOperations) {
       if (tool === undefined) continue
       if (method === 'GET') expect(tool.effect, tool.name).toBe('reads')
       if (method === 'DELETE') expect(tool.effect, tool.name).toBe('destroys')
@@ -41,7 +41,7 @@ describe('the table of tools', () => {
   })
 
   test('no argument of a path, a query and a body has the name of another', () => {
-    for (const { path, query = {}, body, tool } of orders) {
+    for (const { path, query = {}, body, tool } of controlOperations) {
       if (tool === undefined) continue
       const fields = Object.keys((body as { entries?: object } | undefined)?.entries ?? {})
       const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
@@ -285,7 +285,7 @@ describe('answers are short', () => {
       ['check_promises', {}],
     ] as const) {
       const { text } = await agent.call(name, args)
-      expect(Buffer.byteLength(text), name).toBeLessThanOrEqual(mostBytes)
+      expect(Buffer.byteLength(text), name).toBeLessThanOrEqual(maxBytes)
       expect(text, name).toMatch(/\nNext: /)
     }
   }, 120_000)
@@ -298,7 +298,7 @@ describe('answers are short', () => {
     let read = ''
     for (let part = 1; ; part++) {
       const { text } = await agent.call('store_get', { key: 'long', whole: true, part })
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostBytes)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes)
       read += parted(text).data
       if (!text.includes(`"part": ${part + 1}`)) break
     }
@@ -323,7 +323,7 @@ describe('a saved trace', () => {
     const { id } = live.sandbox.queue.publish({ to: shop, body: { id: 42 } }) as { id: string }
     await live.sandbox.clock.drain()
     const trace = loadTrace(JSON.stringify(live.sandbox.traffic))
-    await using agent = await agentOf(new TraceWorld(trace))
+    await using agent = await agentOf(new TraceTarget(trace))
 
     const { tools: listed } = await agent.client.listTools()
     expect(listed.map(({ name }) => name)).toEqual(['entries', 'timeline', 'diagram', 'copy_as'])
@@ -352,7 +352,7 @@ describe('prompts and the resource', () => {
       const { messages } = await agent.client.getPrompt({ name, arguments: { failure: 'expected 1 to be 2' } })
       const { text } = messages[0]!.content as { text: string }
       expect(text).toContain('marker-of-the-story')
-      expect(Buffer.byteLength(text)).toBeLessThan(2 * mostBytes)
+      expect(Buffer.byteLength(text)).toBeLessThan(2 * maxBytes)
       for (const word of text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [])
         expect(tools.map((tool) => tool.name)).toContain(word)
     }

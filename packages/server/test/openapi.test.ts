@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orders } from '../src/control/control.js'
+import { controlOperations } from '../src/control/control.js'
 import { type RunningServer, startServer } from '../src/server.js'
 
 interface Operation {
@@ -37,7 +37,7 @@ describe('the OpenAPI document', () => {
 
   test('has every order of the table', () => {
     const served = operations().map(([path, method]) => `${method.toUpperCase()} ${path}`)
-    for (const { method, path } of orders) {
+    for (const { method, path } of controlOperations) {
       expect(served).toContain(`${method} /_control/{tenant}${path.replace(/:(\w+)/g, '{$1}')}`)
     }
   })
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
 
 test('every example of a body is one that its order takes', async () => {
   const needsSomething = /:id|upcoming/
-  for (const { method, path, example } of orders) {
+  for (const { method, path, example } of controlOperations) {
     if (example === undefined || needsSomething.test(path)) continue
     const answer = await fetch(`${server.origin}/_control/examples${path.replace(/:\w+/g, 'named')}`, {
       method,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { runs } from '../../../test/support/effort.js'
 import type { FileSystem, OpenFile } from '../../command-line/src/whole-file.js'
-import { StateKeeper } from '../src/state/keeper.js'
+import { StateWriter } from '../src/state/keeper.js'
 import { place, run, started } from './command-line.js'
 
 type Step = 'open' | 'write' | 'sync' | 'close' | 'rename' | 'open directory' | 'sync directory'
@@ -62,9 +62,9 @@ const failure = (code: string): Error => Object.assign(new Error(`${code}: no`),
 
 let sandbox: Sandbox
 let told: string[]
-const keep = (files: FileSystem): StateKeeper => {
+const keep = (files: FileSystem): StateWriter => {
   const tenants = { all: new Map([['main', sandbox]]), orders: 0 }
-  return new StateKeeper('/state.json', tenants, (text) => told.push(text), { files })
+  return new StateWriter('/state.json', tenants, (text) => told.push(text), { files })
 }
 beforeEach(() => {
   vi.useFakeTimers()

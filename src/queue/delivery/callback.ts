@@ -1,7 +1,7 @@
 import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { WireReply } from '../destinations/wire.js'
+import type { RawOutcome } from '../destinations/wire.js'
 import type { Draft, Message } from '../message/message.js'
 import type { CallbackSettings } from '../settings/settings.js'
 
@@ -9,7 +9,7 @@ export interface Reported {
   readonly message: Message
   /** Number of the attempt that is reported. */
   readonly retried: number
-  readonly reply: WireReply
+  readonly reply: RawOutcome
   /** Set for a failure callback. */
   readonly dlqId?: string
   /** `seq` of the attempt in the traffic log. */
@@ -58,6 +58,6 @@ export function callbackBody({ message, retried, reply, dlqId }: Reported, polic
 }
 
 /** An answer as far as the plan keeps it. [queue.md 5.4, 5.6] */
-export function truncated(reply: WireReply, maxMessageSize: number): WireReply {
+export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome {
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }

@@ -5,19 +5,19 @@ import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
-import { broken, failureText, type WireReply } from '../destinations/wire.js'
-import { concludedWith, isConcluded, type Lane } from '../message/lane.js'
+import { failedOutcome, failureText, type RawOutcome } from '../destinations/wire.js'
+import { concludedWith, type FifoQueue, isConcluded } from '../message/lane.js'
 import { MessageLog, messageFields, messagesShare } from '../message/log.js'
-import { type Carrier, type Draft, type LogDetail, Message } from '../message/message.js'
+import { type Draft, type LogDetail, Message, type MessageCarrier } from '../message/message.js'
 import {
+  type AttemptVerdict,
   accepted,
+  type DumpedState,
   isUnderWay,
   type LoggedState,
   type MessageEvent,
   next,
-  type Past,
   restored,
-  type Verdict,
 } from '../message/state.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
@@ -26,7 +26,7 @@ import { Admissions } from './admissions.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
-import { DeliveryFaults, type Prevention } from './struck-deliveries.js'
+import { DeliveryFaultRules, type Prevention } from './struck-deliveries.js'
 import { firstDue, verdictOn } from './verdict.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
@@ -34,12 +34,12 @@ export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keep
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** The queue of this name, which is made if there is none. */
-  readonly laneOf: (name: string) => Lane<Message>
+  readonly fifoQueueOf: (name: string) => FifoQueue<Message>
   readonly faults?: FaultSource | undefined
 }
 
 /** A message of a dump. */
-export interface RestoredMessage extends Past {
+export interface RestoredMessage extends DumpedState {
   readonly id: string
   readonly createdAt: number
   readonly notBefore: number
@@ -62,7 +62,7 @@ const restarted = 'the service restarted'
 const messageIdLength = 60
 
 /** Carries messages from acceptance to their end. */
-export class Courier {
+export class DeliveryScheduler {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been cancelled. */
@@ -73,9 +73,9 @@ export class Courier {
   readonly #options: CourierOptions
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
-  readonly #faults: DeliveryFaults | undefined
+  readonly #faults: DeliveryFaultRules | undefined
   readonly #inFlight: InFlight
-  readonly #carrier: Carrier = { due: (message, task) => this.#due(message, task) }
+  readonly #carrier: MessageCarrier = { due: (message, task) => this.#due(message, task) }
   #sequence = 0
   #stopped = false
   #loaded = false
@@ -94,7 +94,7 @@ export class Courier {
         restart: (until) => this.restart(until),
       },
     })
-    this.#faults = options.faults && new DeliveryFaults(options.faults)
+    this.#faults = options.faults && new DeliveryFaultRules(options.faults)
     const { traffic } = options
     this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message), traffic.share(messagesShare))
     this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention, traffic.share(messagesShare))
@@ -103,7 +103,7 @@ export class Courier {
       globalMax: policy.enforceQuotas ? limits.globalParallelism : undefined,
       start: (message) => this.#setTimer(message),
       note: notingIn(traffic),
-      decide: ({ id: messageId, trail }, decision, reason, flowControlKey) => {
+      decide: ({ id: messageId, lastEntrySeq: trail }, decision, reason, flowControlKey) => {
         const which = flowControlKey === undefined ? {} : { flowControlKey }
         traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
       },
@@ -113,7 +113,7 @@ export class Courier {
 
   /** Accepts a message and has it delivered. */
   accept(draft: Draft): Message {
-    const { clock, traffic, destinations, laneOf } = this.#options
+    const { clock, traffic, destinations, fifoQueueOf: laneOf } = this.#options
     const now = clock.now()
     const { settings, source } = draft
     const notBefore = firstDue(settings, now)
@@ -122,11 +122,11 @@ export class Courier {
     const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, state, this.#carrier)
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
-    message.trail = entry.seq
+    message.lastEntrySeq = entry.seq
     this.log.write(message, 'CREATED', now, notBefore > now ? { nextDeliveryTime: notBefore } : undefined)
     this.byId.set(message.id, message)
     this.live.add(message)
-    destinations.noticePublisher(message.url)
+    destinations.recordPublisher(message.url)
     message.part?.accepted(message)
     this.flow.arrive(message)
     if (source !== undefined) source.openCallbacks++
@@ -174,7 +174,7 @@ export class Courier {
     if (state.is === 'ended') return message
     if (source !== undefined) source.openCallbacks++
     if (state.asked !== 'end') this.live.add(message)
-    const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
+    const lane = settings.queue === undefined ? undefined : this.#options.fifoQueueOf(settings.queue)
     const isInLine = state.is === 'waiting' && state.waitsFor === 'turn'
     if (lane !== undefined && state.asked !== 'end' && (isInLine || state.is === 'planned')) {
       message.lane = lane
@@ -199,9 +199,9 @@ export class Courier {
       // Its call ended together with the world that made it.
       if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
-    const lanes = new Set<Lane<Message>>()
+    const lanes = new Set<FifoQueue<Message>>()
     for (const message of this.byId.values()) {
-      const lane = message.settings.queue === undefined ? undefined : this.#options.laneOf(message.settings.queue)
+      const lane = message.settings.queue === undefined ? undefined : this.#options.fifoQueueOf(message.settings.queue)
       if (lane === undefined) continue
       lanes.add(lane)
       // It has ended, but its callbacks have not: it keeps its slot.
@@ -221,7 +221,7 @@ export class Courier {
   }
 
   /** Lets as many waiting messages of a queue begin as there are slots. */
-  advanceLane(lane: Lane<Message>): void {
+  advanceLane(lane: FifoQueue<Message>): void {
     const now = this.#options.clock.now()
     for (const message of lane.unpark()) this.#free(message, now, `until queue ${lane.name} was resumed`)
     for (let message = lane.admit(); message !== undefined; message = lane.admit())
@@ -315,8 +315,8 @@ export class Courier {
     message.timer = undefined
     // One that is admitted has its slots until it starts or its attempt is given up.
     const isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
-    const faults = this.#faults?.source.quiet === false ? this.#faults : undefined
-    const downUntil = faults?.source.down?.queue
+    const faults = this.#faults?.source.isInactive === false ? this.#faults : undefined
+    const downUntil = faults?.source.downUntil?.queue
     const now = this.#options.clock.now()
     const changes = this.#happens(message, { is: 'due', now, isPaused: lane?.paused === true, downUntil })
     if (changes) {
@@ -353,13 +353,13 @@ export class Courier {
     this.log.write(message, 'ACTIVE', clock.now())
     const attempt = new Attempt(message, keys.current, writer)
     this.#happens(message, begun)
-    traffic.adopt(attempt, message.trail)
-    message.trail = attempt.seq
+    traffic.adopt(attempt, message.lastEntrySeq)
+    message.lastEntrySeq = attempt.seq
     message.part?.begins(message)
-    const { strikes } = message
+    const { injections: strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
     // The next attempt asks again, whether or not this one is struck.
-    message.strikes = undefined
+    message.injections = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
   }
@@ -371,7 +371,7 @@ export class Courier {
 
   /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
   restart(until: number): void {
-    this.#faults?.source.takeDown('queue', until)
+    this.#faults?.source.markDown('queue', until)
     this.#inFlight.restart(until)
   }
 
@@ -381,7 +381,7 @@ export class Courier {
     const { message, note } = attempt
     const now = clock.now()
     this.#happens(message, { is: 'cut off', now, until })
-    const reply = { ...broken(restarted), ...(note !== undefined && { note }) }
+    const reply = { ...failedOutcome(restarted), ...(note !== undefined && { note }) }
     attempt.end(now, reply, 'RETRY', message.delivery.wait, restarted)
     traffic.complete(attempt)
     this.flow.release(message)
@@ -413,7 +413,7 @@ export class Courier {
   }
 
   /** The answer came after the attempt had been given up. */
-  #late(attempt: Attempt, reply: WireReply): void {
+  #late(attempt: Attempt, reply: RawOutcome): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
     const end = attempt.reply?.error === restarted ? 'the restart' : 'the time-out'
@@ -422,7 +422,7 @@ export class Courier {
   }
 
   /** The destination answered, or time ran out. */
-  #settle(attempt: Attempt, given: WireReply): void {
+  #settle(attempt: Attempt, given: RawOutcome): void {
     if (this.#stopped) return
     const { clock, traffic, limits, policy } = this.#options
     const { message } = attempt
@@ -451,7 +451,13 @@ export class Courier {
     else this.#conclude(message)
   }
 
-  #logVerdict(attempt: Attempt, verdict: Verdict, reply: WireReply, error: string | undefined, now: number): void {
+  #logVerdict(
+    attempt: Attempt,
+    verdict: AttemptVerdict,
+    reply: RawOutcome,
+    error: string | undefined,
+    now: number,
+  ): void {
     const { message } = attempt
     if (error !== undefined) this.log.write(message, 'ERROR', now, { error, response: reply })
     if (verdict.is === 'retried') {
@@ -471,7 +477,7 @@ export class Courier {
   }
 
   /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
-  #report(attempt: Attempt, reply: WireReply, error: string | undefined): void {
+  #report(attempt: Attempt, reply: RawOutcome, error: string | undefined): void {
     const { policy, traffic } = this.#options
     const { message } = attempt
     const { callback, failureCallback } = message.settings
@@ -514,9 +520,9 @@ export class Courier {
   #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED', reason?: string): void {
     const entry = this.#options.traffic.append(
       { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
-      message.trail,
+      message.lastEntrySeq,
     )
-    message.trail = entry.seq
+    message.lastEntrySeq = entry.seq
   }
 
   #forget(message: Message): void {

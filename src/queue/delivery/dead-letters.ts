@@ -1,7 +1,7 @@
 import { Account } from '../../kernel/account.js'
-import { type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/records.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { WireReply } from '../destinations/wire.js'
+import type { RawOutcome } from '../destinations/wire.js'
 import { fieldsThrough, weightOfMessage } from '../message/log.js'
 import type { Message, MessageView } from '../message/message.js'
 
@@ -11,7 +11,7 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
 }
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
-export class DeadLetter implements Filed {
+export class DeadLetter implements IndexedRecord {
   static {
     loggedAsJson(DeadLetter)
   }
@@ -24,7 +24,7 @@ export class DeadLetter implements Filed {
     readonly seq: number,
     readonly time: number,
     readonly message: Message,
-    readonly reply: WireReply,
+    readonly reply: RawOutcome,
   ) {}
 
   toJSON(): DeadLetterView {
@@ -65,7 +65,7 @@ export class DeadLetters {
   }
 
   /** @param known id and time of one that is loaded, in the order of the times */
-  add(message: Message, reply: WireReply, known?: { readonly id: string; readonly time: number }): DeadLetter {
+  add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()
     const now = known?.time ?? this.#now()
     this.#atLatest = now === this.#latest ? this.#atLatest + 1 : 0
@@ -90,7 +90,7 @@ export class DeadLetters {
     this.#records.delete(letter)
   }
 
-  select(wanted: Selection<DeadLetter>): Page<DeadLetter> {
+  select(wanted: RecordQuery<DeadLetter>): Page<DeadLetter> {
     this.#prune()
     return this.#records.select(wanted)
   }

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../kernel/duration.js'
-import { Line } from '../message/line.js'
+import { FifoList } from '../message/line.js'
 import type { Message } from '../message/message.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
 
 // Who may call now, as values: nothing here reads a clock, writes a log, draws or calls back.
 
 /** What flow control knows of a message. */
-export interface Caller {
+export interface FlowCaller {
   /** Messages that came later have a higher one. */
   readonly seq: number
   readonly due: number
@@ -16,8 +16,8 @@ export interface Caller {
 }
 
 /** Callers that are held, first come first. */
-export class WaitList<C extends Caller> {
-  readonly #line = new Line<C | undefined>()
+export class WaitList<C extends FlowCaller> {
+  readonly #line = new FifoList<C | undefined>()
   /** Those who left early: their places are skipped later. */
   readonly #left = new Set<C>()
   /** Those whom no drain waits for. */
@@ -73,7 +73,7 @@ export class WaitList<C extends Caller> {
   }
 
   /** Gives another, empty list the same places. @param of `undefined` leaves a place empty */
-  copyTo<D extends Caller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
+  copyTo<D extends FlowCaller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
     for (const caller of this.#line.all()) {
       const other = caller === undefined || this.#left.has(caller) ? undefined : of(caller)
       if (other === undefined) list.#line.push(undefined)
@@ -83,7 +83,7 @@ export class WaitList<C extends Caller> {
 }
 
 /** The limits and counters of one flow-control key, and who waits for it. [queue.md 6.2] */
-export class FlowKey<C extends Caller = Message> {
+export class FlowKey<C extends FlowCaller = Message> {
   parallelismMax: number | undefined
   rateMax: number | undefined
   /** Seconds. */
@@ -266,7 +266,7 @@ export class FlowKey<C extends Caller = Message> {
   }
 
   /** The same with other callers, for forecasts. @param of `undefined` leaves a caller out */
-  copy<D extends Caller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
+  copy<D extends FlowCaller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
     const { key: _key, running, held, ...plain } = this
     Object.assign(copy, plain)
     for (const caller of running) {
@@ -292,7 +292,7 @@ export interface Holding {
 }
 
 /** Who may call now: parallelism and rate by key, and all calls in flight together. */
-export class FlowControl<C extends Caller = Message> {
+export class FlowControl<C extends FlowCaller = Message> {
   readonly keys: Map<string, FlowKey<C>> = new Map()
   /** Calls in flight over all keys and none. */
   inFlight = 0
@@ -387,7 +387,7 @@ export class FlowControl<C extends Caller = Message> {
   }
 
   /** The same with other callers. @param of `undefined` leaves a caller out */
-  copy<D extends Caller>(of: (caller: C) => D | undefined): FlowControl<D> {
+  copy<D extends FlowCaller>(of: (caller: C) => D | undefined): FlowControl<D> {
     const copy = new FlowControl<D>(this.globalMax)
     for (const [name, key] of this.keys) copy.keys.set(name, key.copy(of))
     this.heldByPlan.copyTo(copy.heldByPlan, of)

@@ -7,15 +7,15 @@ import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
-import type { WireReply } from '../destinations/wire.js'
-import type { Meeting } from './struck-deliveries.js'
+import type { RawOutcome } from '../destinations/wire.js'
+import type { AttemptFaults } from './struck-deliveries.js'
 
 /** Decides what becomes of an attempt. */
 export interface Outcomes {
   /** The destination answered, or time ran out. */
-  settle(attempt: Attempt, reply: WireReply): void
+  settle(attempt: Attempt, reply: RawOutcome): void
   /** The answer came after the attempt had been given up. */
-  late(attempt: Attempt, reply: WireReply): void
+  late(attempt: Attempt, reply: RawOutcome): void
   /** It was cut off by a restart, and is due again at this time. */
   makeAgain(attempt: Attempt, until: number): void
   /** A fault restarts the service, which is up again at this time. */
@@ -58,7 +58,7 @@ export class InFlight {
   }
 
   /** Delivers, and sees to the answer. */
-  begin(attempt: Attempt, task: Task, met?: Meeting): Promise<void> | void {
+  begin(attempt: Attempt, task: Task, met?: AttemptFaults): Promise<void> | void {
     const { timeout = this.#longest } = attempt.message.settings
     const call = new RunningCall(task, Math.min(timeout, this.#longest), attempt, this)
     if (met?.restart !== undefined) return this.#runIntoRestart(call, met)
@@ -81,7 +81,7 @@ export class InFlight {
     }
   }
 
-  ended(call: RunningCall, reply: WireReply): void {
+  ended(call: RunningCall, reply: RawOutcome): void {
     if (this.#calls.size > 0) this.#calls.delete(call)
     this.#options.outcomes.settle(call.attempt, reply)
   }
@@ -100,7 +100,7 @@ export class InFlight {
   }
 
   /** The service restarts before the delivery, or when the handler has answered. */
-  #runIntoRestart(call: RunningCall, { restart, encounters }: Meeting): Promise<void> | void {
+  #runIntoRestart(call: RunningCall, { restart, encounters }: AttemptFaults): Promise<void> | void {
     const { attempt } = call
     const { destinations, outcomes } = this.#options
     const { downMs, phase } = restart!
@@ -123,7 +123,7 @@ export class InFlight {
   }
 }
 
-function deed({ error, status }: WireReply): string {
+function deed({ error, status }: RawOutcome): string {
   const end = error === undefined ? `answered ${status}` : `failed: ${error}`
   return `the handler ran and ${end}, the service restarted before it knew`
 }
@@ -261,7 +261,7 @@ export class RunningCall implements DeliveryContext, Task {
     this.#alarm = this.owner.clock.schedule(at, 'time-out of a delivery', giveUp, this.#timerOptions)
   }
 
-  end(reply: WireReply): void {
+  end(reply: RawOutcome): void {
     if (this.#over()) this.owner.ended(this, reply)
   }
 

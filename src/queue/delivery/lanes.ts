@@ -1,12 +1,12 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { Lane } from '../message/lane.js'
+import { FifoQueue } from '../message/lane.js'
 import type { Message } from '../message/message.js'
 import { refusals } from '../settings/refusals.js'
 import { checkName } from '../settings/url.js'
 
 /** All queues by name. */
-export class Lanes {
-  readonly #lanes = new Map<string, Lane<Message>>()
+export class FifoQueues {
+  readonly #lanes = new Map<string, FifoQueue<Message>>()
   readonly #now: () => number
   readonly #policy: Policy
   readonly #limits: QueueLimits
@@ -17,25 +17,25 @@ export class Lanes {
     this.#limits = limits
   }
 
-  get(name: string): Lane<Message> | undefined {
+  get(name: string): FifoQueue<Message> | undefined {
     return this.#lanes.get(name)
   }
 
-  list(): readonly Lane<Message>[] {
+  list(): readonly FifoQueue<Message>[] {
     return [...this.#lanes.values()]
   }
 
   /** The queue of this name, made with parallelism 1 when there is none. */
-  open(name: string): Lane<Message> {
+  open(name: string): FifoQueue<Message> {
     const known = this.#lanes.get(name)
     if (known !== undefined) return known
     this.check(name, undefined)
-    const lane = new Lane<Message>(name, this.#now())
+    const lane = new FifoQueue<Message>(name, this.#now())
     this.#lanes.set(name, lane)
     return lane
   }
 
-  upsert(name: string, parallelism: number, paused: boolean | undefined): Lane<Message> {
+  upsert(name: string, parallelism: number, paused: boolean | undefined): FifoQueue<Message> {
     this.check(name, parallelism)
     const lane = this.open(name)
     lane.parallelism = parallelism
@@ -56,7 +56,7 @@ export class Lanes {
     }
   }
 
-  delete(name: string): Lane<Message> | undefined {
+  delete(name: string): FifoQueue<Message> | undefined {
     const lane = this.#lanes.get(name)
     this.#lanes.delete(name)
     return lane

@@ -73,11 +73,11 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
 }
 
 /** Longest wait that is parsed, in characters: no date or sensible duration is longer; a guard of ours. */
-export const longestWait = 1000
+export const maxWait = 1000
 
 /** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` if it is none of these. */
 export function readWait(value: string, now: number): number | undefined {
-  if (value.length > longestWait) return undefined
+  if (value.length > maxWait) return undefined
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
   const duration = goDuration(value)
   if (duration !== undefined) return Math.round(duration)

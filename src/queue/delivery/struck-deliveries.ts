@@ -1,11 +1,11 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
-import type { DueMoment, OnDelivery, Phase } from '../../faults/moments.js'
+import type { DeliveryFault, Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../../faults/fault.js'
+import type { DueFaultContext, OnDelivery, Phase } from '../../faults/moments.js'
 import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { once } from '../../kernel/once.js'
 import type { Attempt } from '../destinations/attempt.js'
-import type { Encounter } from '../destinations/perform.js'
+import type { AppliedFault } from '../destinations/perform.js'
 import type { Message } from '../message/message.js'
 import type { RetryWait } from '../message/state.js'
 
@@ -26,7 +26,7 @@ export type Prevention =
 interface HeldBack {
   readonly message: Message
   readonly point: DeliveryPoint
-  readonly record: StrikeRecord
+  readonly record: InjectionRecord
   /** Attempts with a later entry come after it. */
   readonly since: number
   readonly withinMs: number
@@ -35,7 +35,7 @@ interface HeldBack {
   readonly before: RetryWait | undefined
 }
 
-const noStrikes: readonly Strike[] = []
+const noStrikes: readonly Injection[] = []
 
 export interface Restart {
   readonly phase: Phase
@@ -43,13 +43,13 @@ export interface Restart {
 }
 
 /** The faults of rules that an attempt meets. */
-export interface Meeting {
-  readonly encounters: readonly Encounter[]
+export interface AttemptFaults {
+  readonly encounters: readonly AppliedFault[]
   /** The service restarts before the delivery, or after it. */
   readonly restart: Restart | undefined
 }
 
-export class DeliveryFaults {
+export class DeliveryFaultRules {
   readonly source: FaultSource
   /** Messages that wait for a later delivery to go first. */
   heldBack: HeldBack[] = []
@@ -60,26 +60,26 @@ export class DeliveryFaults {
 
   /** Asks the rules about a message that is due. @returns why its attempt does not happen now */
   prevent(message: Message, now: number): Prevention | undefined {
-    if (message.strikes !== undefined) {
+    if (message.injections !== undefined) {
       this.#goOn(message)
       return undefined
     }
     const strikes = this.#asked(message)
     if (strikes === undefined) return undefined
-    message.strikes = strikes
+    message.injections = strikes
     return strikes.length === 0 ? undefined : this.#hold(message, strikes, now)
   }
 
-  #asked(message: Message): readonly Strike[] | undefined {
-    const { armed } = this.source
+  #asked(message: Message): readonly Injection[] | undefined {
+    const { activeByPoint: armed } = this.source
     const point = pointOf(message)
     const narrow = narrowPointOf(message)
     if (narrow !== undefined && armed[narrow] !== undefined)
-      return this.source.askAt([narrow, point], deliveryFacts(message)) ?? noStrikes
-    return armed[point] === undefined ? undefined : (this.source.ask(point, deliveryFacts(message)) ?? noStrikes)
+      return this.source.injectionsAt([narrow, point], deliveryFacts(message)) ?? noStrikes
+    return armed[point] === undefined ? undefined : (this.source.injections(point, deliveryFacts(message)) ?? noStrikes)
   }
 
-  #hold(message: Message, strikes: readonly Strike[], now: number): Prevention | undefined {
+  #hold(message: Message, strikes: readonly Injection[], now: number): Prevention | undefined {
     const before = message.delivery.wait
     let until = now
     const reasons: string[] = []
@@ -92,21 +92,21 @@ export class DeliveryFaults {
       const { fault } = strike
       const { holds } = actionOf(strike)
       if (holds === undefined) continue
-      const due: DueMoment = {
+      const due: DueFaultContext = {
         now,
         until: strike.until,
         log: (effect) => {
-          strike.log(message.trail, message.url, effect)
+          strike.log(message.lastEntrySeq, message.url, effect)
         },
         wait: (ms, reason) => later(until + ms, reason),
         waitUntil(at, reason) {
           if (at > until) later(at, reason)
         },
         waitForNext: (withinMs) => {
-          const record = strike.log(message.trail, message.url)
+          const record = strike.log(message.lastEntrySeq, message.url)
           const point = strike.point as DeliveryPoint
           // A message's own trail is older than every attempt that begins from now on.
-          this.heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before })
+          this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
           later(until + withinMs, 'held for a later delivery')
         },
         vanish() {
@@ -115,7 +115,7 @@ export class DeliveryFaults {
       }
       holds(fault, due)
       if (!vanished) continue
-      message.strikes = undefined
+      message.injections = undefined
       return { is: 'vanished', message }
     }
     if (reasons.length === 0) return undefined
@@ -140,7 +140,7 @@ export class DeliveryFaults {
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     for (const { message, record, at, before } of released) {
       // Already gone, or under way: its rule was removed in the meantime. Or it is parked in a paused queue.
-      if (message.delivery.is !== 'planned' || message.strikes === undefined) continue
+      if (message.delivery.is !== 'planned' || message.injections === undefined) continue
       record.effect = `held until ${attempt.messageId} had gone`
       const because = `held for a later delivery, ${formatDuration(now - at)}`
       yield { is: 'moved', message, to: now, before, because }
@@ -148,9 +148,9 @@ export class DeliveryFaults {
   }
 
   /** What the attempt that begins now meets; the strikes are written down behind its entry. */
-  begin(attempt: Attempt, strikes: readonly Strike[]): Meeting | undefined {
+  begin(attempt: Attempt, strikes: readonly Injection[]): AttemptFaults | undefined {
     let restart: Restart | undefined
-    const encounters: Encounter[] = []
+    const encounters: AppliedFault[] = []
     for (const strike of strikes) {
       const { fault, phase } = strike
       const { holds, restarts } = actionOf(strike)
@@ -164,7 +164,7 @@ export class DeliveryFaults {
         fault: fault as DeliveryFault,
         phase,
         draw: (below) => strike.draw(below),
-        tell: (effect) => {
+        report: (effect) => {
           record.effect = effect
         },
       })
@@ -173,7 +173,7 @@ export class DeliveryFaults {
   }
 }
 
-function actionOf({ point, fault }: Strike): OnDelivery<Fault> {
+function actionOf({ point, fault }: Injection): OnDelivery<Fault> {
   return actionAt(point as DeliveryPoint, fault)
 }
 

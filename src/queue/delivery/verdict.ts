@@ -1,8 +1,8 @@
 import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { Verdict } from '../message/state.js'
+import type { AttemptVerdict } from '../message/state.js'
 import type { PublishSettings } from '../settings/settings.js'
-import type { Words } from '../settings/words.js'
+import type { QueueDialect } from '../settings/words.js'
 import { retryWait } from './retry.js'
 
 /** When a message that is accepted now may be delivered first. */
@@ -22,7 +22,7 @@ export interface AttemptResult {
   readonly isOver: boolean
 }
 
-const delivered: Verdict = { is: 'delivered' }
+const delivered: AttemptVerdict = { is: 'delivered' }
 
 /** What follows an attempt that ended now. [queue.md 5.2, 5.3] */
 export function verdictOn(
@@ -31,7 +31,7 @@ export function verdictOn(
   { retries, retryDelay, words }: Pick<PublishSettings, 'retries' | 'retryDelay' | 'words'>,
   now: number,
   policy: Policy,
-): Verdict {
+): AttemptVerdict {
   if (error === undefined) return delivered
   if (isOver) return { is: 'dropped' }
   const isHopeless = isFinal || (status === 489 && forbidsRetries(headers, words))
@@ -40,6 +40,6 @@ export function verdictOn(
   return { is: 'retried', wait: retryWait(retried, retryDelay, headers, now, policy, after) }
 }
 
-function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<Words, 'nonRetryable'>): boolean {
+function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect, 'nonRetryable'>): boolean {
   return nonRetryable.some((name) => /^true$/i.test(headerOf(headers, name) ?? ''))
 }

@@ -13,7 +13,7 @@ import { loggedAsJson } from '../../kernel/views.js'
 import type { Message } from '../message/message.js'
 import type { RetryWait } from '../message/state.js'
 import { hiddenFields } from '../publish/published.js'
-import type { WireReply } from './wire.js'
+import type { RawOutcome } from './wire.js'
 
 /** Builds the costly parts of a delivery on demand. */
 export interface DeliveryWriter {
@@ -21,7 +21,7 @@ export interface DeliveryWriter {
 }
 
 /** Why an attempt did not happen at once. */
-interface Waiting {
+interface WaitReason {
   readonly rule: string | undefined
   readonly byHand: boolean
   /** Since when flow control held it. */
@@ -57,13 +57,13 @@ export class Attempt implements AttemptEntry, EntryStamp {
   readonly key: string
   /** When it ended, and how; `outcome` puts this together. */
   endedAt = 0
-  reply: WireReply | undefined
+  reply: RawOutcome | undefined
   next: RetryWait | undefined
   note: string | undefined
   /** What is wrong with its signature, by a fault. Set before the headers are read. */
   declare signing?: SigningFault
   readonly #writer: DeliveryWriter
-  readonly #waiting: Waiting | undefined
+  readonly #waiting: WaitReason | undefined
   #state: AttemptOutcome['state'] | undefined
   #error: string | undefined
   #headers: HeaderList | undefined
@@ -86,7 +86,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   /** @param error the text of its failure */
   end(
     at: number,
-    reply: WireReply,
+    reply: RawOutcome,
     state: AttemptOutcome['state'],
     next: RetryWait | undefined,
     error?: string | undefined,

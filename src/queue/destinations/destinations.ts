@@ -2,11 +2,11 @@ import { goesWrong } from '../../faults/catalog.js'
 import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
-import { detachable } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/detachable.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
-import { type Changes, type Effects, type InputRecorder, unrecorded } from '../../kernel/input-recorder.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../../kernel/input-recorder.js'
 import { type Internals, internals } from '../../kernel/internals.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
@@ -16,13 +16,22 @@ import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { parted, withLines } from './header-lines.js'
 import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
-import { arrives, type Encounter, perform, type Scene } from './perform.js'
+import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './perform.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
 import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
 import { networkErrors, type Step } from './script.js'
-import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, type WireReply, wire } from './wire.js'
+import {
+  failedOutcome,
+  hostname,
+  networkErrorText,
+  plainStatus,
+  type RawOutcome,
+  rawResponse,
+  requestOf,
+  withCredentials,
+} from './wire.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
@@ -45,7 +54,7 @@ export interface DestinationsOptions {
   /** Whether redirects are followed instead of counting as a failure. */
   readonly followRedirects?: boolean | undefined
   /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
-  readonly callers?: Listening | undefined
+  readonly callers?: WorkTracker | undefined
   /** Records what comes from outside. */
   readonly inputs?: InputRecorder | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
@@ -57,7 +66,7 @@ export interface DestinationsOptions {
 }
 
 /** Follows the code that works on an entry. */
-export interface Listening {
+export interface WorkTracker {
   /** Whether anybody asks for it. */
   readonly watching: boolean
   /** @param place `outside`: some of it may run behind a network */
@@ -67,16 +76,16 @@ export interface Listening {
 type Maybe<T> = T | Promise<T>
 
 /** What came of a handler: an answer in plain values, or a fault that is to be played. */
-type Heard = WireReply | Step
+type HandlerResult = RawOutcome | Step
 
 /** What the queue does with destinations. */
 export interface DeliveryTarget {
-  noticePublisher(url: string): void
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply>
+  recordPublisher(url: string): void
+  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome>
 }
 
 /** The answering part of a registration. It may do anything. */
-type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
+type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<RawOutcome>
 
 interface Route {
   readonly pattern: AddressPattern
@@ -116,10 +125,10 @@ export interface DestinationsInternals {
 
 export const destinationsInternals: Internals<Destinations, DestinationsInternals> = internals('destinations')
 
-export const mostRedirects = 10
+export const maxRedirects = 10
 const cacheLimit = 10_000
 
-export type DestinationsEffects = Effects<
+export type DestinationsEffects = MethodEffects<
   Destinations,
   {
     on: 'changes'
@@ -127,7 +136,7 @@ export type DestinationsEffects = Effects<
     record: 'changes'
     script: 'changes'
     off: 'changes'
-    answererAt: 'reads'
+    responderAt: 'reads'
   },
   keyof DeliveryTarget
 >
@@ -135,7 +144,7 @@ export type DestinationsEffects = Effects<
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
 export class Destinations implements DeliveryTarget {
   static {
-    detachable(Destinations)
+    bindMethods(Destinations)
   }
 
   readonly #options: DestinationsOptions
@@ -254,7 +263,7 @@ export class Destinations implements DeliveryTarget {
   }
 
   /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. */
-  answererAt(url: string): unknown {
+  responderAt(url: string): unknown {
     return this.#resolve(url).handler
   }
 
@@ -264,14 +273,14 @@ export class Destinations implements DeliveryTarget {
   }
 
   /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. */
-  noticePublisher(url: string): void {
+  recordPublisher(url: string): void {
     if (this.#publishers.has(url) || this.#fetch !== undefined || this.#publishers.size >= 1000) return
     if (answers(this.#resolve(url))) return
     this.#publishers.set(url, this.#inherited?.get(url) ?? new Error('published here'))
   }
 
   /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is */
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
+  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome> {
     const reply = this.#deliverTo(attempt.url, attempt, context, struck)
     if (this.#options.followRedirects !== true) return reply
     return reply instanceof Promise
@@ -279,7 +288,12 @@ export class Destinations implements DeliveryTarget {
       : this.#follow(reply, attempt, context)
   }
 
-  #deliverTo(url: string, attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
+  #deliverTo(
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+    struck?: readonly AppliedFault[],
+  ): Maybe<RawOutcome> {
     const resolved = this.#resolve(url)
     if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
     const last = struck.at(-1)
@@ -297,8 +311,8 @@ export class Destinations implements DeliveryTarget {
     attempt: Attempt,
     context: DeliveryContext,
     resolved: Resolved,
-  ): Maybe<WireReply> {
-    const underneath = (given: DeliveryContext): Maybe<WireReply> => {
+  ): Maybe<RawOutcome> {
+    const underneath = (given: DeliveryContext): Maybe<RawOutcome> => {
       record(attempt, resolved)
       return this.#underneath(url, attempt, given, resolved)
     }
@@ -308,32 +322,41 @@ export class Destinations implements DeliveryTarget {
     return this.#play(step, attempt, context, underneath)
   }
 
-  #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
+  #play(
+    step: Step,
+    attempt: Attempt,
+    context: DeliveryContext,
+    underneath: AttemptInjectionContext['underneath'],
+  ): Maybe<RawOutcome> {
     if (goesWrong(step)) attempt.fault = step.kind
     const draw = (below: number): number => context.draw(below)
     return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
   }
 
   /** A fault that cannot be played to its end, such as a wait beyond the calendar, ends the attempt too. */
-  #perform(encounters: readonly Encounter[], scene: Scene): Maybe<WireReply> {
-    const failed = (error: unknown): WireReply => ({
-      ...broken(networkErrors.closed),
+  #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
+    const failed = (error: unknown): RawOutcome => ({
+      ...failedOutcome(networkErrors.closed),
       note: `a fault could not be played: ${errorText(error)}`,
     })
     try {
-      const reply = perform(encounters, scene)
+      const reply = applyFaults(encounters, scene)
       return reply instanceof Promise ? reply.catch(failed) : reply
     } catch (error) {
       return failed(error)
     }
   }
 
-  #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
+  #scene(
+    attempt: Attempt,
+    context: DeliveryContext,
+    underneath: AttemptInjectionContext['underneath'],
+  ): AttemptInjectionContext {
     return { attempt, context, underneath }
   }
 
   /** The registered handler, else the network, else nobody. */
-  #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+  #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<RawOutcome> {
     const { message, seq } = attempt
     const staged = message.part?.stage?.({
       message,
@@ -344,10 +367,10 @@ export class Destinations implements DeliveryTarget {
     return staged ?? this.#answer(url, attempt, context, resolved)
   }
 
-  #answer(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+  #answer(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<RawOutcome> {
     const { handler } = resolved
     if (handler === undefined) {
-      if (answers(resolved)) return wire(200)
+      if (answers(resolved)) return rawResponse(200)
       return this.#fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context, this.#fetch)
     }
     this.#asked.add(handler)
@@ -360,7 +383,7 @@ export class Destinations implements DeliveryTarget {
       const reason = unreadable(answer)
       if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
       // A body can be read once, the destination answers many times.
-      let reply: Promise<WireReply> | undefined
+      let reply: Promise<RawOutcome> | undefined
       return (url, _, { longestBody }) => {
         reply ??= replyOfResponse(answer, from(url), longestBody, this.#network.answer()).then(given, (error) =>
           this.#failed(error),
@@ -372,18 +395,18 @@ export class Destinations implements DeliveryTarget {
     if (typeof answer === 'number') return constant(plainStatus(answer))
     if ('kind' in answer) {
       const [step] = checkedSteps([answer], called)
-      return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
+      return (_url, attempt, context) => this.#play(step!, attempt, context, () => rawResponse(200))
     }
     const { status = 200, headers, body } = answer
     // Now: later changes to the given object do not count.
-    return constant(wire(status, headers, body))
+    return constant(rawResponse(status, headers, body))
   }
 
   /** Code: whatever it does, the attempt ends. */
   #calls(handler: PlainHandler, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
       const heard = this.#outside(context.task, (task) => {
-        const hear = (): Maybe<Heard> => this.#hear(handler, url, attempt, task, context.longestBody)
+        const hear = (): Maybe<HandlerResult> => this.#hear(handler, url, attempt, task, context.longestBody)
         return when === undefined ? hear() : this.#inTurn(context, hear)
       })
       return heard instanceof Promise
@@ -392,7 +415,7 @@ export class Destinations implements DeliveryTarget {
     }
   }
 
-  async #inTurn(context: DeliveryContext, hear: () => Maybe<Heard>): Promise<Heard> {
+  async #inTurn(context: DeliveryContext, hear: () => Maybe<HandlerResult>): Promise<HandlerResult> {
     const abort = new AbortController()
     const wait = (): (() => void) => {
       context.onTimeout(() => abort.abort())
@@ -403,7 +426,7 @@ export class Destinations implements DeliveryTarget {
       if (turn !== undefined) await turn
       return hear()
     })
-    return heard ?? broken(networkErrors.closed)
+    return heard ?? failedOutcome(networkErrors.closed)
   }
 
   #outside<T>(task: Task, work: (task: Task) => Maybe<T>): Maybe<T> {
@@ -411,7 +434,7 @@ export class Destinations implements DeliveryTarget {
     return journal === undefined ? work(task) : journal.outside(task, work)
   }
 
-  #hear(handler: PlainHandler, url: string, attempt: Attempt, task: Task, longestBody: number): Maybe<Heard> {
+  #hear(handler: PlainHandler, url: string, attempt: Attempt, task: Task, longestBody: number): Maybe<HandlerResult> {
     try {
       const { callers } = this.#options
       const answer =
@@ -424,7 +447,7 @@ export class Destinations implements DeliveryTarget {
     }
   }
 
-  async #awaited(answer: PromiseLike<PlainAnswer>, url: string, longestBody: number): Promise<Heard> {
+  async #awaited(answer: PromiseLike<PlainAnswer>, url: string, longestBody: number): Promise<HandlerResult> {
     try {
       const heard = heardOf(await answer, url, longestBody, this.#network)
       return heard instanceof Promise ? await heard : heard
@@ -434,21 +457,21 @@ export class Destinations implements DeliveryTarget {
   }
 
   /** What the queue gets: the answer, or what comes of the fault that a handler returned. */
-  #played(heard: Heard, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
-    return 'kind' in heard ? this.#play(heard, attempt, context, () => wire(200)) : heard
+  #played(heard: HandlerResult, attempt: Attempt, context: DeliveryContext): Maybe<RawOutcome> {
+    return 'kind' in heard ? this.#play(heard, attempt, context, () => rawResponse(200)) : heard
   }
 
   /** What the queue sees of a handler that failed: a framework would have answered 500. */
-  #failed(error: unknown): WireReply {
+  #failed(error: unknown): RawOutcome {
     this.errors.push(error)
     const known = knownFailure(error)
-    if (known instanceof BrokenBody) return { ...broken(networkErrors.closed), note: known.message }
-    if (known !== undefined) return { ...wire(500, undefined, known.message), note: known.message }
+    if (known instanceof BrokenBody) return { ...failedOutcome(networkErrors.closed), note: known.message }
+    if (known !== undefined) return { ...rawResponse(500, undefined, known.message), note: known.message }
     const text = errorText(error)
-    return { ...wire(500, undefined, text), note: `the handler threw ${text}` }
+    return { ...rawResponse(500, undefined, text), note: `the handler threw ${text}` }
   }
 
-  #nobody(url: string, attempt: Attempt): WireReply {
+  #nobody(url: string, attempt: Attempt): RawOutcome {
     if (typeof this.#options.unhandled === 'number') return plainStatus(this.#options.unhandled)
     const publisher = this.#publishers.get(url)
     const place = publisher === undefined ? '' : callerLine(publisher)
@@ -458,21 +481,23 @@ export class Destinations implements DeliveryTarget {
       `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
       (this.#options.hints ?? inProcess).destination(shownPattern(url))
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
-    return { ...broken(unanswered(hostname(url))), note: sentence }
+    return { ...failedOutcome(unanswered(hostname(url))), note: sentence }
   }
 
-  #send(url: string, attempt: Attempt, context: DeliveryContext, send: typeof fetch): Maybe<WireReply> {
+  #send(url: string, attempt: Attempt, context: DeliveryContext, send: typeof fetch): Maybe<RawOutcome> {
     const refusal = this.#refusal(url)
     if (refusal !== undefined) {
       if (!this.#unhandled.has(url)) this.#unhandled.set(url, refusal)
-      return { ...broken('delivery refused'), note: refusal }
+      return { ...failedOutcome('delivery refused'), note: refusal }
     }
     const abort = new AbortController()
     context.onTimeout(() => abort.abort())
-    const sent = async (): Promise<WireReply> => {
-      const deliver = (): Promise<WireReply> =>
+    const sent = async (): Promise<RawOutcome> => {
+      const deliver = (): Promise<RawOutcome> =>
         sendBy(send, url, attempt, abort.signal, context.longestBody, this.#network.answer())
-      return (await this.#network.run(abort.signal, () => context.waits(), deliver)) ?? broken(networkErrors.closed)
+      return (
+        (await this.#network.run(abort.signal, () => context.waits(), deliver)) ?? failedOutcome(networkErrors.closed)
+      )
     }
     const { callers } = this.#options
     return this.#outside(context.task, () =>
@@ -494,11 +519,11 @@ export class Destinations implements DeliveryTarget {
     return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. ${hints.reach(shownPattern(url), host)}`
   }
 
-  async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+  async #follow(first: RawOutcome, attempt: Attempt, context: DeliveryContext): Promise<RawOutcome> {
     let reply = first
     let url = attempt.url
     let { method } = attempt
-    for (let hop = 0; hop < mostRedirects; hop++) {
+    for (let hop = 0; hop < maxRedirects; hop++) {
       const location = [301, 302, 303, 307, 308].includes(reply.status)
         ? headerOf(reply.headers, 'location')
         : undefined
@@ -507,7 +532,7 @@ export class Destinations implements DeliveryTarget {
       if (reply.status < 307) method = 'GET'
       reply = await this.#deliverTo(url, new RedirectedAttempt(attempt, url, method), context)
     }
-    return { ...broken('stopped after 10 redirects'), headers: reply.headers }
+    return { ...failedOutcome('stopped after 10 redirects'), headers: reply.headers }
   }
 
   #route(given: string | URL): Route {
@@ -554,36 +579,38 @@ async function sendBy(
   signal: AbortSignal,
   longestBody: number,
   held: HeldAnswer,
-): Promise<WireReply> {
+): Promise<RawOutcome> {
   try {
     const { method } = attempt
     const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
-    const { url: address, headers } = addressed(url, attempt.headers)
+    const { url: address, headers } = withCredentials(url, attempt.headers)
     const init: RequestInit = { method, headers: [...headers], body, redirect: 'manual', signal }
     const { response, lines } = await withLines(() => send(address, init))
     const reply = await replyOfResponse(response, url, longestBody, held)
     return lines.length === 0 ? reply : { ...reply, headers: parted(reply.headers, lines) }
   } catch (error) {
     const known = knownFailure(error)
-    if (known?.cause instanceof AnswerCutOff) return { ...broken(networkErrors.closed), note: known.message }
+    if (known?.cause instanceof AnswerCutOff) return { ...failedOutcome(networkErrors.closed), note: known.message }
     const told = networkErrorText(known instanceof BrokenBody ? known.cause : error)
-    const note = nobody[told]
-    return note === undefined ? broken(told) : { ...broken(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
+    const note = noHandler[told]
+    return note === undefined
+      ? failedOutcome(told)
+      : { ...failedOutcome(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
   }
 }
 
 /** Always the same answer: no code saw the delivery. */
-function constant(reply: WireReply): Underneath {
+function constant(reply: RawOutcome): Underneath {
   const answer = given(reply)
   return () => answer
 }
 
-function given(reply: WireReply): WireReply {
+function given(reply: RawOutcome): RawOutcome {
   return { ...reply, isGiven: true }
 }
 
 /** What a delivery over the network that found nobody says to its author. */
-const nobody: Readonly<Record<string, string>> = {
+const noHandler: Readonly<Record<string, string>> = {
   [networkErrors.refused]: 'the connection was refused. Start the app there, or correct the url.',
   [networkErrors.unresolved]: 'the host has no address. Correct the url.',
 }
@@ -594,7 +621,7 @@ function unanswered(host: string): string {
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
-function heardOf(answer: PlainAnswer, url: string, longestBody: number, network: Network): Maybe<Heard> {
+function heardOf(answer: PlainAnswer, url: string, longestBody: number, network: Network): Maybe<HandlerResult> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     return replyOfResponse(answer, from(url), longestBody, network.answer())
   }
@@ -603,7 +630,7 @@ function heardOf(answer: PlainAnswer, url: string, longestBody: number, network:
   if (typeof answer === 'number') return plainStatus(answer)
   if ('kind' in answer) return answer
   try {
-    return wire(answer.status ?? 200, answer.headers, answer.body)
+    return rawResponse(answer.status ?? 200, answer.headers, answer.body)
   } catch (error) {
     throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
   }

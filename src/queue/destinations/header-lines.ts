@@ -3,14 +3,14 @@ import type { HeaderList } from '../../kernel/http.js'
 
 // `fetch` joins the lines of a header that came several times; the service keeps them apart. Node reports the lines.
 
-interface Heard {
+interface ReceivedLines {
   lines: HeaderList
 }
 
-let context: HostContext<Heard> | undefined
+let context: HostContext<ReceivedLines> | undefined
 /** Calls under way: while there is none, nothing listens. */
 let calls = 0
-const byRequest = new WeakMap<object, Heard>()
+const byRequest = new WeakMap<object, ReceivedLines>()
 
 /** Makes one call. `lines` are the headers of its answer as they came, none where the host does not report them. */
 export async function withLines(
@@ -19,7 +19,7 @@ export async function withLines(
   context ??= hostContext()
   const channels = hostChannels()
   if (context === undefined || channels === undefined) return { response: await call(), lines: [] }
-  const heard: Heard = { lines: [] }
+  const heard: ReceivedLines = { lines: [] }
   if (calls++ === 0) {
     channels.subscribe('undici:request:create', created)
     channels.subscribe('undici:request:headers', answered)

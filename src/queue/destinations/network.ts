@@ -19,17 +19,17 @@ export interface RoomForAnswers {
 }
 
 /** Bytes of answers that are read at once in a sandbox that stands alone. */
-export const mostBuffered = 536_870_912
+export const maxBuffered = 536_870_912
 
 /** Bytes from which on an answer is a large one. */
 export const largeAnswer = 1_048_576
 
 /** Deliveries in this process that begin at once. */
-const mostAtOnce = 1
+const maxAtOnce = 1
 
 /** The room of a sandbox that stands alone: memory is not its business. */
 export function ownRoom(): RoomForAnswers {
-  const all = new Account(mostBuffered)
+  const all = new Account(maxBuffered)
   return { all, large: all, isFull: () => false, whenRoom: () => {} }
 }
 
@@ -99,7 +99,7 @@ export class Network {
    * its own, so that others have theirs.
    */
   hostTurn(): Promise<void> | void {
-    if (this.#running <= mostAtOnce) return
+    if (this.#running <= maxAtOnce) return
     this.#turns = this.#turns.then(hostPause)
     return this.#turns
   }

@@ -2,12 +2,12 @@ import type { FaultOf } from '../../faults/fault.js'
 import { utf8 } from '../../kernel/bytes.js'
 import { dateOf } from '../../kernel/instant.js'
 import { rateLimitHeaders } from '../publish/call-limits.js'
-import type { WireReply } from './wire.js'
+import type { RawOutcome } from './wire.js'
 
 const day = 86_400_000
 
 /** A 429 as the service, or a destination that limits its callers, gives it. [queue.md 5.2, 10] */
-export function rateLimitAnswer({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): WireReply {
+export function rateLimitAnswer({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
   headers.push(['content-type', 'application/json'])
   if (retryAfter !== undefined && retryAfter.form !== 'none') {

@@ -1,4 +1,4 @@
-import { detachable } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/detachable.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from './attempt.js'
 
@@ -15,7 +15,7 @@ export interface Recorder<Request = Attempt> {
 
 export class RecorderList<Request = Attempt> implements Recorder<Request> {
   static {
-    detachable(RecorderList)
+    bindMethods(RecorderList)
   }
 
   readonly requests: Request[] = []

@@ -3,7 +3,7 @@ import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
 import type { HeldAnswer } from './network.js'
 import { networkErrors } from './script.js'
-import { broken, type WireReply } from './wire.js'
+import { failedOutcome, type RawOutcome } from './wire.js'
 
 // Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
 
@@ -50,11 +50,11 @@ export async function replyOfResponse(
   from: string,
   most: number,
   held: HeldAnswer,
-): Promise<WireReply> {
+): Promise<RawOutcome> {
   const { status, type } = response
   if (status === 0) {
     const what = type === 'error' ? 'Response.error(), a broken connection' : 'a Response without a status'
-    return { ...broken(networkErrors.reset), note: `${from} answered ${what}` }
+    return { ...failedOutcome(networkErrors.reset), note: `${from} answered ${what}` }
   }
   if (!Number.isInteger(status) || status < 100 || status > 999) {
     throw new UnusableAnswer(`${from} answered with the status ${errorText(status)}: give one from 200 to 599.`)
@@ -92,7 +92,7 @@ async function bodyOf(response: Response, most: number, held: HeldAnswer): Promi
 
 /** Chunks after which other work gets a turn, and those that a body may have; guards of ours. */
 const chunksInATurn = 1000
-export const mostChunks = 1_000_000
+export const maxChunks = 1_000_000
 
 /** An endless body is cut where the queue would cut it. */
 async function readStream(
@@ -114,9 +114,9 @@ async function readStream(
     bytes += chunk
     if (bytes.length >= most) break
     if (chunks % chunksInATurn === 0) await hostTurn()
-    if (chunks >= mostChunks) {
+    if (chunks >= maxChunks) {
       giveUp(reader)
-      throw new RangeError(`it had not ended after ${mostChunks} chunks`)
+      throw new RangeError(`it had not ended after ${maxChunks} chunks`)
     }
   }
   giveUp(reader)

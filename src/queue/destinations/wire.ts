@@ -6,7 +6,7 @@ import { type HeaderRecord, networkErrors } from './script.js'
 // Between the plain values of the engine and the web's Request and Response.
 
 /** What came back of a delivery: an answer, or why there is none. */
-export interface WireReply {
+export interface RawOutcome {
   /** 0 without an answer. */
   readonly status: number
   readonly headers: HeaderList
@@ -22,7 +22,7 @@ export interface WireReply {
 }
 
 /** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
-export function failureText(reply: WireReply): string | undefined {
+export function failureText(reply: RawOutcome): string | undefined {
   if (reply.error !== undefined) return reply.error
   return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }
@@ -33,7 +33,7 @@ export function requestOf(
   method: string,
 ): Request {
   const { body } = delivery
-  const { url, headers } = addressed(given, delivery.headers)
+  const { url, headers } = withCredentials(given, delivery.headers)
   if (body === '') return new Request(url, { method, headers })
   // A text of ASCII is its own bytes, and cheaper; but a Request would give it a content type of its own if it had none.
   const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
@@ -41,7 +41,7 @@ export function requestOf(
 }
 
 /** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
-export function addressed(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
+export function withCredentials(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
   const list = headers as [string, string][]
   if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
   const parsed = new URL(url)
@@ -52,7 +52,11 @@ export function addressed(url: string, headers: HeaderList): { url: string; head
   return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
 }
 
-export function wire(status: number, headers?: HeaderRecord, body?: string | Uint8Array | object | null): WireReply {
+export function rawResponse(
+  status: number,
+  headers?: HeaderRecord,
+  body?: string | Uint8Array | object | null,
+): RawOutcome {
   if (headers === undefined && body === undefined) return plainStatus(status)
   const list: [string, string][] = []
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -89,10 +93,10 @@ function jsonOf(body: unknown): string {
   return json
 }
 
-const plainStatuses = new Map<number, WireReply>()
+const plainStatuses = new Map<number, RawOutcome>()
 
 /** An answer of nothing but a status; shared, because fast destinations give millions of them. */
-export function plainStatus(status: number): WireReply {
+export function plainStatus(status: number): RawOutcome {
   let reply = plainStatuses.get(status)
   if (reply === undefined) {
     reply = { status, headers: noHeaders, body: '' as Bytes }
@@ -101,7 +105,7 @@ export function plainStatus(status: number): WireReply {
   return reply
 }
 
-export function broken(error: string): WireReply {
+export function failedOutcome(error: string): RawOutcome {
   return { status: 0, headers: noHeaders as HeaderList, body: '' as Bytes, error }
 }
 

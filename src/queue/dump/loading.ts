@@ -1,14 +1,14 @@
 import * as v from 'valibot'
-import { farthest, noDump, shortened } from '../../kernel/dumped.js'
+import { farthest, invalidDump, shortened } from '../../kernel/dumped.js'
 import { canonicalName, headerMap } from '../../kernel/http.js'
 import { endOfTime, iso } from '../../kernel/instant.js'
 import { bytesOf } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
-import type { Message, RunPart } from '../message/message.js'
+import type { Message, RunMessage } from '../message/message.js'
 import { plainHeaders } from '../publish/publish.js'
-import type { Queue } from '../queue.js'
-import { Refusal } from '../settings/refusals.js'
-import type { Given } from '../settings/settings.js'
+import type { QueueEngine } from '../queue.js'
+import { QueueRejection } from '../settings/refusals.js'
+import type { HeaderValue } from '../settings/settings.js'
 import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { count, headerPairs, headers, id, limit, portable, settings, status, text, time } from './fields.js'
 import { headerList, readable } from './portable-settings.js'
@@ -147,20 +147,20 @@ function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
-  throw noDump('a queue', { place: v.getDotPath(issue), reason: issue.message })
+  throw invalidDump('a queue', { place: v.getDotPath(issue), reason: issue.message })
 }
 
 /**
  * Replaces everything in a queue by what `dump()` gave once, here or in another sandbox. A delivery that was under way
  * then is due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
  */
-export function loadInto(queue: Queue, given: QueueDump): void {
+export function loadInto(queue: QueueEngine, given: QueueDump): void {
   const dump = parsedQueue(given)
   queue.replace(() => fill(queue, dump))
 }
 
 /** Fills an empty queue. Throws TypeError for what does not fit together. */
-function fill(queue: Queue, dump: QueueDump): void {
+function fill(queue: QueueEngine, dump: QueueDump): void {
   checkOnce('url group', dump.urlGroups, ({ name }) => name)
   checkOnce('queue', dump.queues, ({ name }) => name)
   checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
@@ -186,7 +186,7 @@ function checkOnce<T>(thing: string, rows: readonly T[], nameOf: (row: T) => str
   }
 }
 
-function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
+function loadDuplicates(queue: QueueEngine, duplicates: readonly DumpedDuplicate[]): void {
   const { published: messages, scheduled: schedules } = queue.publisher
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
@@ -202,13 +202,13 @@ function within(part: string, load: () => void): void {
   try {
     load()
   } catch (error) {
-    if (error instanceof Refusal)
+    if (error instanceof QueueRejection)
       throw new TypeError(`The ${shortened(part)} of the dump cannot be loaded: ${shortened(error.message)}.`)
     throw error
   }
 }
 
-function loadGroup(queue: Queue, dumped: DumpedGroup): void {
+function loadGroup(queue: QueueEngine, dumped: DumpedGroup): void {
   const { name, createdAt, updatedAt, endpoints, defaults, contentType, headers } = dumped
   checkPast(queue, `url group ${name}`, 'was created', createdAt)
   checkPast(queue, `url group ${name}`, 'was changed', updatedAt)
@@ -216,7 +216,7 @@ function loadGroup(queue: Queue, dumped: DumpedGroup): void {
   if (defaults !== undefined || contentType !== undefined || headers !== undefined) {
     const said = new Map(Object.entries(defaults ?? {}))
     const plain = plainHeaders(headerList(headers ?? {}))
-    const shown: Record<string, Given> = Object.fromEntries(
+    const shown: Record<string, HeaderValue> = Object.fromEntries(
       [...said].map(([option, value]) => [queue.words.header(canonicalName(option)), value]),
     )
     if (contentType !== undefined) shown['Content-Type'] = contentType
@@ -229,14 +229,14 @@ function loadGroup(queue: Queue, dumped: DumpedGroup): void {
   Object.assign(group, { createdAt, updatedAt })
 }
 
-function loadQueue(queue: Queue, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
+function loadQueue(queue: QueueEngine, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
   checkPast(queue, `queue ${name}`, 'was created', createdAt)
   checkPast(queue, `queue ${name}`, 'was changed', updatedAt)
   queue.upsertQueue(name, parallelism, paused)
   Object.assign(queue.lanes.open(name), { createdAt, updatedAt })
 }
 
-function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
+function loadKey(queue: QueueEngine, dumped: DumpedFlowKey): void {
   const { parallelism, rate, period, pinnedParallelism, pinnedRate, paused, rateCount, ratePeriodStart } = dumped
   if (ratePeriodStart !== undefined) {
     checkPast(queue, `flow-control key ${dumped.key}`, 'began its period', ratePeriodStart)
@@ -254,7 +254,7 @@ function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
 }
 
 /** The runs of a dump, before their messages are back. */
-function loadRuns(queue: Queue, { runs = [], workflowUrls = [] }: QueueDump): RunsToLoad | undefined {
+function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDump): RunsToLoad | undefined {
   if (queue.workflows === undefined) {
     if (runs.length === 0) return undefined
     throw new TypeError(
@@ -275,7 +275,7 @@ function loadRuns(queue: Queue, { runs = [], workflowUrls = [] }: QueueDump): Ru
   return loading
 }
 
-function loadMessages(queue: Queue, { messages, log = [] }: QueueDump, runs: RunsToLoad | undefined): void {
+function loadMessages(queue: QueueEngine, { messages, log = [] }: QueueDump, runs: RunsToLoad | undefined): void {
   const { courier } = queue
   const logged = new Set(log.map(({ message }) => message))
   const restored = new Map<string, Message>()
@@ -305,7 +305,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump, runs: Run
   courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
 }
 
-function partOf(runs: RunsToLoad | undefined, id: string, run: DumpedPart): RunPart {
+function partOf(runs: RunsToLoad | undefined, id: string, run: DumpedPart): RunMessage {
   const part = runs?.partOf(run)
   if (part !== undefined) return part
   throw new TypeError(
@@ -325,7 +325,7 @@ function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
   }
 }
 
-function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
+function loadSchedule(queue: QueueEngine, dumped: DumpedSchedule): void {
   const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
@@ -344,7 +344,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   Object.assign(schedule, { createdAt, lastTime, lastMessages })
 }
 
-function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
+function loadLetter(queue: QueueEngine, dumped: DumpedDeadLetter): void {
   const { id, time: at, status, headers, error } = dumped
   checkPast(queue, `dead letter ${id}`, 'was filed', at)
   const message = queue.courier.byId.get(dumped.message)
@@ -356,7 +356,7 @@ function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
   queue.courier.deadLetters.add(message, reply, { id, time: at })
 }
 
-function checkPast(queue: Queue, thing: string, happened: string, at: number): void {
+function checkPast(queue: QueueEngine, thing: string, happened: string, at: number): void {
   if (at <= queue.now()) return
   throw new TypeError(
     `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,

@@ -4,17 +4,17 @@ import { bytesOf, type PortableString, portableString } from '../../kernel/porta
 import { defaultPolicy } from '../../policy/policy.js'
 import { defaultSettings, type PublishHeaders } from '../publish/publish.js'
 import { publishOptions } from '../settings/options.js'
-import type { CallbackSettings, Given, PublishSettings } from '../settings/settings.js'
-import { Words } from '../settings/words.js'
+import type { CallbackSettings, HeaderValue, PublishSettings } from '../settings/settings.js'
+import { QueueDialect } from '../settings/words.js'
 
 /** Options by the names of their headers, without prefix and lower case, as texts; of headers to forward, lists. */
-export type PortableSettings = Readonly<Record<string, Given>>
+export type PortableSettings = Readonly<Record<string, HeaderValue>>
 
 /** What is delivered by configuration: Content-Type and forwarded headers; a list where one comes several times. */
 export type PortableHeaders = Readonly<Record<string, PortableString | readonly PortableString[]>>
 
 /** A message that says nothing. The number of retries is always written: what it is by default is a choice of the policy. */
-const silent = { ...defaultSettings(defaultPolicy, new Words('none', [])), retries: -1 }
+const silent = { ...defaultSettings(defaultPolicy, new QueueDialect('none', [])), retries: -1 }
 
 /** The options that read as these settings. */
 export function portableSettings(settings: PublishSettings): PortableSettings {
@@ -25,8 +25,8 @@ function* written(
   settings: PublishSettings,
   base: PublishSettings,
   prefix: string,
-  more: Iterable<readonly [string, Given]>,
-): Generator<[string, Given]> {
+  more: Iterable<readonly [string, HeaderValue]>,
+): Generator<[string, HeaderValue]> {
   for (const option of publishOptions) {
     if (prefix !== '' && !option.callbacks) continue
     const text = option.write(settings)
@@ -42,7 +42,7 @@ function* ofCallback(
   callback: CallbackSettings | undefined,
   retries: number,
   prefix: string,
-): Generator<[string, Given]> {
+): Generator<[string, HeaderValue]> {
   if (callback === undefined) return
   const { headers, workflow } = callback.settings
   const forwarded = listed(
@@ -70,8 +70,8 @@ export function headerList(headers: PortableHeaders): HeaderList {
 }
 
 /** Each name once. */
-function listed(headers: HeaderList): [name: string, given: Given][] {
-  const names = new Map<string, Given>()
+function listed(headers: HeaderList): [name: string, given: HeaderValue][] {
+  const names = new Map<string, HeaderValue>()
   for (const [name, value] of headers) {
     const before = names.get(name)
     names.set(name, before === undefined ? value : [before, value].flat())
@@ -83,8 +83,8 @@ function listed(headers: HeaderList): [name: string, given: Given][] {
 export function readable(
   settings: PortableSettings,
   headers: PortableHeaders,
-): { readonly raw: Map<string, Given>; readonly given: PublishHeaders } {
-  const raw = new Map<string, Given>(Object.entries(settings))
+): { readonly raw: Map<string, HeaderValue>; readonly given: PublishHeaders } {
+  const raw = new Map<string, HeaderValue>(Object.entries(settings))
   let contentType: string | undefined
   for (const [name, value] of Object.entries(headers)) {
     const values = [value].flat().map(bytesOf)

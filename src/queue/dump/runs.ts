@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { HeaderList } from '../../kernel/http.js'
 import type { PortableString } from '../../kernel/portable.js'
-import type { Message, RunPart } from '../message/message.js'
+import type { Message, RunMessage } from '../message/message.js'
 import { count, headerPairs, headers, id, portable, settings, status, time } from './fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 
@@ -126,7 +126,7 @@ export interface RunsOfDump {
 /** Runs of a dump that are being restored. */
 export interface RunsToLoad {
   /** `undefined` where the run is not in the dump. @throws TypeError */
-  partOf(dumped: DumpedPart): RunPart | undefined
+  partOf(dumped: DumpedPart): RunMessage | undefined
   isHeld(messageId: string): boolean
   /** The messages are there. @throws TypeError where one is missing */
   complete(messages: ReadonlyMap<string, Message>): void

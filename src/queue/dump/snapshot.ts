@@ -4,13 +4,13 @@ import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
-import type { Lane } from '../message/lane.js'
+import type { FifoQueue } from '../message/lane.js'
 
 import type { LogEntry, Message } from '../message/message.js'
 import type { LoggedState } from '../message/state.js'
 import type { Remembered } from '../publish/deduplication.js'
 import type { UrlGroup } from '../publish/url-groups.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import type { Schedule, ScheduleDraft } from '../schedules/schedule.js'
 import {
   type PortableHeaders,
@@ -169,7 +169,7 @@ export interface QueueDump {
   readonly workflowUrls?: readonly string[] | undefined
 }
 
-export function dumpOf(queue: Queue): QueueDump {
+export function dumpOf(queue: QueueEngine): QueueDump {
   const { courier, flow } = queue
   queue.log.prune(queue.now())
   const letters = courier.deadLetters.select({}).items
@@ -239,7 +239,7 @@ function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentT
   }
 }
 
-function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: Lane<Message>): DumpedQueue {
+function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: FifoQueue<Message>): DumpedQueue {
   return { name, createdAt, updatedAt, parallelism, paused }
 }
 

@@ -1,34 +1,34 @@
 import type { FlowControlLimits } from '../settings/settings.js'
-import type { Agenda } from './agenda.js'
+import type { ForecastTimeline } from './agenda.js'
 import { decidedBy } from './causes.js'
-import type { Cause, CopiedWorld, Item, KeyCopy } from './copies.js'
+import type { Cause, ForecastMessage, ForecastModel, KeyCopy } from './copies.js'
 
 /** What becomes of an item that asks a key. */
-export interface Moves {
-  start(item: Item, at: number): void
+export interface ForecastMoves {
+  start(item: ForecastMessage, at: number): void
   /** Its timer fires. */
-  due(item: Item, at: number): void
+  due(item: ForecastMessage, at: number): void
   /** A pause without an end holds it. */
-  block(item: Item, cause: Cause, at: number): void
+  block(item: ForecastMessage, cause: Cause, at: number): void
   /** It takes one of the calls of the plan. */
-  call(item: Item): void
+  call(item: ForecastMessage): void
 }
 
 /** Flow-control keys as they are played with: who is let in when, and from when on nobody can know. */
 export class Admission {
-  readonly #world: CopiedWorld
-  readonly #agenda: Agenda
-  readonly #moves: Moves
+  readonly #world: ForecastModel
+  readonly #agenda: ForecastTimeline
+  readonly #moves: ForecastMoves
   /** Why the draws of wait lists are not known any more. */
   #unknownDraws: Cause | undefined
 
-  constructor(world: CopiedWorld, agenda: Agenda, moves: Moves) {
+  constructor(world: ForecastModel, agenda: ForecastTimeline, moves: ForecastMoves) {
     this.#world = world
     this.#agenda = agenda
     this.#moves = moves
   }
 
-  ask(item: Item, at: number): void {
+  ask(item: ForecastMessage, at: number): void {
     const { key } = item
     if (key === undefined) this.#moves.start(item, at)
     else if (key.paused) this.#moves.block(item, { kind: 'pause', of: 'flowControlKey', name: key.key }, at)
@@ -50,7 +50,7 @@ export class Admission {
   }
 
   /** Comes at an unknown time, behind those who are known to come before. */
-  #mayAsk(item: Item, key: KeyCopy, at: number): void {
+  #mayAsk(item: ForecastMessage, key: KeyCopy, at: number): void {
     this.disturb(key, at, decidedBy(item), 1 + item.retriesLeft)
     const { lane } = item
     const passed = lane?.passed.get(key) ?? 0
@@ -62,12 +62,12 @@ export class Admission {
   }
 
   /** It has asked, and may have been let in at once. */
-  #nowOrLater(item: Item, at: number, earliest: number): void {
+  #nowOrLater(item: ForecastMessage, at: number, earliest: number): void {
     if (earliest > at) this.#later(item, earliest)
     else this.#moves.start(item, at)
   }
 
-  #later(item: Item, at: number): void {
+  #later(item: ForecastMessage, at: number): void {
     item.key?.unknown.add(item)
     this.#agenda.at(at, (then) => this.#moves.start(item, then))
   }
@@ -134,13 +134,13 @@ export class Admission {
   }
 
   /** Its start depends on an answer, and can be no earlier. */
-  loosen(item: Item, cause: Cause, at: number): void {
+  loosen(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#later(item, Math.max(at, this.#world.downUntil))
   }
 
   /** A slot of a key is free again, for certain. */
-  release(item: Item, at: number): void {
+  release(item: ForecastMessage, at: number): void {
     if (item.key?.running.delete(item) === true) this.admit(item.key, at)
   }
 

@@ -1,12 +1,12 @@
-import { Heap, type Ranked } from '../../kernel/heap.js'
+import { Heap, type HeapItem } from '../../kernel/heap.js'
 
-interface Happening extends Ranked {
+interface Happening extends HeapItem {
   readonly isSlot: boolean
   run(at: number): void
 }
 
 /** What is to happen in a copied world, in the order in which a clock would have it. */
-export class Agenda {
+export class ForecastTimeline {
   now: number
   readonly #heap = new Heap<Happening>()
   /** Behind every timer of the clock. */

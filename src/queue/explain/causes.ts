@@ -1,10 +1,10 @@
 import type { PublishSettings } from '../settings/settings.js'
-import type { Cause, Item, LaneCopy } from './copies.js'
+import type { Cause, ForecastMessage, LaneCopy } from './copies.js'
 
 // What follows from messages that are not known to have answered.
 
 /** The answers that decide what a message does to others. */
-export function decidedBy(item: Item): Cause {
+export function decidedBy(item: ForecastMessage): Cause {
   return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
 }
 
@@ -16,7 +16,7 @@ export function answersOf({ holding }: LaneCopy): Cause {
 }
 
 /** Why a message that stands in a queue never gets its turn. */
-export function blockade({ lane }: Item): Cause | undefined {
+export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   if (lane === undefined) return undefined
   if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
   for (const holder of lane.holding) if (holder.cause?.kind === 'pause') return holder.cause

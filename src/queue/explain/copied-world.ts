@@ -1,34 +1,34 @@
-import type { Ranked } from '../../kernel/heap.js'
+import type { HeapItem } from '../../kernel/heap.js'
 import type { Random } from '../../kernel/random.js'
 import type { Message } from '../message/message.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import type { Schedule } from '../schedules/schedule.js'
 import type { PublishSettings } from '../settings/settings.js'
-import { type Cause, type CopiedWorld, Item, KeyCopy, LaneCopy, type ScheduleCopy } from './copies.js'
+import { type Cause, ForecastMessage, type ForecastModel, KeyCopy, LaneCopy, type ScheduleCopy } from './copies.js'
 
 /** Copies all that can meet the messages that are asked for. Nothing of it is the engine's own. */
-export class CopyOf implements CopiedWorld {
+export class ForecastCopy implements ForecastModel {
   readonly now: number
-  readonly items: Item[] = []
-  readonly timers: Map<Item, Ranked> = new Map()
-  readonly running: Item[] = []
-  readonly loose: { readonly item: Item; readonly cause: Cause }[] = []
+  readonly items: ForecastMessage[] = []
+  readonly timers: Map<ForecastMessage, HeapItem> = new Map()
+  readonly running: ForecastMessage[] = []
+  readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
   readonly schedules: ScheduleCopy[] = []
   readonly downUntil: number
   readonly draws: Random | undefined
-  readonly plan: CopiedWorld['plan']
-  readonly #queue: Queue
-  readonly #byMessage = new Map<Message, Item>()
+  readonly plan: ForecastModel['plan']
+  readonly #queue: QueueEngine
+  readonly #byMessage = new Map<Message, ForecastMessage>()
   readonly #keys = new Map<string, KeyCopy>()
   readonly #lanes = new Map<string, LaneCopy>()
   /** All messages are copied: what is copied from now on finds them. */
   #isFilled = false
 
-  constructor(queue: Queue, asked: readonly Message[]) {
+  constructor(queue: QueueEngine, asked: readonly Message[]) {
     const { flow } = queue
     this.#queue = queue
     this.now = queue.now()
-    this.downUntil = queue.faults?.down?.queue ?? Number.NEGATIVE_INFINITY
+    this.downUntil = queue.faults?.downUntil?.queue ?? Number.NEGATIVE_INFINITY
     this.draws = flow.comingDraws
     const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
@@ -53,7 +53,7 @@ export class CopyOf implements CopiedWorld {
     return this.#lanes.values()
   }
 
-  of(message: Message): Item | undefined {
+  of(message: Message): ForecastMessage | undefined {
     return this.#byMessage.get(message)
   }
 
@@ -61,13 +61,13 @@ export class CopyOf implements CopiedWorld {
     return flowControl === undefined ? undefined : this.#key(flowControl.key)
   }
 
-  laneOf({ queue }: PublishSettings): LaneCopy | undefined {
+  fifoQueueOf({ queue }: PublishSettings): LaneCopy | undefined {
     return queue === undefined ? undefined : this.#lane(queue)
   }
 
   #copy(message: Message): void {
     const { settings, notBefore, delivery } = message
-    const item = new Item(message, settings, notBefore, delivery)
+    const item = new ForecastMessage(message, settings, notBefore, delivery)
     this.items.push(item)
     this.#byMessage.set(message, item)
     item.key = this.keyOf(settings)
@@ -77,13 +77,13 @@ export class CopyOf implements CopiedWorld {
     item.unmadeReports = message.openCallbacks
   }
 
-  #place(message: Message, item: Item): void {
+  #place(message: Message, item: ForecastMessage): void {
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.ended) return
     item.source?.reports.push(item)
     if (message.running) this.running.push(item)
     else if (isSubmission(message)) this.loose.push({ item, cause: this.#submitters(message) })
-    else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & Ranked)
+    else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & HeapItem)
   }
 
   /** Deliveries of the same run that are under way: one of them has submitted it. */
@@ -120,7 +120,7 @@ export class CopyOf implements CopiedWorld {
     if (key === undefined) return
     key.copy((message) => this.#byMessage.get(message), copy)
     const timer = flow.wakeOf(key)
-    copy.begin(timer as (typeof timer & Ranked) | undefined)
+    copy.begin(timer as (typeof timer & HeapItem) | undefined)
   }
 }
 
@@ -140,7 +140,7 @@ interface Meeting {
 }
 
 /** Everything that has not ended, or holds a slot. */
-function everything({ courier, flow, lanes, schedules }: Queue): Meeting {
+function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
   const messages = new Set<Message>(courier.live.select({}).items)
   for (const { running } of flow.keys.values()) for (const message of running) messages.add(message)
   const ended = new Set<Message>()
@@ -167,7 +167,7 @@ function isSubmission({ delivery }: Message): boolean {
 }
 
 /** What has a key or a queue in common with them, or with what has, and so on. */
-function whatMeets(queue: Queue, asked: readonly Message[]): Meeting {
+function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
   if (asked.every(isAlone)) return { messages: asked, schedules: [] }
   const all = everything(queue)
   const byResource = new Map<string, (Message | Schedule)[]>()
@@ -205,12 +205,12 @@ function whatMeets(queue: Queue, asked: readonly Message[]): Meeting {
   return { messages: [...all.messages].filter((message) => messages.has(message)), schedules: [...schedules] }
 }
 
-function scheduleCopy({ publisher }: Queue, schedule: Schedule): ScheduleCopy {
+function scheduleCopy({ publisher }: QueueEngine, schedule: Schedule): ScheduleCopy {
   const { id, paused, cron, timer } = schedule
   return {
     id,
     isPaused: paused,
-    next: timer as (typeof timer & Ranked) | undefined,
+    next: timer as (typeof timer & HeapItem) | undefined,
     slotAfter: (at) => cron.next(at),
     publishes: publisher.planned(schedule),
   }

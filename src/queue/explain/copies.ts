@@ -1,7 +1,7 @@
-import type { Ranked } from '../../kernel/heap.js'
+import type { HeapItem } from '../../kernel/heap.js'
 import type { Random } from '../../kernel/random.js'
-import { type Caller, FlowKey } from '../delivery/flow-control.js'
-import { Lane } from '../message/lane.js'
+import { type FlowCaller, FlowKey } from '../delivery/flow-control.js'
+import { FifoQueue } from '../message/lane.js'
 import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
@@ -13,14 +13,14 @@ export type Cause =
   | {
       readonly kind: 'answer'
       /** Whose answers. */
-      readonly of: readonly Item[]
+      readonly of: readonly ForecastMessage[]
       /** One of them has to come first; else they only decide. */
       readonly first: boolean
     }
   | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
 
 /** A message, or one that a schedule will publish. */
-export class Item implements Caller {
+export class ForecastMessage implements FlowCaller {
   state: MessageState
   /** When its next attempt starts; where there is a cause, the earliest that this can be. */
   start: number | undefined
@@ -28,9 +28,9 @@ export class Item implements Caller {
   lane: LaneCopy | undefined
   key: KeyCopy | undefined
   /** The message that it reports on. */
-  source: Item | undefined
+  source: ForecastMessage | undefined
   /** Reports on it that have not ended. */
-  readonly reports: Item[] = []
+  readonly reports: ForecastMessage[] = []
   /** Reports on it that have not ended, and those of them that cannot have ended yet. */
   openCallbacks = 0
   unmadeReports = 0
@@ -79,7 +79,7 @@ export class Item implements Caller {
 }
 
 /** From when on a key's calls are not known any more, and what was known then. */
-interface Loose {
+interface UnknownAfter {
   readonly since: number
   /** Calls that fit into the period that ran then, and its end. */
   readonly left: number
@@ -94,14 +94,14 @@ interface Loose {
 }
 
 /** A flow-control key, whose calls are known until something depends on an answer. */
-export class KeyCopy extends FlowKey<Item> {
+export class KeyCopy extends FlowKey<ForecastMessage> {
   /** When it looks at its line again. */
   wake: { readonly at: number } | undefined
   /** The timer that does so in the engine: what is due at the same instant comes before it or after it. */
-  timer: Ranked | undefined
-  loose: Loose | undefined
+  timer: HeapItem | undefined
+  loose: UnknownAfter | undefined
   /** Whose start is not known, and may not have been yet. */
-  readonly unknown: Set<Item> = new Set()
+  readonly unknown: Set<ForecastMessage> = new Set()
   /** Something may bring other limits: a wait may end without an answer of those who hold its slots. */
   mayChange = false
   /** Limits that reports may bring at an unknown time. */
@@ -113,18 +113,18 @@ export class KeyCopy extends FlowKey<Item> {
   #recent: number[] = []
 
   /** It is as in the engine now. */
-  begin(timer: Ranked | undefined): void {
+  begin(timer: HeapItem | undefined): void {
     this.timer = timer
     this.#initial = { calls: this.rateCount, until: this.periodEnd() }
   }
 
-  override take(item: Item, at: number): void {
+  override take(item: ForecastMessage, at: number): void {
     super.take(item, at)
     this.#recent.push(at)
   }
 
   /** Those who are held, who are not any more. */
-  *leaving(): Iterable<Item> {
+  *leaving(): Iterable<ForecastMessage> {
     while (this.held.size > 0) {
       const item = this.held.shift()
       if (item !== undefined) yield item
@@ -146,7 +146,7 @@ export class KeyCopy extends FlowKey<Item> {
     this.loose = { ...this.#looseness(at, cause, true, 0), hasUnknownLimits }
   }
 
-  #looseness(since: number, cause: Cause, isHard: boolean, ahead: number): Loose {
+  #looseness(since: number, cause: Cause, isHard: boolean, ahead: number): UnknownAfter {
     const most = Math.max(1, this.rateMax ?? 1)
     const isRunning = since < this.periodEnd()
     const left = (isRunning ? Math.max(0, most - this.rateCount) : most) + (this.overdue?.room ?? 0)
@@ -175,7 +175,7 @@ export class KeyCopy extends FlowKey<Item> {
 }
 
 /** A FIFO queue, whose slots are known until a message that holds one may have answered. */
-export class LaneCopy extends Lane<Item> {
+export class LaneCopy extends FifoQueue<ForecastMessage> {
   /** Who may have left, so that it is not known who comes next. */
   cause: Cause | undefined
   /** Calls of keys by those who left before: each of them made one, but for those beside whom one may stand. */
@@ -186,28 +186,28 @@ export class LaneCopy extends Lane<Item> {
 export interface ScheduleCopy {
   readonly id: string
   readonly isPaused: boolean
-  readonly next: Ranked | undefined
+  readonly next: HeapItem | undefined
   slotAfter(at: number): number | undefined
   /** What each of its triggers publishes. */
   readonly publishes: readonly PublishSettings[]
 }
 
 /** A world that is played with: all that can meet. */
-export interface CopiedWorld {
+export interface ForecastModel {
   readonly now: number
-  readonly items: readonly Item[]
+  readonly items: readonly ForecastMessage[]
   /** When what waits for a time is due. */
-  readonly timers: ReadonlyMap<Item, Ranked>
-  readonly running: readonly Item[]
+  readonly timers: ReadonlyMap<ForecastMessage, HeapItem>
+  readonly running: readonly ForecastMessage[]
   /** Who waits for an answer that is outside of all lines. */
-  readonly loose: readonly { readonly item: Item; readonly cause: Cause }[]
+  readonly loose: readonly { readonly item: ForecastMessage; readonly cause: Cause }[]
   readonly keys: Iterable<KeyCopy>
   readonly lanes: Iterable<LaneCopy>
   readonly schedules: readonly ScheduleCopy[]
   readonly downUntil: number
   readonly draws: Random | undefined
   /** Calls in flight, and how many there may be. */
-  readonly plan: { inFlight: readonly Item[]; readonly most: number } | undefined
+  readonly plan: { inFlight: readonly ForecastMessage[]; readonly most: number } | undefined
   keyOf(settings: PublishSettings): KeyCopy | undefined
-  laneOf(settings: PublishSettings): LaneCopy | undefined
+  fifoQueueOf(settings: PublishSettings): LaneCopy | undefined
 }

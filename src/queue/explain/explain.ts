@@ -1,4 +1,4 @@
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
@@ -10,7 +10,7 @@ export type Explained =
   | { readonly schedule: string }
   | { readonly deduplicationId: string }
 
-const subjects: Readonly<Record<string, (queue: Queue, name: string) => string>> = {
+const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => string>> = {
   queue: queueText,
   flowControlKey: flowControlText,
   schedule: scheduleText,
@@ -21,7 +21,7 @@ const subjects: Readonly<Record<string, (queue: Queue, name: string) => string>>
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
 /** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
-export function explain(queue: Queue, what: string | Explained): string {
+export function explain(queue: QueueEngine, what: string | Explained): string {
   if (typeof what === 'string') return messageText(queue, what)
   const [[subject, name] = [], ...more] = Object.entries(what ?? {})
   const tell = subject === undefined || !Object.hasOwn(subjects, subject) ? undefined : subjects[subject]

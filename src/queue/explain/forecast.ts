@@ -1,9 +1,9 @@
 import type { FaultPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
-import type { Queue } from '../queue.js'
-import { CopyOf } from './copied-world.js'
-import type { Cause, Item } from './copies.js'
-import { Play } from './play.js'
+import type { QueueEngine } from '../queue.js'
+import { ForecastCopy } from './copied-world.js'
+import type { Cause, ForecastMessage } from './copies.js'
+import { ForecastRun } from './play.js'
 
 /**
  * When the next attempt of a message starts, as things stand: nobody publishes, pauses, resumes or changes anything from
@@ -33,14 +33,14 @@ export type ForecastCause =
   | { readonly kind: 'pause'; readonly flowControlKey: string }
 
 /** Forecasts of messages; none for one that has ended, was cancelled or that nothing will move on. */
-export function forecastsOf(queue: Queue, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
+export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
   const open = asked.filter(({ visible }) => visible)
   const forecasts = new Map<Message, Forecast>()
-  const copies = open.length === 0 ? undefined : new CopyOf(queue, open)
+  const copies = open.length === 0 ? undefined : new ForecastCopy(queue, open)
   if (copies === undefined) return forecasts
   const items = open.flatMap((message) => copies.of(message) ?? [])
   const heldBack = new Set(queue.courier.heldBack())
-  new Play(copies, items).run()
+  new ForecastRun(copies, items).run()
   const teller = new Teller(queue)
   for (const message of open) {
     const item = copies.of(message)
@@ -57,9 +57,9 @@ class Teller {
   readonly #causes = new Map<Cause, ForecastCause>()
   #openOfRuns: Map<string, number> | undefined
 
-  constructor(private readonly queue: Queue) {}
+  constructor(private readonly queue: QueueEngine) {}
 
-  forecast({ start, cause, message }: Item): Forecast | undefined {
+  forecast({ start, cause, message }: ForecastMessage): Forecast | undefined {
     if (start === undefined) return undefined
     if (cause !== undefined) return { notBefore: start, because: this.#cause(cause) }
     const unless = this.#whatElse(message!)
@@ -80,7 +80,7 @@ class Teller {
     const { part, kind } = message
     const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
-    if (message.strikes === undefined && points.some((point) => faults?.armed[point] !== undefined))
+    if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
       return 'a rule of faults strikes'
     return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
   }
@@ -92,7 +92,7 @@ class Teller {
   }
 }
 
-function countedRuns({ courier }: Queue): Map<string, number> {
+function countedRuns({ courier }: QueueEngine): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { part } of courier.live.select({}).items)
     if (part !== undefined) counts.set(part.runId, (counts.get(part.runId) ?? 0) + 1)

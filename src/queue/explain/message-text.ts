@@ -1,37 +1,37 @@
-import { counted } from '../../kernel/counted.js'
+import { plural } from '../../kernel/counted.js'
 import { nearestName } from '../../kernel/nearest-name.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
 import type { Held } from '../message/state.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { type Forecast, forecastsOf } from './forecast.js'
 import { ordinal, quoted, timeText } from './time-text.js'
-import { toldForecast } from './told-forecast.js'
+import { forecastText } from './told-forecast.js'
 import { limitsText, pauseCost, pausedSince, slotsText, turn } from './waits.js'
 
 /** Why a message is where it is, and when it goes on. */
-export function messageText(queue: Queue, id: string): string {
+export function messageText(queue: QueueEngine, id: string): string {
   const message = queue.courier.byId.get(id)
   if (message === undefined) return unknown(queue, id)
   const forecast = forecastsOf(queue, [message]).get(message)
   const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
   // Who is named in full once is known by the beginning of the id.
   const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
-  return isTold(message, forecast) ? place : `${place} ${toldForecast(forecast!, named)}`
+  return isTold(message, forecast) ? place : `${place} ${forecastText(forecast!, named)}`
 }
 
 /** Known names of which the nearest is looked for. */
-const mostCompared = 1000
+const maxCompared = 1000
 
 /** As it was given; quoted where one would not see that, and no longer than a line. */
 function shownId(id: string): string {
   return /^[\w-]{1,100}$/.test(id) ? id : quoted(id)
 }
 
-function unknown({ courier: { byId }, limits }: Queue, id: string): string {
+function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string {
   const start = id.replace(/…$|\.\.\.$/, '')
   const alike = id.length > 5 ? [...byId.keys()].filter((known) => known.startsWith(start)) : []
-  const nearest = alike.length === 1 ? alike[0] : byId.size > mostCompared ? undefined : nearestName(id, byId.keys())
+  const nearest = alike.length === 1 ? alike[0] : byId.size > maxCompared ? undefined : nearestName(id, byId.keys())
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   return `There is no message ${shownId(id)}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
 }
@@ -54,9 +54,9 @@ function ofRun(message: Message): string {
   return `, which ${what} workflow run ${part.runId},`
 }
 
-function state(queue: Queue, message: Message): string {
+function state(queue: QueueEngine, message: Message): string {
   const attempts = message.retried + (message.ended || message.running ? 1 : 0)
-  const times = counted(attempts, 'attempt')
+  const times = plural(attempts, 'attempt')
   const { delivery } = message
   if (delivery.is === 'ended' && delivery.as === 'vanished')
     return 'was made to vanish by a fault: nothing more will happen to it'
@@ -77,14 +77,14 @@ function state(queue: Queue, message: Message): string {
   return `waits for ${turn(message)} at ${timeText(message.due)}, ${reason}`
 }
 
-function running({ limits }: Queue, message: Message): string {
+function running({ limits }: QueueEngine, message: Message): string {
   const begun = message.lastLog?.time ?? message.due
   const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
   const cancel = message.cancelRequested ? '; a cancel was requested' : ''
   return `is being delivered: ${turn(message)}, begun at ${timeText(begun)}, with a time-out at ${timeText(begun + timeout)}${cancel}`
 }
 
-function lane(queue: Queue, message: Message): string {
+function lane(queue: QueueEngine, message: Message): string {
   const { lane: queueOf } = message
   if (queueOf === undefined) return 'it was deleted'
   const ahead = queueOf.waiting().indexOf(message)
@@ -99,10 +99,10 @@ function inLine(ahead: number): string {
   if (ahead < 0) return ''
   return ahead === 0
     ? '; it is the next in line'
-    : `; ${ordinal(ahead + 1)} in line: ${counted(ahead, 'message is', 'messages are')} before it`
+    : `; ${ordinal(ahead + 1)} in line: ${plural(ahead, 'message is', 'messages are')} before it`
 }
 
-function blocked(queue: Queue, message: Message, { by, since }: Held): string {
+function blocked(queue: QueueEngine, message: Message, { by, since }: Held): string {
   const name = message.settings.flowControl?.key
   const key = name === undefined ? undefined : queue.flow.keys.get(name)
   if (key === undefined || by === 'plan') {
@@ -114,7 +114,7 @@ function blocked(queue: Queue, message: Message, { by, since }: Held): string {
   return `flow-control key ${key.key}: ${reasons}${line}${pauseCost(queue, 'flow-control', key.key, since)}`
 }
 
-function lastError(queue: Queue, message: Message): string {
+function lastError(queue: QueueEngine, message: Message): string {
   const error = queue.log.about(message).findLast((entry) => entry.detail?.error !== undefined)?.detail?.error
   return error === undefined ? '' : `, the last one with ${error}`
 }

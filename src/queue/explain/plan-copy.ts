@@ -1,23 +1,23 @@
 import { reportsOf } from './causes.js'
-import type { Cause, Item } from './copies.js'
+import type { Cause, ForecastMessage } from './copies.js'
 
 /** The limit of the plan for all calls in flight, where it is enforced. */
 export class PlanCopy {
   readonly #most: number
-  readonly #calls: Item[]
+  readonly #calls: ForecastMessage[]
   /** Why nobody calls at a time that is known any more. */
   #cause: Cause | undefined
   #possible = 0
   /** What calls at unknown times come from. */
   #disturbance: Cause | undefined
 
-  constructor(most: number, inFlight: readonly Item[]) {
+  constructor(most: number, inFlight: readonly ForecastMessage[]) {
     this.#most = most
     this.#calls = [...inFlight]
   }
 
   /** Takes one of the calls; when it cannot be known whether there is one, that is why the item starts later. */
-  call(item: Item): void {
+  call(item: ForecastMessage): void {
     if (item.cause !== undefined) return
     const calls = this.#calls.length
     if (calls >= this.#most) this.#cause ??= { kind: 'answer', of: [...this.#calls], first: true }
@@ -26,7 +26,7 @@ export class PlanCopy {
   }
 
   /** Calls may be made at times that nobody knows. */
-  mayCall(item: Item, cause: Cause): void {
+  mayCall(item: ForecastMessage, cause: Cause): void {
     let calls = item.retriesLeft + (item.cause === undefined ? 0 : 1)
     for (const [{ retries }, times] of reportsOf(item.settings, item.retriesLeft + 1)) calls += times * (retries + 1)
     this.#possible += calls

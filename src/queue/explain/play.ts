@@ -2,9 +2,9 @@ import { firstDue } from '../delivery/verdict.js'
 import { concludedWith, isConcluded } from '../message/lane.js'
 import type { PublishSettings } from '../settings/settings.js'
 import { Admission } from './admission.js'
-import { Agenda } from './agenda.js'
-import { answersOf, blockade, decidedBy, reportsOf } from './causes.js'
-import type { Cause, CopiedWorld, Item, LaneCopy } from './copies.js'
+import { ForecastTimeline } from './agenda.js'
+import { answersOf, blockerOf, decidedBy, reportsOf } from './causes.js'
+import type { Cause, ForecastMessage, ForecastModel, LaneCopy } from './copies.js'
 import { PlanCopy } from './plan-copy.js'
 import { Slots } from './slots.js'
 
@@ -12,16 +12,16 @@ import { Slots } from './slots.js'
  * Plays a copied world on as the engine would, with answers that are not known. What does not depend on them happens at
  * its time; what does is let happen as early as it can, and what that may touch is not known from then on.
  */
-export class Play {
-  readonly #world: CopiedWorld
-  readonly #agenda: Agenda
+export class ForecastRun {
+  readonly #world: ForecastModel
+  readonly #agenda: ForecastTimeline
   readonly #plan: PlanCopy | undefined
   readonly #keys: Admission
-  readonly #awaited: Set<Item>
+  readonly #awaited: Set<ForecastMessage>
 
-  constructor(world: CopiedWorld, awaited: Iterable<Item>) {
+  constructor(world: ForecastModel, awaited: Iterable<ForecastMessage>) {
     this.#world = world
-    this.#agenda = new Agenda(world.now)
+    this.#agenda = new ForecastTimeline(world.now)
     this.#plan = world.plan && new PlanCopy(world.plan.most, world.plan.inFlight)
     this.#awaited = new Set(awaited)
     this.#keys = new Admission(world, this.#agenda, {
@@ -81,7 +81,7 @@ export class Play {
   }
 
   /** Its time has come, or may have come. */
-  #due(item: Item, at: number): void {
+  #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
     if (!item.happens({ is: 'due', now: at, isPaused, downUntil: this.#world.downUntil })) {
@@ -101,17 +101,17 @@ export class Play {
   }
 
   /** A pause without an end holds it. */
-  #block(item: Item, cause: Cause, at: number): void {
+  #block(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#know(item, Math.max(at, item.notBefore))
   }
 
-  #know(item: Item, start: number): void {
+  #know(item: ForecastMessage, start: number): void {
     item.start = start
     this.#awaited.delete(item)
   }
 
-  #start(item: Item, at: number): void {
+  #start(item: ForecastMessage, at: number): void {
     if (item.start !== undefined) return
     item.key?.unknown.delete(item)
     if (!item.isAdmitted) this.#plan?.call(item)
@@ -120,7 +120,7 @@ export class Play {
   }
 
   /** It may have answered from now on: what follows is not known. */
-  #unleash(item: Item, at: number): void {
+  #unleash(item: ForecastMessage, at: number): void {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
     this.#plan?.mayCall(item, cause)
@@ -147,7 +147,7 @@ export class Play {
   }
 
   /** Whoever holds a slot may have ended: the next in line may be there. */
-  #mayLeave(item: Item, lane: LaneCopy, at: number): void {
+  #mayLeave(item: ForecastMessage, lane: LaneCopy, at: number): void {
     if (!lane.holding.has(item)) return
     lane.cause ??= answersOf(lane)
     lane.release(item)
@@ -164,10 +164,10 @@ export class Play {
   }
 
   /** It has ended, for certain. */
-  #conclude(item: Item, at: number): void {
-    let one: Item | undefined = isConcluded(item) ? item : undefined
+  #conclude(item: ForecastMessage, at: number): void {
+    let one: ForecastMessage | undefined = isConcluded(item) ? item : undefined
     while (one !== undefined) {
-      const { lane, source }: Item = one
+      const { lane, source }: ForecastMessage = one
       if (lane?.release(one)) this.#admitToLane(lane, at)
       one = concludedWith(one)
       if (source === undefined) return
@@ -177,12 +177,12 @@ export class Play {
   }
 
   /** Its reports may all have ended. */
-  #mayHaveConcluded(item: Item, at: number): void {
+  #mayHaveConcluded(item: ForecastMessage, at: number): void {
     if (item.ended && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
   /** A schedule publishes it. */
-  #publish(item: Item, at: number): void {
+  #publish(item: ForecastMessage, at: number): void {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
     if (key !== undefined && limits !== undefined) this.#keys.configure(key, limits, at)
@@ -194,7 +194,7 @@ export class Play {
   }
 
   /** Schedules publish such items for ever. */
-  #lose(items: readonly Item[], at: number): void {
+  #lose(items: readonly ForecastMessage[], at: number): void {
     const cause: Cause = { kind: 'answer', of: items, first: false }
     this.#plan?.lose(cause)
     for (const { key, settings } of items) {
@@ -206,8 +206,8 @@ export class Play {
   }
 
   /** Nothing will come to it any more: a pause without an end holds whoever is before it. */
-  #stopped(item: Item): void {
-    const cause = blockade(item)
+  #stopped(item: ForecastMessage): void {
+    const cause = blockerOf(item)
     if (cause !== undefined) this.#block(item, cause, this.#world.now)
   }
 }

@@ -1,14 +1,14 @@
 import { shownUrl } from '../../secrets/urls.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { noSuch } from './subjects.js'
 import { timeText } from './time-text.js'
 
 /** Slots that are told. */
-const mostSlots = 3
+const maxSlots = 3
 
 /** When a schedule fires next, and which slots come to nothing. */
-export function scheduleText(queue: Queue, id: string): string {
+export function scheduleText(queue: QueueEngine, id: string): string {
   const schedule = queue.schedules.get(id)
   if (schedule === undefined)
     return noSuch(
@@ -23,13 +23,13 @@ export function scheduleText(queue: Queue, id: string): string {
   return `${what}. ${slotsText(queue, schedule)}${last}${refused}`
 }
 
-function slotsText(queue: Queue, schedule: Schedule): string {
+function slotsText(queue: QueueEngine, schedule: Schedule): string {
   const { nextTime, timer } = schedule
   if (nextTime === undefined || timer === undefined) return 'It has no further slot.'
   const now = queue.now()
   // One that passed while a state lay on the disk is made up for at once.
   const slots = [Math.max(nextTime, now)]
-  while (slots.length < mostSlots) {
+  while (slots.length < maxSlots) {
     const next = schedule.cron.next(slots.at(-1)!)
     if (next === undefined) break
     slots.push(next)

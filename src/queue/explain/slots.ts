@@ -1,19 +1,19 @@
-import type { Ranked } from '../../kernel/heap.js'
+import type { HeapItem } from '../../kernel/heap.js'
 import { firstDue } from '../delivery/verdict.js'
 import { accepted } from '../message/state.js'
 import type { PublishSettings } from '../settings/settings.js'
-import type { Agenda } from './agenda.js'
-import { type CopiedWorld, Item, type ScheduleCopy } from './copies.js'
+import type { ForecastTimeline } from './agenda.js'
+import { ForecastMessage, type ForecastModel, type ScheduleCopy } from './copies.js'
 
 /** Slots that are looked at: each is searched in a calendar. Fewer, once it is not known any more what others do. */
-const mostSlots = 1000
+const maxSlots = 1000
 const enoughSlots = 100
 
 /** What a play does with what schedules publish. */
 interface Publishing {
-  publish(item: Item, at: number): void
+  publish(item: ForecastMessage, at: number): void
   /** They publish for ever: it is not looked at any more what. */
-  lose(items: readonly Item[], at: number): void
+  lose(items: readonly ForecastMessage[], at: number): void
 }
 
 /** The coming slots of schedules. */
@@ -21,8 +21,8 @@ export class Slots {
   #count = 0
 
   constructor(
-    private readonly world: CopiedWorld,
-    private readonly agenda: Agenda,
+    private readonly world: ForecastModel,
+    private readonly agenda: ForecastTimeline,
     private readonly publishing: Publishing,
   ) {}
 
@@ -31,7 +31,7 @@ export class Slots {
       if (!schedule.isPaused && schedule.next !== undefined) this.#plan(schedule, schedule.next)
   }
 
-  #plan(schedule: ScheduleCopy, { at, sequence }: Partial<Ranked> & { readonly at: number }): void {
+  #plan(schedule: ScheduleCopy, { at, sequence }: Partial<HeapItem> & { readonly at: number }): void {
     this.agenda.atSlot(at, (now) => this.#slot(schedule, at, now), sequence)
   }
 
@@ -47,20 +47,20 @@ export class Slots {
   #isEnough({ publishes }: ScheduleCopy): boolean {
     this.#count++
     if (this.#count < enoughSlots) return false
-    return this.#count >= mostSlots || publishes.every((settings) => this.world.keyOf(settings)?.loose !== undefined)
+    return this.#count >= maxSlots || publishes.every((settings) => this.world.keyOf(settings)?.loose !== undefined)
   }
 
   #publish(schedule: ScheduleCopy, at: number): void {
     for (const item of this.#items(schedule, at)) this.publishing.publish(item, at)
   }
 
-  #items({ id, publishes }: ScheduleCopy, at: number): Item[] {
+  #items({ id, publishes }: ScheduleCopy, at: number): ForecastMessage[] {
     return publishes.map((settings: PublishSettings) => {
       const notBefore = firstDue(settings, at)
       const state = accepted(notBefore, settings.queue === undefined ? undefined : 'turn')
-      const item = new Item(undefined, settings, notBefore, state, id)
+      const item = new ForecastMessage(undefined, settings, notBefore, state, id)
       item.key = this.world.keyOf(settings)
-      item.lane = this.world.laneOf(settings)
+      item.lane = this.world.fifoQueueOf(settings)
       return item
     })
   }

@@ -1,11 +1,11 @@
-import { counted } from '../../kernel/counted.js'
+import { plural } from '../../kernel/counted.js'
 import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { forecastsOf } from './forecast.js'
 import { quoted, timeText } from './time-text.js'
-import { toldForecast } from './told-forecast.js'
+import { forecastText } from './told-forecast.js'
 import { limitsText, pausedSince, slotsText } from './waits.js'
 
 // Queues, flow-control keys and deduplication ids in sentences.
@@ -21,7 +21,7 @@ export function noSuch(kind: string, name: string, known: Iterable<string>): str
   return `There is no ${kind} ${quoted(name)}.${next}`
 }
 
-export function queueText(queue: Queue, name: string): string {
+export function queueText(queue: QueueEngine, name: string): string {
   const lane = queue.lanes.get(name)
   if (lane === undefined)
     return noSuch(
@@ -31,40 +31,40 @@ export function queueText(queue: Queue, name: string): string {
     )
   const waiting = lane.waiting()
   const paused = lane.paused ? ` is paused${pausedSince(queue, 'queue', name)};` : ''
-  const line = counted(waiting.length, 'message waits', 'messages wait')
+  const line = plural(waiting.length, 'message waits', 'messages wait')
   return `Queue ${name}${paused || ':'} ${slotsText(queue, lane)}, ${line} in line.${endsOfLine(queue, waiting)}`
 }
 
-export function flowControlText(queue: Queue, name: string): string {
+export function flowControlText(queue: QueueEngine, name: string): string {
   const key = queue.flow.keys.get(name)
   if (key === undefined) return noSuch('flow-control key', name, queue.flow.keys.keys())
   const waiting = key.waiting()
   const { parallelismMax, rateMax, ratePeriod } = key
   const rules = [
-    ...(rateMax === undefined ? [] : [`${counted(rateMax, 'call')} in ${ratePeriod} s`]),
-    ...(parallelismMax === undefined ? [] : [`${counted(parallelismMax, 'call')} at a time`]),
+    ...(rateMax === undefined ? [] : [`${plural(rateMax, 'call')} in ${ratePeriod} s`]),
+    ...(parallelismMax === undefined ? [] : [`${plural(parallelismMax, 'call')} at a time`]),
   ]
   const rule = rules.length === 0 ? 'it limits nothing' : `it allows ${rules.join(' and ')}`
   const limits = limitsText(queue, key)
   const now = limits === '' ? 'it has room now' : limits
-  const line = counted(waiting.length, 'message waits', 'messages wait')
+  const line = plural(waiting.length, 'message waits', 'messages wait')
   return `Flow-control key ${name}: ${rule}; ${now}; ${line} in line.${endsOfLine(queue, waiting)}`
 }
 
 /** When the first and the last in line start. */
-function endsOfLine(queue: Queue, line: readonly Message[]): string {
+function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   const [first, last] = [line[0], line.at(-1)]
   if (first === undefined) return ''
   const forecasts = forecastsOf(queue, [first, last!])
   const tell = (which: string, message: Message): string => {
     const forecast = forecasts.get(message)
-    return forecast === undefined ? '' : ` The ${which} is ${message.id}. ${toldForecast(forecast)}`
+    return forecast === undefined ? '' : ` The ${which} is ${message.id}. ${forecastText(forecast)}`
   }
   return tell('first', first) + (line.length > 1 ? tell('last', last!) : '')
 }
 
 /** Who holds a deduplication id, until when, and what a publish with it gets now. */
-export function deduplicationText(queue: Queue, id: string): string {
+export function deduplicationText(queue: QueueEngine, id: string): string {
   const { published, scheduled } = queue.publisher
   const now = queue.now()
   const isOf = (key: string): boolean => key === `id ${id}` || key.startsWith(`id ${id} `)

@@ -13,17 +13,17 @@ export function ordinal(place: number): string {
   return `${place}${ending}`
 }
 
-const mostQuoted = 100
+const maxQuoted = 100
 
 /** A name as it was given, no longer than a line. */
 export function quoted(name: string): string {
-  return JSON.stringify(name.length > mostQuoted ? `${name.slice(0, mostQuoted)}…` : name)
+  return JSON.stringify(name.length > maxQuoted ? `${name.slice(0, maxQuoted)}…` : name)
 }
 
-const mostNamed = 3
+const maxNamed = 3
 
 /** `a, b, c and 7 others` */
-export function listed(names: readonly string[], most: number = mostNamed): string {
+export function listed(names: readonly string[], most: number = maxNamed): string {
   if (names.length <= most) return names.join(', ')
   return `${names.slice(0, most).join(', ')} and ${names.length - most} others`
 }

@@ -4,7 +4,7 @@ import { listed, timeText } from './time-text.js'
 type Name = (messageId: string) => string
 
 /** A forecast as a sentence. */
-export function toldForecast(forecast: Forecast, name: Name = (id) => id): string {
+export function forecastText(forecast: Forecast, name: Name = (id) => id): string {
   if ('at' in forecast) {
     const { at, unless } = forecast
     return `Its next attempt starts at ${timeText(at)}${unless === undefined ? '' : `, unless ${unless}`}.`

@@ -1,23 +1,23 @@
-import { counted } from '../../kernel/counted.js'
+import { plural } from '../../kernel/counted.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { SettingEntry } from '../../kernel/traffic.js'
 import type { FlowKey } from '../delivery/flow-control.js'
 import { retryWait } from '../delivery/retry.js'
-import type { Lane } from '../message/lane.js'
+import type { FifoQueue } from '../message/lane.js'
 import type { Message } from '../message/message.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { listed, timeText } from './time-text.js'
 
 // What holds messages up: queues and flow-control keys, as parts of sentences.
 
 /** `2 of 2 slots used by msg_1 (being delivered), msg_2 (retry 1 of 3 at …)` */
-export function slotsText(queue: Queue, lane: Lane<Message>): string {
+export function slotsText(queue: QueueEngine, lane: FifoQueue<Message>): string {
   const holders = [...lane.holding].map((holder) => `${holder.id} (${holderText(queue, lane, holder)})`)
-  const used = `${lane.holding.size} of ${counted(lane.parallelism, 'slot')} used`
+  const used = `${lane.holding.size} of ${plural(lane.parallelism, 'slot')} used`
   return holders.length === 0 ? used : `${used} by ${listed(holders)}`
 }
 
-function holderText(queue: Queue, lane: Lane<Message>, holder: Message): string {
+function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Message): string {
   const { settings, delivery } = holder
   if (holder.ended) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
@@ -36,26 +36,26 @@ export function turn(message: Message): string {
 }
 
 /** How long a message that fails and fails keeps its slot, as far as that is its own doing. */
-function worst({ policy }: Queue, { retried, maxRetries, due, settings }: Message): string {
+function worst({ policy }: QueueEngine, { retried, maxRetries, due, settings }: Message): string {
   if (retried === 0) return ''
   if (retried >= maxRetries) return ', its last'
   // Late retries are days apart: nobody counts a hundred of them.
-  const counts = Math.min(maxRetries, retried + mostCounted)
+  const counts = Math.min(maxRetries, retried + maxCounted)
   let at = due
   for (let n = retried; n < counts; n++) at += retryWait(n, settings.retryDelay, [], at, policy, '').delay
   const last = counts === maxRetries ? 'the last' : `number ${counts}`
   return `; if all retries fail at once, ${last} is at ${timeText(at)}`
 }
 
-const mostCounted = 100
+const maxCounted = 100
 
 /** Why a key lets nobody start now. */
-export function limitsText(queue: Queue, key: FlowKey): string {
+export function limitsText(queue: QueueEngine, key: FlowKey): string {
   const reasons: string[] = []
   if (key.paused) reasons.push(`it is paused${pausedSince(queue, 'flow-control', key.key)}`)
   if (key.parallelismMax !== undefined && key.parallelismCount >= key.parallelismMax) {
     const users = listed([...key.running].map((holder) => holder.id))
-    reasons.push(`${key.parallelismCount} of ${counted(key.parallelismMax, 'slot')} used by ${users}`)
+    reasons.push(`${key.parallelismCount} of ${plural(key.parallelismMax, 'slot')} used by ${users}`)
   }
   const now = queue.now()
   const calls = now >= key.periodEnd() ? 0 : key.rateCount
@@ -68,7 +68,7 @@ export function limitsText(queue: Queue, key: FlowKey): string {
 }
 
 /** The pauses of a queue or a key, the latest last, as far as the log goes back; one that lasts has no end. */
-function pausesOf(queue: Queue, of: SettingEntry['of'], name: string): { readonly from: number; to?: number }[] {
+function pausesOf(queue: QueueEngine, of: SettingEntry['of'], name: string): { readonly from: number; to?: number }[] {
   const pauses: { readonly from: number; to?: number }[] = []
   for (const entry of queue.traffic.of('setting')) {
     if (entry.of !== of || entry.name !== name) continue
@@ -82,13 +82,13 @@ function pausesOf(queue: Queue, of: SettingEntry['of'], name: string): { readonl
 }
 
 /** ` since 09:00:30`, where the log knows. */
-export function pausedSince(queue: Queue, of: SettingEntry['of'], name: string): string {
+export function pausedSince(queue: QueueEngine, of: SettingEntry['of'], name: string): string {
   const last = pausesOf(queue, of, name).at(-1)
   return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
 }
 
 /** `; the pause cost up to 20 s`: how much of a wait pauses were that are over. */
-export function pauseCost(queue: Queue, of: SettingEntry['of'], name: string, since: number): string {
+export function pauseCost(queue: QueueEngine, of: SettingEntry['of'], name: string, since: number): string {
   const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
   const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)
   if (cost === 0) return ''

@@ -1,4 +1,4 @@
-import { Line } from './line.js'
+import { FifoList } from './line.js'
 
 /** What a FIFO queue knows of its messages. */
 interface Member {
@@ -12,7 +12,7 @@ interface Member {
  * A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] A value: nothing here
  * reads a clock, writes a log or calls back.
  */
-export class Lane<M extends Member> {
+export class FifoQueue<M extends Member> {
   parallelism = 1
   paused = false
   updatedAt: number
@@ -20,7 +20,7 @@ export class Lane<M extends Member> {
   readonly holding: Set<M> = new Set()
   /** Messages with a slot that came due while it was paused. */
   readonly parked: M[] = []
-  readonly #line = new Line<M>()
+  readonly #line = new FifoList<M>()
 
   constructor(
     readonly name: string,
@@ -77,8 +77,8 @@ export class Lane<M extends Member> {
   /** The same with other messages, for forecasts. @param of `undefined` leaves a message out */
   copy<N extends Member>(
     of: (message: M) => N | undefined,
-    copy: Lane<N> = new Lane(this.name, this.createdAt),
-  ): Lane<N> {
+    copy: FifoQueue<N> = new FifoQueue(this.name, this.createdAt),
+  ): FifoQueue<N> {
     const others = (messages: Iterable<M>): N[] => [...messages].flatMap((message) => of(message) ?? [])
     copy.parallelism = this.parallelism
     copy.paused = this.paused

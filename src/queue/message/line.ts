@@ -1,5 +1,5 @@
 /** First in, first out, without moving everybody up a place each time. */
-export class Line<T> {
+export class FifoList<T> {
   #items: T[] = []
   #next = 0
 

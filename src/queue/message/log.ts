@@ -1,12 +1,12 @@
 import { Account } from '../../kernel/account.js'
-import { type Field, type Page, Records, type Selection } from '../../kernel/records.js'
+import { type Page, type RecordField, type RecordQuery, Records } from '../../kernel/records.js'
 import { weightOfHeaders } from '../../kernel/weight.js'
 import { hostsOf, pathOf } from '../settings/url.js'
 import { type LogDetail, LogEntry, type Message } from './message.js'
 import type { LoggedState } from './state.js'
 
 /** What messages, log entries and dead letters are found by. [queue.md 1.5, 1.9, 1.10] */
-export const messageFields: Readonly<Record<string, Field<Message>>> = {
+export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   messageIds: (message) => message.id,
   url: (message) => message.url,
   host: (message) => hostsOf(message.url),
@@ -20,7 +20,7 @@ export const messageFields: Readonly<Record<string, Field<Message>>> = {
 }
 
 /** The same fields of something that belongs to a message. */
-export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, Field<T>> {
+export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
   )
@@ -85,7 +85,7 @@ export class MessageLog {
     }
   }
 
-  select(wanted: Selection<LogEntry>, now: number): Page<LogEntry> {
+  select(wanted: RecordQuery<LogEntry>, now: number): Page<LogEntry> {
     this.prune(now)
     return this.#records.select(wanted)
   }

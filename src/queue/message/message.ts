@@ -1,18 +1,18 @@
-import type { Strike } from '../../faults/fault.js'
+import type { Injection } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { Filed } from '../../kernel/records.js'
+import type { IndexedRecord } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { Redaction } from '../settings/redacted-fields.js'
+import type { FieldRedaction } from '../settings/redacted-fields.js'
 import type { PublishSettings } from '../settings/settings.js'
-import type { Lane } from './lane.js'
-import type { EndpointReply, RunReply } from './run-part.js'
+import type { FifoQueue } from './lane.js'
+import type { EndpointResponse, RunReply } from './run-part.js'
 import type { LoggedState, MessageState } from './state.js'
 
 /** Where a message came from; shared by all messages of one publish to one place. */
-export interface Origin {
+export interface MessageOrigin {
   readonly callerIp: string
   readonly region: string
   readonly urlGroup?: string | undefined
@@ -28,19 +28,19 @@ export interface Draft {
   readonly url: string
   readonly body: Bytes
   readonly settings: PublishSettings
-  readonly origin: Origin
+  readonly origin: MessageOrigin
   /** For callbacks: the message whose delivery is reported. */
   readonly source?: Message | undefined
   /** `false`: published by a schedule while time was draining. */
   readonly awaited?: boolean
   /** For messages of a workflow run. */
-  readonly part?: RunPart | undefined
+  readonly part?: RunMessage | undefined
   /** It waits for the answer of the call that submits it: `Courier.letGo()`. [workflow.md 0, 11] */
   readonly held?: boolean
 }
 
 /** Who delivers a message when it is due. */
-export interface Carrier {
+export interface MessageCarrier {
   due(message: Message, task: Task): Promise<void> | void
 }
 
@@ -62,7 +62,7 @@ export type MessageView = Pick<
 >
 
 /** One message to one url, from its acceptance to its end. */
-export class Message implements Filed, TimerTarget {
+export class Message implements IndexedRecord, TimerTarget {
   static {
     loggedAsJson(Message)
   }
@@ -77,23 +77,23 @@ export class Message implements Filed, TimerTarget {
   /** Fires when it is due: the courier's, while it is planned. */
   timer: Timer | undefined
   /** The queue it stands in. */
-  lane: Lane<Message> | undefined
+  lane: FifoQueue<Message> | undefined
   /** A drain waits for it; not for what a schedule published while time was draining. */
   awaited: boolean
   /** Callbacks that have not ended: a queue waits for them. */
   openCallbacks = 0
   /** Faults that the next attempt meets; empty when rules were asked and none struck. */
-  declare strikes?: readonly Strike[] | undefined
+  declare injections?: readonly Injection[] | undefined
   /** What it has to do with a workflow run; most messages belong to none. */
-  declare part?: RunPart
+  declare part?: RunMessage
   lastLog: LogEntry | undefined
   /** `seq` of the traffic entry about it that the next one follows from. */
-  trail = 0
+  lastEntrySeq = 0
   readonly kind: MessageKind
   readonly url: string
   readonly body: Bytes
   readonly settings: PublishSettings
-  readonly origin: Origin
+  readonly origin: MessageOrigin
   readonly source: Message | undefined
 
   constructor(
@@ -104,7 +104,7 @@ export class Message implements Filed, TimerTarget {
     readonly notBefore: number,
     draft: Draft,
     delivery: MessageState,
-    private readonly carrier: Carrier,
+    private readonly carrier: MessageCarrier,
   ) {
     this.kind = draft.kind
     this.url = draft.url
@@ -179,7 +179,7 @@ export interface LogDetail {
 }
 
 /** One line of the log: a message entered a state. */
-export class LogEntry implements Filed {
+export class LogEntry implements IndexedRecord {
   gone = false
   /** The entry before it about the same message. */
   readonly previous: LogEntry | undefined
@@ -196,24 +196,24 @@ export class LogEntry implements Filed {
 }
 
 /** A delivery on its way to the endpoint of a run. */
-export interface StagedDelivery {
+export interface StubbableDelivery {
   readonly message: Message
   /** Of the attempt's traffic entry. */
   readonly seq: number
   /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
-  probe(body: Bytes): EndpointReply | Promise<EndpointReply>
+  probe(body: Bytes): EndpointResponse | Promise<EndpointResponse>
   /** Delivers as if nothing had been asked. */
-  send(): EndpointReply | Promise<EndpointReply>
+  send(): EndpointResponse | Promise<EndpointResponse>
 }
 
 /** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
-export interface RunPart {
+export interface RunMessage {
   readonly runId: string
   /** Virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
   /** What the trigger of the run hides. */
-  readonly redact: Redaction | undefined
+  readonly redact: FieldRedaction | undefined
   /** The run has ended: what is left of the message is dropped. */
   readonly isOver: boolean
   /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
@@ -229,7 +229,7 @@ export interface RunPart {
   /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
   wrongWith(message: Message, reply: RunReply): string | undefined
   /** What a message that reports on it is to the run. */
-  reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined
+  reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
   /** What a report says of it beyond what every report says. */
   reported(body: Record<string, unknown>): Record<string, unknown>
   /** What its dead letter tells of the run. */
@@ -238,7 +238,7 @@ export interface RunPart {
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
   /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
-  stage?(delivery: StagedDelivery): Promise<EndpointReply> | undefined
+  stage?(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void

@@ -11,7 +11,7 @@ export interface RunReply {
 }
 
 /** What an attempt came to: an answer, or why there is none. */
-export interface EndpointReply extends RunReply {
+export interface EndpointResponse extends RunReply {
   readonly error?: string
   readonly note?: string
   /** Nothing will come: the attempt ends with its time-out. */

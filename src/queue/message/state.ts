@@ -23,14 +23,14 @@ export interface RetryWait {
  * What is known of a message in each state. States are classes because a million messages are planned at a time, and
  * what most of them lack takes no room in them.
  */
-abstract class Known {
+abstract class StateFacts {
   /** Why its next attempt has to wait. */
   declare readonly wait?: RetryWait
   /**
    * What was asked for from outside. `attempt`: it was released by hand, and its next attempt happens although it was
    * not due. `end`: a cancel was requested; only a planned, a running and an ended message can have one.
    */
-  declare readonly asked?: Asked
+  declare readonly asked?: ManualRequest
 
   constructor(
     /** When its next attempt is due, or its last one was, in virtual milliseconds. */
@@ -38,20 +38,20 @@ abstract class Known {
     /** Retries made so far: the number of the running or the next attempt, counted from 0. */
     readonly retried: number,
     wait?: RetryWait | undefined,
-    asked?: Asked | undefined,
+    asked?: ManualRequest | undefined,
   ) {
     if (wait !== undefined) this.wait = wait
     if (asked !== undefined) this.asked = asked
   }
 }
 
-type Asked = 'attempt' | 'end'
+type ManualRequest = 'attempt' | 'end'
 
 /**
  * A time moves it on: its attempt is due at `due`. If its end was asked for, it ends then instead. [queue.md 4.2] A
  * timer of the courier stands for it.
  */
-export class Planned extends Known {
+export class Planned extends StateFacts {
   readonly is = 'planned'
   /** Flow control, which held it since then, has admitted it: it has its slots, and its attempt is about to start. */
   declare readonly heldSince?: number
@@ -60,7 +60,7 @@ export class Planned extends Known {
     due: number,
     retried: number,
     wait?: RetryWait | undefined,
-    asked?: Asked | undefined,
+    asked?: ManualRequest | undefined,
     heldSince?: number | undefined,
   ) {
     super(due, retried, wait, asked)
@@ -69,7 +69,7 @@ export class Planned extends Known {
 }
 
 /** Another message moves it on: a slot of its FIFO queue, or the answer of the call that submitted it. */
-export class Waiting extends Known {
+export class Waiting extends StateFacts {
   readonly is = 'waiting'
 
   constructor(
@@ -83,16 +83,16 @@ export class Waiting extends Known {
 }
 
 /** An attempt runs. If its end was asked for, no further one follows. */
-export class Running extends Known {
+export class Running extends StateFacts {
   readonly is = 'running'
 }
 
 /** It is due, and flow control keeps it back: a free slot or the next rate period moves it on. */
-export class Held extends Known {
+export class Held extends StateFacts {
   readonly is = 'held'
 
   constructor(
-    { due, retried, wait, asked }: Known,
+    { due, retried, wait, asked }: StateFacts,
     readonly since: number,
     /** Its flow-control key, or the calls in flight that the plan allows. */
     readonly by: 'key' | 'plan',
@@ -102,16 +102,16 @@ export class Held extends Known {
 }
 
 /** It came due while its FIFO queue was paused, and keeps its slot of that queue: resuming the queue moves it on. */
-export class Parked extends Known {
+export class Parked extends StateFacts {
   readonly is = 'parked'
 }
 
 /** Nothing moves it on. */
-export class Ended extends Known {
+export class Ended extends StateFacts {
   readonly is = 'ended'
 
   constructor(
-    { due, retried, wait, asked }: Known,
+    { due, retried, wait, asked }: StateFacts,
     /** `vanished`: by a fault; the log has no line of it. */
     readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished',
   ) {
@@ -123,7 +123,7 @@ export class Ended extends Known {
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
 /** What an attempt means for its message. */
-export type Verdict =
+export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
   /** Its run is over: what remains of the message is dropped. */
   | { readonly is: 'dropped' }
@@ -155,14 +155,14 @@ export type MessageEvent =
   | { readonly is: 'held'; readonly now: number; readonly by: 'key' | 'plan' }
   | { readonly is: 'admitted'; readonly now: number }
   | { readonly is: 'begun' }
-  | { readonly is: 'answered'; readonly now: number; readonly verdict: Verdict; readonly endsAtOnce: boolean }
+  | { readonly is: 'answered'; readonly now: number; readonly verdict: AttemptVerdict; readonly endsAtOnce: boolean }
   /** A restart cut its attempt off, which is made again. */
   | { readonly is: 'cut off'; readonly now: number; readonly until: number }
   /** `endsAtOnce`: not only when its attempt would be due. */
   | { readonly is: 'cancelled'; readonly now: number; readonly notBefore: number; readonly endsAtOnce: boolean }
   | { readonly is: 'vanished' }
 
-function cancelled({ due, retried, wait }: Pick<Known, 'due' | 'retried' | 'wait'>): Ended {
+function cancelled({ due, retried, wait }: Pick<StateFacts, 'due' | 'retried' | 'wait'>): Ended {
   return new Ended(new Planned(due, retried, wait, 'end'), 'cancelled')
 }
 
@@ -323,7 +323,7 @@ function waitedThen(before: RetryWait | undefined, delay: number, reason: string
 }
 
 /** What a dump knows of where a message stood. */
-export interface Past {
+export interface DumpedState {
   readonly state: LoggedState
   readonly due: number
   readonly retried: number
@@ -342,7 +342,7 @@ const endings: Partial<Record<LoggedState, Ended['as']>> = {
  * The state of a message of a dump. A delivery that was under way is due at once, as after a restart.
  * @param waitsFor what it waits for if it has not begun
  */
-export function restored(past: Past, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
+export function restored(past: DumpedState, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   const { state, retried, wait, kept } = past
   const as = endings[state] ?? (kept === undefined ? undefined : 'vanished')
   const asked = state === 'CANCEL_REQUESTED' ? 'end' : undefined

@@ -7,12 +7,12 @@ import { refusals } from '../settings/refusals.js'
 import {
   type CallbackSettings,
   type FlowControlSettings,
-  type Given,
+  type HeaderValue,
   joined,
   type PublishSettings,
   type RawSettings,
 } from '../settings/settings.js'
-import type { Words } from '../settings/words.js'
+import type { QueueDialect } from '../settings/words.js'
 
 const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
 
@@ -49,8 +49,8 @@ export function readSettings(
     flowControlLimits: undefined,
   }
   const forward: HeaderList[] = []
-  let callback: Map<string, Given> | undefined
-  let failureCallback: Map<string, Given> | undefined
+  let callback: Map<string, HeaderValue> | undefined
+  let failureCallback: Map<string, HeaderValue> | undefined
   for (const [name, given] of raw) {
     const option = optionsByName.get(name)
     const value = joined(given)
@@ -84,7 +84,7 @@ export function readSettings(
 }
 
 /** Settings of a message that says nothing. */
-export function defaultSettings(policy: Policy, words: Words): PublishSettings {
+export function defaultSettings(policy: Policy, words: QueueDialect): PublishSettings {
   return {
     words,
     method: 'POST',
@@ -143,7 +143,7 @@ function readHeaders(
 }
 
 /** What `Header-Forward: true` passes on. [queue.md 2.3] */
-function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: Words): HeaderList {
+function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: QueueDialect): HeaderList {
   return incoming.filter(([name]) => {
     const lower = name.toLowerCase()
     return (lower !== 'authorization' || ownAuthorization) && !isHopByHop(lower) && words.ownName(lower) === undefined

@@ -1,4 +1,4 @@
-import { detachable } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/detachable.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import { stated } from '../../kernel/portable.js'
 import { loggedAsJson } from '../../kernel/views.js'
@@ -53,7 +53,7 @@ export class UrlGroup {
 /** URL groups, also called topics. [queue.md 8] */
 export class UrlGroups {
   static {
-    detachable(UrlGroups)
+    bindMethods(UrlGroups)
   }
 
   readonly #groups = new Map<string, UrlGroup>()

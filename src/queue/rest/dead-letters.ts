@@ -1,17 +1,17 @@
-import type { Selection } from '../../kernel/records.js'
+import type { RecordQuery } from '../../kernel/records.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import { checkRetry } from '../publisher.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { refusals } from '../settings/refusals.js'
 import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
 import { resultShape, settingsIn, wordsOf } from './publishing.js'
-import { done, found, type QueueApi, queryAndBody, queryOf, type Row, row } from './reading.js'
+import { done, found, type QueueApi, type QueueEndpoint, queryAndBody, queryOf, row } from './reading.js'
 import { deadLetterShape } from './shapes.js'
 
 /** [queue.md 1.9] */
-export const deadLetterEndpoints: readonly Row[] = [
+export const deadLetterEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/dlq', 'List the dead letters.', (call, api) => {
     const query = queryOf(call)
     const page = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue))
@@ -43,16 +43,16 @@ export const deadLetterEndpoints: readonly Row[] = [
   ),
 ]
 
-function deadLetter(queue: Queue, call: ServiceCall): DeadLetter {
+function deadLetter(queue: QueueEngine, call: ServiceRequest): DeadLetter {
   return found(queue.courier.deadLetters.get(call.params.id!), 'dlq message', call.params.id!)
 }
 
 /** @param most dead letters of a page, or what the policy says */
 export function dlqSelection(
   query: QueryValues,
-  { policy }: Queue,
+  { policy }: QueueEngine,
   most: number = policy.dlqPageSize,
-): Selection<DeadLetter> {
+): RecordQuery<DeadLetter> {
   const states = query.get('failureFunctionState')
   const rules = {
     filters: [...dlqFilters, ...runFilters],
@@ -70,7 +70,7 @@ export function dlqSelection(
   }
 }
 
-function retryMany(call: ServiceCall, api: QueueApi): Answer {
+function retryMany(call: ServiceRequest, api: QueueApi): Answer {
   const { queue } = api
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)

@@ -2,8 +2,8 @@ import type { HeaderList } from '../../kernel/http.js'
 import { empty, json, tokenOf } from '../../protocol/call.js'
 import type { Answer, Service } from '../../protocol/service.js'
 import { CallLimits } from '../publish/call-limits.js'
-import type { Queue } from '../queue.js'
-import { Refusal, refusals } from '../settings/refusals.js'
+import type { QueueEngine } from '../queue.js'
+import { QueueRejection, refusals } from '../settings/refusals.js'
 import { userOf } from '../signing/public-users.js'
 import { deadLetterEndpoints } from './dead-letters.js'
 import { queueFaults } from './fault-words.js'
@@ -11,18 +11,18 @@ import { flowControlEndpoints } from './flow-control.js'
 import { logEndpoints } from './log.js'
 import { messageEndpoints } from './messages.js'
 import { publishEndpoints } from './publishing.js'
-import { open, type QueueApi, type Row, row } from './reading.js'
+import { open, type QueueApi, type QueueEndpoint, row } from './reading.js'
 import { resourceEndpoints } from './resources.js'
 
 export interface QueueServiceOptions {
   readonly token: string
   readonly readOnlyToken?: string | undefined
   /** Endpoints of what is built on the queue. */
-  readonly more?: readonly Row[]
+  readonly more?: readonly QueueEndpoint[]
 }
 
 /** Every endpoint of the queue API. [queue.md 1.2] */
-export const queueEndpoints: readonly Row[] = [
+export const queueEndpoints: readonly QueueEndpoint[] = [
   ...publishEndpoints,
   ...messageEndpoints,
   ...resourceEndpoints,
@@ -38,7 +38,7 @@ export const queueEndpoints: readonly Row[] = [
 ]
 
 /** The queue as the gateway serves it. */
-export function queueService(queue: Queue, options: QueueServiceOptions): Service<QueueApi> {
+export function queueService(queue: QueueEngine, options: QueueServiceOptions): Service<QueueApi> {
   const { token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
   return {
@@ -62,10 +62,10 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     notFound: (call) => refuse(refusals.unknownPath(call.method, call.path)),
     methodNotAllowed: (call, allowed) =>
       refuse(refusals.wrongMethod(call.method, call.path), [['allow', allowed.join(', ')]]),
-    failure: (error) => (error instanceof Refusal ? refuse(error) : undefined),
+    failure: (error) => (error instanceof QueueRejection ? refuse(error) : undefined),
   }
 }
 
-function refuse(refusal: Refusal, headers: HeaderList = []): Answer {
+function refuse(refusal: QueueRejection, headers: HeaderList = []): Answer {
   return json({ error: refusal.message }, refusal.status, [...refusal.headers, ...headers])
 }

@@ -1,7 +1,7 @@
 import type { FaultFacts } from '../../faults/fault.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { json } from '../../protocol/call.js'
-import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
+import type { ServiceFaults, ServiceRequest } from '../../protocol/service.js'
 import { rateLimitAnswer } from '../destinations/rate-limit.js'
 import { commaList } from '../settings/options.js'
 import { planOf } from '../settings/plan.js'
@@ -25,7 +25,7 @@ export const queueFaults: ServiceFaults<QueueApi> = {
 }
 
 /** Settings that every call may carry. */
-function settingFacts({ settings }: ServiceCall): FaultFacts {
+function settingFacts({ settings }: ServiceRequest): FaultFacts {
   return {
     flowControlKey: settings.get('flow-control-key'),
     labels: commaList(settings.get('label') ?? ''),

@@ -1,4 +1,4 @@
-import { cursorSequence, type Filters, type Selection } from '../../kernel/records.js'
+import { cursorSequence, type Filters, type RecordQuery } from '../../kernel/records.js'
 import { commaList } from '../settings/options.js'
 import { refusals } from '../settings/refusals.js'
 
@@ -71,7 +71,7 @@ const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
  * Reads the filters of a list or bulk operation: OR inside one, AND between them. [queue.md 1.1]
  * @throws Refusal 400 for an unknown name or a value that is none
  */
-export function readFilters<T>(query: QueryValues, rules: FilterRules): Selection<T> {
+export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQuery<T> {
   const filters = new Map<string, Set<string>>()
   for (const [given, values] of query) {
     const name = synonyms[given] ?? given

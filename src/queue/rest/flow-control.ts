@@ -1,15 +1,15 @@
 import { decodeSegment } from '../../kernel/http.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
-import type { Queue } from '../queue.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { QueueEngine } from '../queue.js'
 import { readPeriod } from '../settings/options.js'
 import { refusals } from '../settings/refusals.js'
 import type { QueryValues } from './filters.js'
-import { done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
+import { done, found, type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { flowKeyShape } from './shapes.js'
 
 /** [queue.md 1.11, 6.2] */
-export const flowControlEndpoints: readonly Row[] = [
+export const flowControlEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/flowControl', 'List the flow-control keys.', (call, api) => {
     const { queue } = api
     const search = queryOf(call).get('search')?.[0] ?? ''
@@ -39,12 +39,12 @@ export const flowControlEndpoints: readonly Row[] = [
 ]
 
 /** `<key>/pause` → both; a key may have slashes. */
-function actionOn({ rest }: ServiceCall): { readonly key: string; readonly action: string } | undefined {
+function actionOn({ rest }: ServiceRequest): { readonly key: string; readonly action: string } | undefined {
   const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(rest)
   return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }
 }
 
-function manageFlow(call: ServiceCall, api: QueueApi): Answer {
+function manageFlow(call: ServiceRequest, api: QueueApi): Answer {
   const { queue } = api
   const asked = actionOn(call)
   if (asked === undefined) throw refusals.unknownPath(call.method, call.path)
@@ -70,7 +70,7 @@ function manageFlow(call: ServiceCall, api: QueueApi): Answer {
 
 function pinned(
   query: QueryValues,
-  queue: Queue,
+  queue: QueueEngine,
 ): { parallelism?: number | undefined; rate?: number | undefined; period?: number | undefined } {
   const positive = (field: string): number | undefined => {
     const value = query.get(field)?.[0]

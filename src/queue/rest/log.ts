@@ -1,13 +1,13 @@
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { LogEntry } from '../message/message.js'
 import { refusals } from '../settings/refusals.js'
 import { logFilters, readFilters, readTrimBody } from './filters.js'
-import { type QueueApi, queryOf, type Row, row } from './reading.js'
+import { type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { logShape } from './shapes.js'
 
 /** [queue.md 1.10] */
-export const logEndpoints: readonly Row[] = [
+export const logEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/events', 'The log, newest first.', (call, api) =>
     logs(call, api, (events, cursor) => ({ events, cursor })),
   ),
@@ -20,7 +20,7 @@ const inProgress = ['ACTIVE', 'RETRY', 'ERROR']
 const states = ['CREATED', ...inProgress, 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED']
 
 function logs(
-  call: ServiceCall,
+  call: ServiceRequest,
   api: QueueApi,
   shape: (entries: readonly object[], cursor: string | undefined) => object,
 ): Answer {

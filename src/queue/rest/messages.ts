@@ -1,14 +1,14 @@
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../message/message.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { refusals } from '../settings/refusals.js'
 import { messageFilters, readFilters } from './filters.js'
-import { found, type QueueApi, queryAndBody, type Row, row } from './reading.js'
+import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from './reading.js'
 import { messageShape } from './shapes.js'
 
 /** [queue.md 1.5] */
-export const messageEndpoints: readonly Row[] = [
+export const messageEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/messages/:id', 'Read a message that is pending or was delivered.', (call, { queue }) =>
     json(messageShape(found(queue.readable(call.params.id!), 'message', call.params.id!))),
   ),
@@ -19,11 +19,11 @@ export const messageEndpoints: readonly Row[] = [
   row('POST', '/v2/messages/:id/retry', 'Deliver a waiting message now.', (call, { queue }) => retryNow(call, queue)),
 ]
 
-function pending(queue: Queue, call: ServiceCall): Message {
+function pending(queue: QueueEngine, call: ServiceRequest): Message {
   return found(queue.message(call.params.id!), 'message', call.params.id!)
 }
 
-function cancelMany(call: ServiceCall, api: QueueApi): Answer {
+function cancelMany(call: ServiceRequest, api: QueueApi): Answer {
   const { queue } = api
   const rules = {
     filters: messageFilters,
@@ -37,7 +37,7 @@ function cancelMany(call: ServiceCall, api: QueueApi): Answer {
   return json({ cancelled })
 }
 
-function retryNow(call: ServiceCall, queue: Queue): Answer {
+function retryNow(call: ServiceRequest, queue: QueueEngine): Answer {
   const id = call.params.id!
   const message = queue.courier.byId.get(id)
   if (message === undefined || message.ended) throw refusals.notFound('message', id)

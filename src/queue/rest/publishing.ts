@@ -4,18 +4,18 @@ import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { bearerToken, json, queryToken } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import type { PublishCall, PublishResult } from '../publisher.js'
-import type { Queue } from '../queue.js'
-import { Refusal, refusals } from '../settings/refusals.js'
-import type { Given, RawSettings } from '../settings/settings.js'
+import type { AcceptedPublish, PublishCall } from '../publisher.js'
+import type { QueueEngine } from '../queue.js'
+import { QueueRejection, refusals } from '../settings/refusals.js'
+import type { HeaderValue, RawSettings } from '../settings/settings.js'
 import { readTarget, targetOf } from '../settings/url.js'
-import type { Words } from '../settings/words.js'
-import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
+import type { QueueDialect } from '../settings/words.js'
+import { entriesOf, parsed, type QueueApi, type QueueEndpoint, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
-export const publishEndpoints: readonly Row[] = [
+export const publishEndpoints: readonly QueueEndpoint[] = [
   row(
     'POST',
     '/v2/publish/**',
@@ -36,13 +36,13 @@ export const publishEndpoints: readonly Row[] = [
 ]
 
 /** Where the message of a publish, or of a schedule, is to go. */
-export function targetFacts(call: ServiceCall): FaultFacts {
+export function targetFacts(call: ServiceRequest): FaultFacts {
   const rules = { refuseEncodedDestination: false }
   const { url, group } = readTarget(call.rest, splitQuery(call.query, call.vocabulary).rest, rules)
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
 
-function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
+function publish(call: ServiceRequest, api: QueueApi, into?: string): Answer {
   const { queue } = api
   const given = publishCall(call, api, into)
   if (given.settings.has('cron')) return created(given, queue)
@@ -52,17 +52,17 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
 }
 
 /** What belongs to a run of a workflow is created. [queue.md 1.3; workflow.md 1] */
-function publishedStatus(results: readonly PublishResult[]): number {
+function publishedStatus(results: readonly AcceptedPublish[]): number {
   if (results.length > 0 && results.every((result) => result.deduplicated)) return 202
   return results.some(({ message }) => message.part !== undefined) ? 201 : 200
 }
 
-export function resultShape({ message, deduplicated }: PublishResult, withUrl: boolean): object {
+export function resultShape({ message, deduplicated }: AcceptedPublish, withUrl: boolean): object {
   return { messageId: message.id, ...(withUrl && { url: message.url }), ...(deduplicated && { deduplicated }) }
 }
 
 /** A publish as path, query, headers and body say it. Headers win over the query. [queue.md 2.1] */
-export function publishCall(call: ServiceCall, api: QueueApi, into?: string): PublishCall {
+export function publishCall(call: ServiceRequest, api: QueueApi, into?: string): PublishCall {
   const { queue } = api
   const { own, rest } = splitQuery(call.query, call.vocabulary)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.refuseEncodedDestination) {
@@ -88,18 +88,18 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
 }
 
 /** In whose words a call speaks, and is delivered: in all that count where it has none. */
-export function wordsOf(spoken: Pick<ServiceCall, 'isSilent' | 'vocabulary'>, { queue }: QueueApi): Words {
-  return (spoken.isSilent ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
+export function wordsOf(spoken: Pick<ServiceRequest, 'isUnmarked' | 'vocabulary'>, { queue }: QueueApi): QueueDialect {
+  return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
 }
 
 /** What is said in headers, over what the query says. */
-function settingsOf({ settings, lists }: Pick<ServiceCall, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
+function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
   if (lists === undefined && (query === undefined || query.size === 0)) return settings
-  return new Map<string, Given>([...(query ?? []), ...settings, ...(lists ?? [])])
+  return new Map<string, HeaderValue>([...(query ?? []), ...settings, ...(lists ?? [])])
 }
 
 /** Settings of a call that is not a publish, from headers and query. */
-export function settingsIn(call: ServiceCall): RawSettings {
+export function settingsIn(call: ServiceRequest): RawSettings {
   return settingsOf(call, splitQuery(call.query, call.vocabulary).own)
 }
 
@@ -118,13 +118,13 @@ export function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<st
 }
 
 /** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
-function ownAuthorization(call: ServiceCall): boolean {
+function ownAuthorization(call: ServiceRequest): boolean {
   const token = queryToken(call, call.vocabulary.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 
 /** The publisher's address: the first one a proxy noted. */
-function callerIp(call: ServiceCall, queue: Queue): string {
+function callerIp(call: ServiceRequest, queue: QueueEngine): string {
   return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
 }
 
@@ -152,7 +152,7 @@ const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
 export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
 
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
-function batch(call: ServiceCall, api: QueueApi): Answer {
+function batch(call: ServiceRequest, api: QueueApi): Answer {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
   if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
@@ -164,14 +164,14 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
         if (item.call.target.url !== undefined) return resultShape(results[0]!, false)
         return results.map((result) => resultShape(result, true))
       } catch (error) {
-        if (error instanceof Refusal) return { error: error.message }
+        if (error instanceof QueueRejection) return { error: error.message }
         throw error
       }
     }),
   )
 }
 
-export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): PublishCall {
+export function itemCall(item: BatchItem, call: ServiceRequest, api: QueueApi): PublishCall {
   const headers = (item.headers ?? []).map(([key, value]): [string, string] => [
     key,
     typeof value === 'string' ? value : value.join(', '),
@@ -199,24 +199,24 @@ function itemBody(body: unknown): Bytes {
 /** The words of a list in a body are its own, else those of the request. */
 export function readHeaderObject(
   headers: HeaderList,
-  call: ServiceCall,
+  call: ServiceRequest,
   api: QueueApi,
-): { settings: RawSettings; contentType: string | undefined; words: Words } {
+): { settings: RawSettings; contentType: string | undefined; words: QueueDialect } {
   const spoken = call.hear(headers)
   const contentType = headers.findLast(([name]) => name.toLowerCase() === 'content-type')?.[1]
   const { lists } = spoken
   return {
     settings: settingsOf({ settings: spoken.settings, lists }),
     contentType,
-    words: spoken.isSilent ? wordsOf(call, api) : wordsOf(spoken, api),
+    words: spoken.isUnmarked ? wordsOf(call, api) : wordsOf(spoken, api),
   }
 }
 
-export function createSchedule(call: ServiceCall, api: QueueApi): Answer {
+export function createSchedule(call: ServiceRequest, api: QueueApi): Answer {
   return created(publishCall(call, api), api.queue)
 }
 
-function created(call: PublishCall, queue: Queue): Answer {
+function created(call: PublishCall, queue: QueueEngine): Answer {
   const { schedule, deduplicated } = queue.publisher.schedule(call)
   return json({ scheduleId: schedule.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
 }

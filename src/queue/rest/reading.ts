@@ -4,26 +4,26 @@ import { text } from '../../kernel/bytes.js'
 import { hasMoreValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
-import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
+import type { Answer, Endpoint, ServiceRequest } from '../../protocol/service.js'
 import { settingName } from '../../protocol/vocabulary.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import { refusals } from '../settings/refusals.js'
 import type { QueryValues } from './filters.js'
 
 /** What the endpoints work on. */
 export interface QueueApi {
-  readonly queue: Queue
+  readonly queue: QueueEngine
 }
 
-export type Row = Endpoint<QueueApi>
+export type QueueEndpoint = Endpoint<QueueApi>
 
 export function row(
   method: string | readonly string[],
   path: string,
   summary: string,
-  run: (call: ServiceCall, api: QueueApi) => Answer,
-  more: Pick<Row, 'facts' | 'limit' | 'point'> = {},
-): Row {
+  run: (call: ServiceRequest, api: QueueApi) => Answer,
+  more: Pick<QueueEndpoint, 'facts' | 'limit' | 'point'> = {},
+): QueueEndpoint {
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
 }
 
@@ -36,17 +36,22 @@ const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   topics: 'urlGroup',
 }
 
-function factOf(path: string): Pick<Row, 'facts'> {
+function factOf(path: string): Pick<QueueEndpoint, 'facts'> {
   const [, word = '', param = ''] = /^\/v2\/(\w+)\/:(\w+)/.exec(path) ?? []
   const fact = namedBehind[word]
   return fact === undefined ? {} : { facts: ({ params }) => ({ [fact]: params[param] }) }
 }
 
-export function open(method: Row['method'], path: string, summary: string, run: Row['run']): Row {
+export function open(
+  method: QueueEndpoint['method'],
+  path: string,
+  summary: string,
+  run: QueueEndpoint['run'],
+): QueueEndpoint {
   return { method, path, auth: 'none', summary, run }
 }
 
-export function name(call: ServiceCall): string {
+export function name(call: ServiceRequest): string {
   return call.params.name!
 }
 
@@ -60,7 +65,7 @@ export function done(_nothing: void): Answer {
 }
 
 /** The query without the token and the service's own settings. */
-export function queryOf(call: ServiceCall): Map<string, string[]> {
+export function queryOf(call: ServiceRequest): Map<string, string[]> {
   const query = new Map<string, string[]>()
   if (call.query === '') return query
   const { vocabulary } = call
@@ -74,7 +79,7 @@ export function queryOf(call: ServiceCall): Map<string, string[]> {
 }
 
 /** The query, or the JSON body that older clients send the same names in. [queue.md 1.5] */
-export function queryAndBody(call: ServiceCall): QueryValues {
+export function queryAndBody(call: ServiceRequest): QueryValues {
   const query = queryOf(call)
   if (call.body === '') return query
   const scalar = v.union([v.string(), v.number(), v.boolean()])
@@ -102,11 +107,11 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 /** Values in the JSON of one request: of a batch of as many empty items the answers take the most room. [choice] */
-export const mostQueueValues = 1_048_576
+export const maxQueueValues = 1_048_576
 
-export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {
-  if (hasMoreValues(call.body, mostQueueValues))
-    throw refusals.invalid('body', `it has more than ${mostQueueValues} values`)
+export function parsed<S extends v.GenericSchema>(call: ServiceRequest, schema: S): v.InferOutput<S> {
+  if (hasMoreValues(call.body, maxQueueValues))
+    throw refusals.invalid('body', `it has more than ${maxQueueValues} values`)
   const value = parsedJson(text(call.body))
   if (value === undefined) throw refusals.invalid('body', 'it is not JSON')
   const result = v.safeParse(schema, value)

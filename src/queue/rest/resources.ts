@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import { plainHeaders } from '../publish/publish.js'
-import type { Queue } from '../queue.js'
+import type { QueueEngine } from '../queue.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { createSchedule, headerObject, readHeaderObject, targetFacts } from './publishing.js'
-import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
+import { done, found, name, parsed, type QueueApi, type QueueEndpoint, row } from './reading.js'
 import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
 
 /** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
-export const resourceEndpoints: readonly Row[] = [
+export const resourceEndpoints: readonly QueueEndpoint[] = [
   row('POST', '/v2/queues', 'Create or update a queue.', (call, { queue }) => upsertQueue(call, queue)),
   row('GET', '/v2/queues', 'List the queues.', (_call, { queue }) => json(queue.lanes.list().map(queueShape))),
   row('GET', '/v2/queues/:name', 'Read a queue.', (call, { queue }) =>
@@ -77,7 +77,7 @@ export const resourceEndpoints: readonly Row[] = [
   ),
 ]
 
-function upsertQueue(call: ServiceCall, queue: Queue): Answer {
+function upsertQueue(call: ServiceRequest, queue: QueueEngine): Answer {
   const shape = v.object({
     queueName: v.string(),
     parallelism: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
@@ -88,7 +88,7 @@ function upsertQueue(call: ServiceCall, queue: Queue): Answer {
   return empty()
 }
 
-function schedule(queue: Queue, call: ServiceCall): Schedule {
+function schedule(queue: QueueEngine, call: ServiceRequest): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
@@ -102,7 +102,7 @@ const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callbac
 )
 
 /** @throws Refusal 400 for what no publish could use */
-function setDefaults(call: ServiceCall, api: QueueApi): Answer {
+function setDefaults(call: ServiceRequest, api: QueueApi): Answer {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
   const list = headers.flatMap(([key, values]) => [values].flat().map((value): [string, string] => [key, value]))
   const { settings, contentType, words } = readHeaderObject(list, call, api)

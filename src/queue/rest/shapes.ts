@@ -3,7 +3,7 @@ import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
-import type { Lane } from '../message/lane.js'
+import type { FifoQueue } from '../message/lane.js'
 import type { LogEntry, Message } from '../message/message.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Schedule } from '../schedules/schedule.js'
@@ -164,7 +164,7 @@ export function scheduleShape(schedule: Schedule): Shape {
 }
 
 /** [queue.md 1.6] */
-export function queueShape(lane: Lane<Message>): Shape {
+export function queueShape(lane: FifoQueue<Message>): Shape {
   const { name, createdAt, updatedAt, parallelism, paused, lag } = lane
   return { name, createdAt, updatedAt, parallelism, paused, lag }
 }

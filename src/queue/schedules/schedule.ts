@@ -8,11 +8,11 @@ import type { Message } from '../message/message.js'
 import type { PublishHeaders } from '../publish/publish.js'
 import { refusals } from '../settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../settings/settings.js'
-import type { Target } from '../settings/url.js'
+import type { PublishTarget } from '../settings/url.js'
 
 export interface ScheduleDraft {
   readonly cron: string
-  readonly target: Target
+  readonly target: PublishTarget
   readonly body: Bytes
   readonly settings: PublishSettings
   /** What `settings` were read from: a url group's defaults come underneath at each trigger. */

@@ -1,7 +1,7 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { ClockGap } from '../../kernel/cron.js'
-import { detachable } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/detachable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
@@ -13,7 +13,7 @@ import { struckTrigger } from './struck-triggers.js'
 
 export class Schedules {
   static {
-    detachable(Schedules)
+    bindMethods(Schedules)
   }
 
   readonly #schedules = new Map<string, Schedule>()

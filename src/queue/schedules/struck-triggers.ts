@@ -1,6 +1,6 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
-import type { TriggerMoment } from '../../faults/moments.js'
+import type { FaultFacts, FaultSource, Injection } from '../../faults/fault.js'
+import type { FireFaultContext } from '../../faults/moments.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Schedule } from './schedule.js'
 
@@ -23,19 +23,19 @@ export function struckTrigger(
   clock: Clock,
 ): TriggerPlan | undefined {
   if (faults === undefined) return undefined
-  const down = (faults.down?.queue ?? 0) - clock.now()
+  const down = (faults.downUntil?.queue ?? 0) - clock.now()
   if (down > 0) return { times: 1, wait: down, apart: 0 }
-  if (faults.armed['schedule.fire'] === undefined) return undefined
-  const strikes = faults.ask('schedule.fire', triggerFacts(schedule))
+  if (faults.activeByPoint['schedule.fire'] === undefined) return undefined
+  const strikes = faults.injections('schedule.fire', triggerFacts(schedule))
   return strikes && struck(strikes, schedule)
 }
 
-function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
+function struck(strikes: readonly Injection[], schedule: Schedule): TriggerPlan {
   let plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
   for (const strike of strikes) {
     const { fault, phase } = strike
     const record = strike.log(schedule.trail, schedule.destination)
-    const moment: TriggerMoment = {
+    const moment: FireFaultContext = {
       ...plan,
       phase,
       scheduleId: schedule.id,

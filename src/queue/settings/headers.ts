@@ -1,5 +1,5 @@
 import { canonicalName, type HeaderList } from '../../kernel/http.js'
-import type { Words } from './words.js'
+import type { QueueDialect } from './words.js'
 
 /** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
 export function isHopByHop(lowerName: string): boolean {
@@ -35,7 +35,7 @@ export const ownDeliveryHeaders: readonly string[] = [
 export function deliveryHeaders(
   contentType: string | undefined,
   sources: readonly HeaderList[],
-  words: Words,
+  words: QueueDialect,
 ): HeaderList {
   if (sources.every(({ length }) => length === 0))
     return contentType === undefined ? [] : [['Content-Type', contentType]]

@@ -3,13 +3,13 @@ import { canonicalName } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { parseRedaction, writeRedaction } from './redacted-fields.js'
 import { refusals } from './refusals.js'
-import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
+import { deepestExpression, maxExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
 import type { FlowControlLimits, PublishSettings } from './settings.js'
 import { checkName, checkUrl } from './url.js'
-import type { Words } from './words.js'
+import type { QueueDialect } from './words.js'
 
 export interface ReadContext {
-  readonly words: Words
+  readonly words: QueueDialect
   readonly policy: Policy
   readonly limits: QueueLimits
 }
@@ -27,7 +27,7 @@ export interface Gathering {
 }
 
 /** More the service refuses whatever the plan. [queue.md, last section] */
-export const mostRetries = 999_999
+export const maxRetries = 999_999
 
 /** One row of the table of publish options: the single source of headers, query names, defaults and documentation. */
 export interface PublishOption {
@@ -91,7 +91,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'retries', `${JSON.stringify(text)} is not a non-negative integer`)
       const { policy, limits } = gathering.context
       const retries = Number(text)
-      const most = policy.enforceQuotas ? Math.min(limits.maxRetries, mostRetries) : mostRetries
+      const most = policy.enforceQuotas ? Math.min(limits.maxRetries, maxRetries) : maxRetries
       if (retries > most) throw refusals.quota('maxRetries', most, policy.quotaStatus)
       into.retries = retries
     },
@@ -101,7 +101,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retry-delay',
     grammar: `expression of numbers, \`retried\`, \`+ - * / %\`, parentheses and ${Object.keys(retryFunctions).join(', ')}`,
     default: 'min(86400, e^(2.5·n)) whole seconds before retry n',
-    bounds: `milliseconds; below 0 counts as 0, at most a day; what is not a number counts as the default. At most ${longestExpression} characters and ${deepestExpression} levels, a guard of ours`,
+    bounds: `milliseconds; below 0 counts as 0, at most a day; what is not a number counts as the default. At most ${maxExpression} characters and ${deepestExpression} levels, a guard of ours`,
     callbacks: true,
     about: 'Delay before each retry; `retried` is 0 for the first.',
     read(text, into, gathering) {

@@ -3,7 +3,7 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import type { HeaderList } from '../../kernel/http.js'
 
 /** What API answers must not show. [queue.md 2.2 Redact-Fields] */
-export interface Redaction {
+export interface FieldRedaction {
   readonly body: boolean
   readonly allHeaders: boolean
   /** Lower-case names. */
@@ -11,7 +11,7 @@ export interface Redaction {
 }
 
 /** `body`, `header` or `headers`, `header[Name]` or `headers[Name]`, with commas; `undefined` for anything else. */
-export function parseRedaction(text: string): Redaction | undefined {
+export function parseRedaction(text: string): FieldRedaction | undefined {
   let body = false
   let allHeaders = false
   const headers = new Set<string>()
@@ -26,16 +26,16 @@ export function parseRedaction(text: string): Redaction | undefined {
   return body || allHeaders || headers.size > 0 ? { body, allHeaders, headers } : undefined
 }
 
-export function writeRedaction({ body, allHeaders, headers }: Redaction): string {
+export function writeRedaction({ body, allHeaders, headers }: FieldRedaction): string {
   const named = [...headers].map((name) => `header[${name}]`)
   return [...(body ? ['body'] : []), ...(allHeaders ? ['header'] : []), ...named].join(', ')
 }
 
-export function redactedBody(body: Bytes, redaction: Redaction | undefined): string | undefined {
+export function redactedBody(body: Bytes, redaction: FieldRedaction | undefined): string | undefined {
   return redaction?.body === true ? mark(body) : undefined
 }
 
-export function redactedHeaders(headers: HeaderList, redaction: Redaction | undefined): HeaderList {
+export function redactedHeaders(headers: HeaderList, redaction: FieldRedaction | undefined): HeaderList {
   if (redaction === undefined || (!redaction.allHeaders && redaction.headers.size === 0)) return headers
   return headers.map(([name, value]) =>
     redaction.allHeaders || redaction.headers.has(name.toLowerCase()) ? [name, mark(utf8(value))] : [name, value],

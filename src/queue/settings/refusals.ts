@@ -1,6 +1,6 @@
 import type { HeaderList } from '../../kernel/http.js'
 /** A refusal of the queue API, answered as `{"error": "<text>"}`. */
-export class Refusal extends Error {
+export class QueueRejection extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -16,41 +16,46 @@ export class Refusal extends Error {
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
-  invalidToken: (): Refusal => new Refusal(401, 'unable to authenticate: invalid token'),
+  invalidToken: (): QueueRejection => new QueueRejection(401, 'unable to authenticate: invalid token'),
   /** 404: a valid token used against the other region. [queue.md 1.13] */
-  otherRegion: (user: string, region: string): Refusal =>
-    new Refusal(404, `user (${user}) not found in this region (${region})`),
+  otherRegion: (user: string, region: string): QueueRejection =>
+    new QueueRejection(404, `user (${user}) not found in this region (${region})`),
   /** The text is not public. [queue.md 10] */
-  readOnly: (status: number): Refusal => new Refusal(status, 'unable to authorize: the token is read-only'),
+  readOnly: (status: number): QueueRejection =>
+    new QueueRejection(status, 'unable to authorize: the token is read-only'),
   /** [queue.md 1.13] */
-  invalidScheme: (field: string = 'destination'): Refusal =>
-    new Refusal(400, `invalid ${field} url: endpoint has invalid scheme, add http:// or https://`),
+  invalidScheme: (field: string = 'destination'): QueueRejection =>
+    new QueueRejection(400, `invalid ${field} url: endpoint has invalid scheme, add http:// or https://`),
   /** [queue.md 1.13] */
-  loopback: (address: string): Refusal =>
-    new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
+  loopback: (address: string): QueueRejection =>
+    new QueueRejection(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
   /** [queue.md 1.3] */
-  noDestination: (): Refusal => new Refusal(400, 'invalid destination: a non-empty destination must be provided'),
-  invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
+  noDestination: (): QueueRejection =>
+    new QueueRejection(400, 'invalid destination: a non-empty destination must be provided'),
+  invalidUrl: (field: string, reason: string): QueueRejection =>
+    new QueueRejection(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
-  deduplicationColon: (): Refusal => new Refusal(400, "DeduplicationId cannot contain ':'"),
+  deduplicationColon: (): QueueRejection => new QueueRejection(400, "DeduplicationId cannot contain ':'"),
   /** Status and general form: [queue.md 1.13, choices] */
-  quota: (name: string, limit: number, status: number): Refusal =>
-    new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
-  notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
-  invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
+  quota: (name: string, limit: number, status: number): QueueRejection =>
+    new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
+  notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
+  invalid: (field: string, reason: string): QueueRejection => new QueueRejection(400, `invalid ${field}: ${reason}`),
   /** How it begins is public. */
-  invalidCron: (reason: string): Refusal => new Refusal(400, `Invalid cron expression: ${reason}`),
+  invalidCron: (reason: string): QueueRejection => new QueueRejection(400, `Invalid cron expression: ${reason}`),
   /** [workflow.md 1] */
-  runNotFound: (id: string): Refusal => new Refusal(404, `workflowRun ${id} not found`),
+  runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
   /** The status tells the SDK to end quietly; the text is not public. [workflow.md 5] */
-  runOver: (id: string): Refusal => new Refusal(400, `workflowRun ${id} is not running`),
+  runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
   /** [workflow-later.md 5] */
-  exceedsLimit: (): Refusal => new Refusal(429, '-1 EXCEEDS_LIMIT'),
+  exceedsLimit: (): QueueRejection => new QueueRejection(429, '-1 EXCEEDS_LIMIT'),
   /** The body texts are not public. [queue.md 10] */
-  dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
-    new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),
-  burstLimit: (headers: Readonly<Record<string, string>>): Refusal =>
-    new Refusal(429, 'exceeded burst rate limit', Object.entries(headers)),
-  unknownPath: (method: string, path: string): Refusal => new Refusal(404, `endpoint ${method} ${path} not found`),
-  wrongMethod: (method: string, path: string): Refusal => new Refusal(405, `method ${method} not allowed for ${path}`),
+  dailyLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>
+    new QueueRejection(429, 'exceeded daily rate limit', Object.entries(headers)),
+  burstLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>
+    new QueueRejection(429, 'exceeded burst rate limit', Object.entries(headers)),
+  unknownPath: (method: string, path: string): QueueRejection =>
+    new QueueRejection(404, `endpoint ${method} ${path} not found`),
+  wrongMethod: (method: string, path: string): QueueRejection =>
+    new QueueRejection(405, `method ${method} not allowed for ${path}`),
 } as const

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/counted.js'
+import { plural } from '../../kernel/counted.js'
 
 /** A retry-delay expression, read once and evaluated after every failed attempt. */
 export interface RetryExpression {
@@ -25,19 +25,19 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
 
 /**
  * Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions above. At most
- * `longestExpression` characters and `deepestExpression` levels, so that what is accepted can be evaluated.
+ * `maxExpression` characters and `deepestExpression` levels, so that what is accepted can be evaluated.
  * @throws SyntaxError with the reason, made for `invalid retry delay: <reason>`
  */
 export function parseRetryExpression(text: string): RetryExpression {
-  if (text.length > longestExpression) {
-    throw new SyntaxError(`it has ${text.length} characters, at most ${longestExpression} are read`)
+  if (text.length > maxExpression) {
+    throw new SyntaxError(`it has ${text.length} characters, at most ${maxExpression} are read`)
   }
   const evaluate = new ExpressionReader(text).whole()
   return { text, evaluate }
 }
 
 /** Chars of an expression, and parentheses, signs and calls within each other; guards of ours. */
-export const longestExpression = 1000
+export const maxExpression = 1000
 export const deepestExpression = 100
 
 const token = /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|([-+*/%(),]))/iy
@@ -140,7 +140,7 @@ class ExpressionReader {
       if (!this.#take(',')) throw new SyntaxError(`${name}() takes 2 arguments`)
       y = this.#sum()
     }
-    if (!this.#take(')')) throw new SyntaxError(`${name}() takes ${counted(arity, 'argument')}`)
+    if (!this.#take(')')) throw new SyntaxError(`${name}() takes ${plural(arity, 'argument')}`)
     return (n) => run(x(n), y(n))
   }
 

@@ -1,18 +1,18 @@
 import type { HeaderList } from '../../kernel/http.js'
-import type { Redaction } from './redacted-fields.js'
+import type { FieldRedaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
-import type { Words } from './words.js'
+import type { QueueDialect } from './words.js'
 
 /** The service's own headers or query parameters: lower-case name without prefix → value; of headers to forward, values. */
-export type RawSettings = ReadonlyMap<string, Given>
+export type RawSettings = ReadonlyMap<string, HeaderValue>
 
 /** Several values where a header that is to be forwarded came several times. */
-export type Given = string | readonly string[]
+export type HeaderValue = string | readonly string[]
 
 /** As one text, as HTTP has it. */
-export function joined(given: Given): string
-export function joined(given: Given | undefined): string | undefined
-export function joined(given: Given | undefined): string | undefined {
+export function joined(given: HeaderValue): string
+export function joined(given: HeaderValue | undefined): string | undefined
+export function joined(given: HeaderValue | undefined): string | undefined {
   return typeof given === 'string' ? given : given?.join(', ')
 }
 
@@ -37,7 +37,7 @@ export interface CallbackSettings {
 /** Everything a publish says about its messages, read and checked. Durations and instants in milliseconds. */
 export interface PublishSettings {
   /** The words of whoever published it. */
-  words: Words
+  words: QueueDialect
   method: string
   /** Content-Type and forwarded headers, as the destination gets them. */
   headers: HeaderList
@@ -52,7 +52,7 @@ export interface PublishSettings {
   failureCallback: CallbackSettings | undefined
   flowControl: FlowControlSettings | undefined
   labels: readonly string[] | undefined
-  redact: Redaction | undefined
+  redact: FieldRedaction | undefined
   cron: string | undefined
   scheduleId: string | undefined
   queue: string | undefined

@@ -15,11 +15,11 @@ export function isUrl(destination: string): boolean {
 }
 
 /** Where a publish goes: to a url, or to the endpoints of a url group. */
-export type Target =
+export type PublishTarget =
   | { readonly url: string; readonly group?: undefined }
   | { readonly group: string; readonly url?: undefined }
 
-export function targetOf(destination: string): Target {
+export function targetOf(destination: string): PublishTarget {
   return isUrl(destination) ? { url: destination } : { group: destination }
 }
 
@@ -27,7 +27,11 @@ export function targetOf(destination: string): Target {
  * The target as the rest of a path gives it, undecoded and with the query that belongs to it. A double slash that a
  * proxy collapsed is put back, a percent-encoded url is decoded. [queue.md 1.3]
  */
-export function readTarget(raw: string, query: string, rules: { readonly refuseEncodedDestination: boolean }): Target {
+export function readTarget(
+  raw: string,
+  query: string,
+  rules: { readonly refuseEncodedDestination: boolean },
+): PublishTarget {
   const tail = query === '' ? '' : `?${query}`
   if (/^https?%3a/i.test(raw)) {
     if (rules.refuseEncodedDestination) throw refusals.invalidScheme()
@@ -49,7 +53,7 @@ export function checkUrl(url: string, field: string): void {
 }
 
 /** Refuses what names neither a url nor, as far as can be seen, a url group. */
-export function checkTarget({ url, group }: Target): void {
+export function checkTarget({ url, group }: PublishTarget): void {
   if (url !== undefined) checkForm(url, 'destination')
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
 }

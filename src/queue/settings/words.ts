@@ -1,5 +1,5 @@
 /** The words of one vendor as far as the queue's own domain has to write them: on deliveries and in signatures. */
-export interface Tongue {
+export interface DialectSpelling {
   /** Before each of its headers: `Service-`. */
   readonly prefix: string
   /** Claim `iss` of signatures. */
@@ -12,7 +12,7 @@ export interface Tongue {
  * In which words a message is delivered, signed and called back: those of its publisher. Who published without any is
  * spoken to in all that count, so that whoever listens is served.
  */
-export class Words {
+export class QueueDialect {
   /** Lower-case prefixes of the own headers. */
   readonly prefixes: readonly string[]
   /** Lower-case names of the header of an answer that forbids retries. */
@@ -26,7 +26,7 @@ export class Words {
   constructor(
     /** As dumps call them. */
     readonly name: string,
-    readonly tongues: readonly Tongue[],
+    readonly tongues: readonly DialectSpelling[],
   ) {
     this.prefixes = tongues.map(({ prefix }) => prefix.toLowerCase())
     this.nonRetryable = this.headers('NonRetryable-Error').map((name) => name.toLowerCase())
@@ -51,8 +51,8 @@ export class Words {
 }
 
 /** The words that a queue knows. */
-export interface KnownWords {
+export interface QueueDialects {
   /** Of what comes without any. */
-  readonly unsaid: Words
-  readonly all: readonly Words[]
+  readonly fallback: QueueDialect
+  readonly all: readonly QueueDialect[]
 }

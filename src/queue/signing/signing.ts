@@ -1,5 +1,5 @@
 import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
-import { detachable } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/detachable.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 
@@ -37,7 +37,7 @@ export const longAgo = 1_577_836_800
 
 export class SigningKeys implements SigningKeyPair {
   static {
-    detachable(SigningKeys)
+    bindMethods(SigningKeys)
   }
 
   #current: string

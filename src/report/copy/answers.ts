@@ -4,7 +4,7 @@ import { bodyOf, headersOf } from './selection.js'
 // What destinations answered, as steps of a script, and faults as rules.
 
 /** A step of a destination's script: a fault as data, or the status of an answer. */
-export type AnswerStep = number | Readonly<Record<string, unknown>>
+export type CopiedStep = number | Readonly<Record<string, unknown>>
 
 export interface AnswerRule {
   readonly on: string
@@ -28,7 +28,7 @@ const ofConnection =
   /^(?:date|connection|content-length|transfer-encoding|keep-alive|server|upgrade|trailer|set-cookie)$/i
 
 /** The outcome of an attempt or call, as its destination gives it again. */
-export function stepOf(entry: TraceEntry): AnswerStep {
+export function stepOf(entry: TraceEntry): CopiedStep {
   const outcome = (entry.outcome ?? entry.answer) as Outcome | undefined
   if (outcome === undefined) return { kind: 'hang' }
   const { status, at } = outcome
@@ -44,7 +44,7 @@ export function stepOf(entry: TraceEntry): AnswerStep {
   return { kind: 'delay', waitMs, then: typeof then === 'number' ? { kind: 'status', status: then } : then }
 }
 
-function answered({ status, headers: all, body: given }: Outcome): AnswerStep {
+function answered({ status, headers: all, body: given }: Outcome): CopiedStep {
   const headers = headersOf(all).filter(
     ([name, value]) =>
       !ofConnection.test(name) && name !== '__proto__' && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && legal(value),
@@ -64,7 +64,7 @@ function legal(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value) && !value.includes('***')
 }
 
-function broken(error = ''): AnswerStep {
+function broken(error = ''): CopiedStep {
   if (/ECONNREFUSED|refused/i.test(error)) return { kind: 'refused' }
   if (/ENOTFOUND|no such host|resolve/i.test(error)) return { kind: 'unresolved' }
   if (/certificate|x509/i.test(error)) return { kind: 'certificate' }

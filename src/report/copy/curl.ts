@@ -11,7 +11,7 @@ const ownOfConnection = new Set([
 ])
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** Bytes that one argument of a program can have, with room. */
-const longestArgument = 100_000
+const maxArgument = 100_000
 
 /** A request, delivery or call as a command of bash; lines that begin with `#` say what curl cannot do. */
 export function curlOf(selection: Selection, context: CopyContext): string {
@@ -93,7 +93,7 @@ function headerArgs({ headers, service }: Sent, variable: string, hasBody: boole
 function bodyArgs({ body: { bytes, text, cut } }: Sent, notes: string[]): { input: string; args: string[] } {
   if (cut !== undefined) notes.push(`Only the first ${bytes.length} of the ${cut} bytes of the body are known.`)
   if (bytes === '') return { input: '', args: [] }
-  if (bytes.length > longestArgument || bytes.includes('\0')) {
+  if (bytes.length > maxArgument || bytes.includes('\0')) {
     return { input: `printf %s ${bashWord(toBase64(bytes))} | base64 -d | `, args: ['--data-binary @-'] }
   }
   // Not --data: it reads the file that a text beginning with @ names.

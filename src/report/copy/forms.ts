@@ -5,7 +5,7 @@ import { promptOf } from './prompt.js'
 import { scenarioOf } from './scenario.js'
 import { sdkOf } from './sdk.js'
 import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
-import { type Runner, testOf } from './test-code.js'
+import { type TestRunner, testOf } from './test-code.js'
 
 /** One form in which what was found can be pasted elsewhere. */
 export interface CopyForm {
@@ -23,7 +23,7 @@ const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-le
 
 const everything = ['message', 'range', ...Object.keys(entryTypes)]
 
-function testForm(runner: Runner, label: string): CopyForm {
+function testForm(runner: TestRunner, label: string): CopyForm {
   return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
 }
 

@@ -4,13 +4,13 @@ import type { TraceEntry } from '../trace.js'
 import { bodyOf, type CopyContext, entriesOf, type Selection } from './selection.js'
 
 /** Entries and characters of each that an agent is given: what is told must leave room for its own work. */
-const mostLines = 150
-const longestLine = 300
+const maxLines = 150
+const maxLine = 300
 
 /** A question for an agent with the story and the failed assertion; what was captured is marked as data. */
 export function promptOf(selection: Selection, { failure, question }: CopyContext): string {
   const entries = entriesOf(selection)
-  const left = Math.max(0, entries.length - mostLines)
+  const left = Math.max(0, entries.length - maxLines)
   const said = failure?.message.split('\n').slice(0, 40) ?? []
   return [
     question ??
@@ -29,7 +29,7 @@ export function promptOf(selection: Selection, { failure, question }: CopyContex
 
 /** Captured breaks of lines are written out, so that no line is without its mark. */
 function quotedLine(text: string): string {
-  return `| ${excerpt(text, longestLine)}`
+  return `| ${excerpt(text, maxLine)}`
 }
 
 /** Fields that tell most of an entry, in the order in which they are told. */

@@ -48,7 +48,7 @@ function escaped(char: string): string {
 }
 
 /** An expression of JavaScript, to stand in a literal as it is. */
-export class Code {
+export class CodeExpression {
   constructor(readonly text: string) {}
 }
 
@@ -57,7 +57,7 @@ export class Code {
  * @param indent spaces in front of the line that it begins on
  */
 export function jsLiteral(value: unknown, indent = 0): string {
-  if (value instanceof Code) return value.text
+  if (value instanceof CodeExpression) return value.text
   if (typeof value === 'string') return jsText(value)
   if (typeof value !== 'object' || value === null) return value === undefined ? 'undefined' : jsonLiteral(value)
   const inner = indent + 2

@@ -1,14 +1,14 @@
 import { iso } from '../../kernel/instant.js'
 import { jsonLiteral } from './quoting.js'
 import type { CopyContext, Selection } from './selection.js'
-import { type Input, type Seen, stretchOf } from './stretch.js'
+import { copyRangeOf, type ObservedOutcome, type TestAction } from './stretch.js'
 
 /** Names that a file of a scenario may not have. */
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** A scenario file of the selected stretch, as JSON, which is YAML as well; `stuntdouble play` plays it. */
 export function scenarioOf(selection: Selection, context: CopyContext): string {
-  const stretch = stretchOf(selection, context)
+  const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '# There is nothing here that a scenario could play.\n'
   const { startAt, scripts, rules, inputs, seen, notes } = stretch
   const ids = new Map<string, string>()
@@ -32,7 +32,7 @@ export function scenarioOf(selection: Selection, context: CopyContext): string {
   )}\n`
 }
 
-function stepOf(input: Input, ids: Map<string, string>): readonly object[] {
+function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] {
   if (input.does === 'advance') return [{ advance: input.ms }]
   if (input.does === 'command') return [{ command: input.words }]
   if (input.does === 'request') return [{ request: input.request }]
@@ -58,7 +58,7 @@ function withoutRefused(value: unknown): unknown {
   )
 }
 
-function expectationOf({ what, pattern, times }: Seen): object {
+function expectationOf({ what, pattern, times }: ObservedOutcome): object {
   if (what === 'deduplicated') return { published: { ...pattern, deduplicated: true, times } }
   return { [what]: { ...pattern, times } }
 }

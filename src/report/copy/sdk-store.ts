@@ -3,7 +3,7 @@ import { jsLiteral } from './quoting.js'
 // Commands of the data store as calls of its SDK.
 
 /** A word as the SDK wrote it: numbers are numbers. */
-export type Word = string | number | boolean
+export type SdkArg = string | number | boolean
 
 /** Methods that take the words of their command one after the other. */
 const flat: ReadonlySet<string> = new Set(
@@ -15,7 +15,7 @@ const flat: ReadonlySet<string> = new Set(
 )
 
 /** `set('a', 'b', { ex: 60 })`, or `undefined` where no method says the same. */
-export function methodCall([command, ...args]: readonly Word[]): string | undefined {
+export function methodCall([command, ...args]: readonly SdkArg[]): string | undefined {
   const name = String(command)
   // In the case in which the SDK writes it.
   if (flat.has(name)) return `${name}(${listed(args)})`
@@ -24,16 +24,16 @@ export function methodCall([command, ...args]: readonly Word[]): string | undefi
 }
 
 /** Any command in the SDK's own form for all of them. */
-export function anyCall(words: readonly Word[]): string {
+export function anyCall(words: readonly SdkArg[]): string {
   return `exec(${jsLiteral(words.map(String))})`
 }
 
-const listed = (args: readonly Word[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
+const listed = (args: readonly SdkArg[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
 
 /** Options in the order in which the SDK writes them. */
-function setCall([key, value, ...rest]: readonly Word[]): string | undefined {
+function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
   if (key === undefined || value === undefined) return undefined
-  const options: Record<string, Word> = {}
+  const options: Record<string, SdkArg> = {}
   for (const flag of ['nx', 'xx', 'get']) {
     if (rest[0] !== flag) continue
     options[flag] = true
@@ -47,7 +47,7 @@ function setCall([key, value, ...rest]: readonly Word[]): string | undefined {
 }
 
 /** Names that are whole numbers would change places in an object. */
-function hsetCall([key, ...pairs]: readonly Word[]): string | undefined {
+function hsetCall([key, ...pairs]: readonly SdkArg[]): string | undefined {
   const names = pairs.filter((_, at) => at % 2 === 0).map(String)
   const odd = pairs.length === 0 || pairs.length % 2 === 1 || new Set(names).size < names.length
   if (key === undefined || odd || names.some((name) => /^\d+$/.test(name))) return undefined

@@ -1,7 +1,7 @@
 import { toBase64 } from '../../kernel/bytes.js'
 import { settingOf } from './publishes.js'
-import { Code, jsLiteral } from './quoting.js'
-import { anyCall, methodCall, type Word } from './sdk-store.js'
+import { CodeExpression, jsLiteral } from './quoting.js'
+import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
 import { hidden } from './secrets.js'
 import { type CapturedBody, type CopyContext, entryOf, headerIn, pathOf, type Selection } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
@@ -39,18 +39,18 @@ function storeCode({ body, method }: Sent, path: string): string {
   ].join('\n')
 }
 
-function oneCall(row: readonly Word[]): string {
+function oneCall(row: readonly SdkArg[]): string {
   return `await redis.${methodCall(row) ?? anyCall(row)}`
 }
 
-function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly Word[])[]): string[] {
+function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly SdkArg[])[]): string[] {
   const calls = rows.map(methodCall)
   if (calls.includes(undefined))
     return [`// The SDK has no ${kind} for commands of any kind: these are sent one by one.`, ...rows.map(oneCall)]
   return [`const batch = redis.${kind}()`, ...calls.map((call) => `batch.${call}`), 'await batch.exec()']
 }
 
-function rowsOf({ text }: CapturedBody, path: string): readonly (readonly Word[])[] | undefined {
+function rowsOf({ text }: CapturedBody, path: string): readonly (readonly SdkArg[])[] | undefined {
   const given = text === undefined ? undefined : parsed(text)
   const rows = path === '/' ? [given] : path === '/pipeline' || path === '/multi-exec' ? given : undefined
   const isRow = (row: unknown): boolean =>
@@ -59,7 +59,7 @@ function rowsOf({ text }: CapturedBody, path: string): readonly (readonly Word[]
 }
 
 /** `GET /set/a/b`. */
-function pathRow(path: string): readonly (readonly Word[])[] | undefined {
+function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
   try {
     const words = path.split('?')[0]!.split('/').slice(1).map(decodeURIComponent)
     return words[0] === '' ? undefined : [words]
@@ -233,12 +233,12 @@ function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
 function secret(value: string): unknown {
   const parts = value.split(hidden)
   if (parts.length === 1) return value
-  return new Code(parts.map((part) => jsLiteral(part)).join(" + (process.env.SECRET ?? '***') + "))
+  return new CodeExpression(parts.map((part) => jsLiteral(part)).join(" + (process.env.SECRET ?? '***') + "))
 }
 
 function bodyField({ bytes, text }: CapturedBody): object {
   if (text === undefined && bytes !== '')
-    return { body: new Code(`Buffer.from(${jsLiteral(toBase64(bytes))}, 'base64')`) }
+    return { body: new CodeExpression(`Buffer.from(${jsLiteral(toBase64(bytes))}, 'base64')`) }
   return text === undefined || text === '' ? {} : { body: secret(text) }
 }
 

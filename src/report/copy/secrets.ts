@@ -6,7 +6,7 @@ import type { CopyContext, Headers } from './selection.js'
 export const hidden = '***'
 
 /** What the page needs of the words of a vendor: without the rest of them. */
-export interface CopyWords {
+export interface CopyDialect {
   readonly headerPrefix: string
   readonly storeUrl: string
   readonly storeToken: string
@@ -14,7 +14,7 @@ export interface CopyWords {
   readonly queueToken: string
 }
 
-export const vendorWords: CopyWords = {
+export const vendorWords: CopyDialect = {
   headerPrefix: 'Upstash-',
   storeUrl: 'UPSTASH_REDIS_REST_URL',
   storeToken: 'UPSTASH_REDIS_REST_TOKEN',
@@ -22,7 +22,7 @@ export const vendorWords: CopyWords = {
   queueToken: 'QSTASH_TOKEN',
 }
 
-export const neutralWords: CopyWords = {
+export const neutralWords: CopyDialect = {
   headerPrefix: 'Service-',
   storeUrl: 'SERVICE_REDIS_REST_URL',
   storeToken: 'SERVICE_REDIS_REST_TOKEN',
@@ -31,15 +31,15 @@ export const neutralWords: CopyWords = {
 }
 
 /** The words that a request, or else the world, speaks. */
-export function wordsOf(headers: Headers, { headerPrefix }: CopyContext): CopyWords {
-  const speaks = ({ headerPrefix: prefix }: CopyWords): boolean =>
+export function wordsOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
+  const speaks = ({ headerPrefix: prefix }: CopyDialect): boolean =>
     headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
   if (speaks(vendorWords)) return vendorWords
   return speaks(neutralWords) || headerPrefix === neutralWords.headerPrefix ? neutralWords : vendorWords
 }
 
 /** The variables of the environment that a service's address and token are found in. */
-export function variablesOf(service: unknown, words: CopyWords): { url?: string; token: string } {
+export function variablesOf(service: unknown, words: CopyDialect): { url?: string; token: string } {
   if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
   if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }

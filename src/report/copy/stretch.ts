@@ -1,11 +1,11 @@
 import type { TraceEntry } from '../trace.js'
-import { type AnswerRule, type AnswerStep, faultOf, stepOf } from './answers.js'
+import { type AnswerRule, type CopiedStep, faultOf, stepOf } from './answers.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type Selection } from './selection.js'
 import { withoutWait } from './waited.js'
 
 /** What the test does. */
-export type Input =
+export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }
   | { readonly does: 'request'; readonly request: RequestInput }
@@ -24,25 +24,25 @@ export interface RequestInput {
 }
 
 /** What was seen of messages that are alike. */
-export interface Seen {
+export interface ObservedOutcome {
   readonly what: 'delivered' | 'deadLetter' | 'deduplicated'
   readonly pattern: Readonly<Record<string, unknown>>
   readonly times: number
 }
 
 /** A part of a log as something that can be played again. */
-export interface Stretch {
+export interface CopyRange {
   readonly startAt: number
-  readonly scripts: ReadonlyMap<string, readonly AnswerStep[]>
+  readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
   readonly rules: readonly AnswerRule[]
-  readonly inputs: readonly Input[]
-  readonly seen: readonly Seen[]
+  readonly inputs: readonly TestAction[]
+  readonly seen: readonly ObservedOutcome[]
   /** What is not part of it, in sentences of our own. */
   readonly notes: readonly string[]
 }
 
 /** The stretch of a selection; `undefined` where nothing is selected that could be played. */
-export function stretchOf(selection: Selection, context: CopyContext): Stretch | undefined {
+export function copyRangeOf(selection: Selection, context: CopyContext): CopyRange | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
   return new StretchReader(chosen, context).read()
@@ -50,7 +50,7 @@ export function stretchOf(selection: Selection, context: CopyContext): Stretch |
 
 class StretchReader {
   readonly #entries: readonly TraceEntry[]
-  readonly #inputs: Input[] = []
+  readonly #inputs: TestAction[] = []
   readonly #notes = new Set<string>()
   /** Commands, messages and faults by the entry that led to them. */
   readonly #led = new Map<number, TraceEntry[]>()
@@ -80,7 +80,7 @@ class StretchReader {
     }
   }
 
-  read(): Stretch {
+  read(): CopyRange {
     const startAt = this.#now
     for (const entry of this.#entries) this.#take(entry)
     this.#moveTo(this.#end())
@@ -114,7 +114,7 @@ class StretchReader {
     this.#moved = true
   }
 
-  #do(input: Input, at: number): void {
+  #do(input: TestAction, at: number): void {
     this.#moveTo(at)
     this.#inputs.push(input)
     if ('messageId' in input) this.#done.add(`${input.does} ${input.messageId}`)
@@ -218,8 +218,8 @@ class StretchReader {
       this.#do({ does, messageId: id }, at)
   }
 
-  #answers(): Pick<Stretch, 'scripts' | 'rules'> {
-    const scripts = new Map<string, AnswerStep[]>()
+  #answers(): Pick<CopyRange, 'scripts' | 'rules'> {
+    const scripts = new Map<string, CopiedStep[]>()
     const rules: AnswerRule[] = []
     for (const entry of this.#entries) {
       if (entry.type !== 'attempt') continue
@@ -239,9 +239,9 @@ class StretchReader {
     return this.#led.get(seq)?.find(({ type }) => type === 'fault')
   }
 
-  #seen(): readonly Seen[] {
-    const seen = new Map<string, Seen>()
-    const add = (what: Seen['what'], pattern: Seen['pattern']): void => {
+  #seen(): readonly ObservedOutcome[] {
+    const seen = new Map<string, ObservedOutcome>()
+    const add = (what: ObservedOutcome['what'], pattern: ObservedOutcome['pattern']): void => {
       const key = JSON.stringify([what, pattern])
       seen.set(key, { what, pattern, times: (seen.get(key)?.times ?? 0) + 1 })
     }

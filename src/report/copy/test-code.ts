@@ -1,13 +1,13 @@
 import { iso } from '../../kernel/instant.js'
-import { Code, jsLiteral } from './quoting.js'
+import { CodeExpression, jsLiteral } from './quoting.js'
 import type { CopyContext, Selection } from './selection.js'
-import { type Input, type Seen, type Stretch, stretchOf } from './stretch.js'
+import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './stretch.js'
 
-export type Runner = 'vitest' | 'jest' | 'playwright'
+export type TestRunner = 'vitest' | 'jest' | 'playwright'
 
 /** A whole test file in which the selected stretch happens again, and which fails when it does not. */
-export function testOf(runner: Runner, selection: Selection, context: CopyContext): string {
-  const stretch = stretchOf(selection, context)
+export function testOf(runner: TestRunner, selection: Selection, context: CopyContext): string {
+  const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '// There is nothing here that a test could play.\n'
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
@@ -30,7 +30,7 @@ export function testOf(runner: Runner, selection: Selection, context: CopyContex
   ].join('\n')
 }
 
-function isLeftOver({ pattern }: Seen): boolean {
+function isLeftOver({ pattern }: ObservedOutcome): boolean {
   return ['CREATED', 'RETRY', 'ACTIVE', 'CANCEL_REQUESTED'].includes(String(pattern.state))
 }
 
@@ -40,7 +40,7 @@ interface Frame {
 }
 
 /** How each runner gives a test its sandbox. */
-const frames: Readonly<Record<Runner, (options: string) => Frame>> = {
+const frames: Readonly<Record<TestRunner, (options: string) => Frame>> = {
   vitest: (options) => ({
     head: ["import { expect, test } from 'stuntdouble/vitest'", '', `test.override('sandboxOptions', ${options})`],
     args: '{ sandbox }',
@@ -55,11 +55,11 @@ const frames: Readonly<Record<Runner, (options: string) => Frame>> = {
   }),
 }
 
-function notesOf({ notes }: Stretch): string[] {
+function notesOf({ notes }: CopyRange): string[] {
   return notes.map((note) => `// ${note}`)
 }
 
-function lines({ scripts, rules, inputs, seen }: Stretch): string[] {
+function lines({ scripts, rules, inputs, seen }: CopyRange): string[] {
   const named = namesOf(inputs)
   const declared = new Set<string>()
   const before = [
@@ -78,19 +78,19 @@ function lines({ scripts, rules, inputs, seen }: Stretch): string[] {
     .flatMap((part, at) => (at === 0 ? part : ['', ...part]))
 }
 
-function noDeadLetter(seen: readonly Seen[]): string[] {
+function noDeadLetter(seen: readonly ObservedOutcome[]): string[] {
   return seen.length === 0 ? [] : ['expect(sandbox).not.toHaveDeadLetter()']
 }
 
 /** Messages that are spoken of later. */
-function namesOf(inputs: readonly Input[]): ReadonlyMap<string, string> {
+function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
   const later = inputs.flatMap((input) =>
     input.does === 'cancel' || input.does === 'release' ? [input.messageId] : [],
   )
   return new Map([...new Set(later)].map((id, index) => [id, `message${index + 1}`]))
 }
 
-function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>, declared: Set<string>): string[] {
+function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, string>, declared: Set<string>): string[] {
   if (input.does === 'advance') return [`await sandbox.clock.advance(${spanOf(input.ms)})`]
   if (input.does === 'command') return [`sandbox.store.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
   if (input.does === 'request') return requestCode(input.request, index)
@@ -98,7 +98,8 @@ function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>,
   const name = named.get(input.messageId)
   if (input.does !== 'publish') return [`sandbox.queue.${input.does}(${name}.id)`]
   const { bodyBase64, ...publish } = input.publish
-  const body = bodyBase64 === undefined ? {} : { body: new Code(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
+  const body =
+    bodyBase64 === undefined ? {} : { body: new CodeExpression(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
   // A duplicate is accepted under the id of the first one.
   const declares = name !== undefined && !declared.has(name)
   if (declares) declared.add(name)
@@ -106,12 +107,12 @@ function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>,
 }
 
 function requestCode(
-  { service, method, path, headers, body, status }: Extract<Input, { does: 'request' }>['request'],
+  { service, method, path, headers, body, status }: Extract<TestAction, { does: 'request' }>['request'],
   index: number,
 ): string[] {
   const init = {
     method,
-    headers: { authorization: new Code(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
+    headers: { authorization: new CodeExpression(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
     ...(body !== undefined && { body }),
   }
   const sent = `sandbox.fetch(sandbox.addresses.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
@@ -119,13 +120,13 @@ function requestCode(
   return [`const answer${index} = await ${sent}`, `expect(answer${index}.status).toBe(${status})`]
 }
 
-const matchers: Readonly<Record<Seen['what'], string>> = {
+const matchers: Readonly<Record<ObservedOutcome['what'], string>> = {
   delivered: 'toHaveDelivered',
   deadLetter: 'toHaveDeadLetter',
   deduplicated: 'toHaveBeenDeduplicated',
 }
 
-function expected({ what, pattern, times }: Seen): string {
+function expected({ what, pattern, times }: ObservedOutcome): string {
   return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
 }
 

@@ -8,11 +8,11 @@ import type { VocabularyName } from '../../protocol/vocabulary.js'
 import { networkErrors } from '../../queue/destinations/script.js'
 import { publicCredentials } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
-import { longestRecordedAnswer } from '../recorded.js'
+import { maxRecordedAnswer } from '../recorded.js'
 import type { PublishStep, ScenarioStep } from '../step-values.js'
 import type { Scenario, ScenarioDestination } from '../written-scenario.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './messages.js'
-import { type Redaction, Redactor, type SecretKind } from './placeholders.js'
+import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.js'
 import { type AttemptFact, ImportError, recordsOf } from './records.js'
 
 export interface ImportOptions {
@@ -37,7 +37,7 @@ export interface ImportSource {
 
 export interface Imported {
   readonly scenario: Scenario
-  readonly redactions: readonly Redaction[]
+  readonly redactions: readonly ReplacedSecret[]
   /** What the records do not say and was assumed. */
   readonly notes: readonly string[]
 }
@@ -262,7 +262,7 @@ class Writer {
           message: as,
           attempts,
           state,
-          ...(response !== undefined && { response: response.slice(0, longestRecordedAnswer) }),
+          ...(response !== undefined && { response: response.slice(0, maxRecordedAnswer) }),
         },
       }
     })

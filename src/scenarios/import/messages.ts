@@ -2,7 +2,7 @@ import { utf8 } from '../../kernel/bytes.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { retryWait } from '../../queue/delivery/retry.js'
 import { parseRetryExpression, type RetryExpression } from '../../queue/settings/retry-expression.js'
-import { type AttemptFact, type Fact, ImportError, type LogLine, type MessageFacts, mostAttempts } from './records.js'
+import { type AttemptFact, type Fact, ImportError, type LogLine, type MessageFacts, maxAttempts } from './records.js'
 
 /** One attempt with its times, known or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
@@ -38,7 +38,7 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
   const stateIn = (state: string): boolean => log.some((line) => line.state === state)
   const raw = rawAttempts(records, log)
   const failed = dead !== undefined || stateIn('FAILED')
-  const allRetries = Math.min((facts.maxRetries ?? defaultPolicy.retries) + 1, mostAttempts)
+  const allRetries = Math.min((facts.maxRetries ?? defaultPolicy.retries) + 1, maxAttempts)
   if (failed) completed(raw, dead, allRetries, id, notes)
   else filled(raw, id, notes)
   const state = failed

@@ -27,7 +27,7 @@ export const secretKinds: Readonly<Record<SecretKind, string>> = {
 }
 
 /** One value that was replaced; the value itself is not kept. */
-export interface Redaction {
+export interface ReplacedSecret {
   readonly kind: SecretKind
   /** Where it stood: `msg_1.header.Authorization`. */
   readonly place: string
@@ -50,7 +50,7 @@ const texts = new SecretTexts()
 
 /** Replaces secrets and remembers what it replaced. */
 export class Redactor {
-  readonly redactions: Redaction[] = []
+  readonly redactions: ReplacedSecret[] = []
   readonly #kept: ReadonlySet<string>
   readonly #placeholders = new Map<string, string>()
   readonly #counts = new Map<SecretKind, number>()

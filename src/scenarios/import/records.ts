@@ -62,7 +62,7 @@ export interface Fact {
 }
 
 /** Attempts of one message that an import can tell apart. */
-export const mostAttempts = 1000
+export const maxAttempts = 1000
 
 /** A file without records of the service. */
 export class ImportError extends Error {}
@@ -136,7 +136,7 @@ function logFact(given: Json): Fact {
 }
 
 function callbackFact(given: Json): Fact {
-  const retried = Math.min(countOf(given.retried) ?? 0, mostAttempts - 1)
+  const retried = Math.min(countOf(given.retried) ?? 0, maxAttempts - 1)
   const attempt: AttemptFact = {
     retried,
     status: statusOf(given.status) ?? 0,

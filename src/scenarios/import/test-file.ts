@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/counted.js'
+import { plural } from '../../kernel/counted.js'
 import { plainText } from '../../report/safe-text.js'
 import type { Imported } from './import.js'
 
@@ -10,7 +10,7 @@ export interface TestFileOptions {
 }
 
 /** A handler that is to be filled in, for one url of the record. */
-interface Place {
+interface HandlerStub {
   readonly url: string
   readonly name: string
 }
@@ -29,7 +29,7 @@ export function testFileText({ scenario, notes }: Imported, { runner, language }
     ...notes.map((note) => `// Note: ${plainText(note)}`),
     ...imports,
     '',
-    `// FILL IN ${places.length === 1 ? 'the next line' : `the next ${counted(places.length, 'line')}`}: a function from Request to Response, such as a route handler. An import() inside it finds`,
+    `// FILL IN ${places.length === 1 ? 'the next line' : `the next ${plural(places.length, 'line')}`}: a function from Request to Response, such as a route handler. An import() inside it finds`,
     '// the addresses, tokens and signing keys of the sandbox in process.env; an application may also run elsewhere:',
     `//   const handler = async (${request}) => (await import('../src/app/api/orders/route.js')).POST(request)`,
     `//   const handler = (${request}) => fetch('http://localhost:3000/api/orders', request)`,
@@ -60,7 +60,7 @@ export function testFileText({ scenario, notes }: Imported, { runner, language }
   ].join('\n')
 }
 
-function placesOf({ steps = [] }: Imported['scenario']): readonly Place[] {
+function placesOf({ steps = [] }: Imported['scenario']): readonly HandlerStub[] {
   const urls = new Set(steps.flatMap((step) => ('publish' in step ? [step.publish.to] : [])))
   return [...urls].map((url, index) => ({ url, name: index === 0 ? 'handler' : `handler${index + 1}` }))
 }

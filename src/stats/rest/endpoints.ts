@@ -1,5 +1,5 @@
 import { basicCredentials, HttpError, json } from '../../protocol/call.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
+import type { Answer, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
 import { defaultPeriod, isPeriod, type Period } from '../periods.js'
 import type { Statistics } from '../statistics.js'
 
@@ -81,14 +81,14 @@ function refuse(error: HttpError): Answer {
   return json({ error: message, code: String(status), message }, status, error.headers)
 }
 
-function queueUsage(call: ServiceCall, statistics: Statistics, id: string): Answer {
+function queueUsage(call: ServiceRequest, statistics: Statistics, id: string): Answer {
   const period = readPeriod(call)
   if (statistics.isForbidden(id)) throw refusals.forbidden()
   if (!statistics.knowsUser(id)) throw refusals.notFound()
   return json(statistics.queue.report(period))
 }
 
-function readPeriod(call: ServiceCall): Period {
+function readPeriod(call: ServiceRequest): Period {
   if (!acceptsJson(call.header('accept'))) throw refusals.notAcceptable()
   const period = new URLSearchParams(call.query).get('period') ?? defaultPeriod
   if (!isPeriod(period)) throw refusals.badPeriod()

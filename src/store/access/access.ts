@@ -35,7 +35,7 @@ export interface Tokens {
 }
 
 /** A user as ACL GETUSER and ACL LIST show it. */
-export interface Description {
+export interface UserDescription {
   readonly name: string
   readonly flags: readonly string[]
   readonly passwords: readonly string[]
@@ -59,7 +59,7 @@ export interface AccessDump {
 }
 
 /** Who may do what, and which token belongs to whom. */
-export class Access {
+export class AccessControl {
   readonly #random: Random
   /** Signs the tokens of GENTOKEN, so that others are recognised as foreign. */
   #key: Bytes
@@ -147,7 +147,7 @@ export class Access {
   }
 
   /** All users, built-in ones first, then by name. */
-  describe(): Description[] {
+  describe(): UserDescription[] {
     const described = [...this.#users.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeUser)
     return [...builtIn(this.#tokens), ...described]
   }
@@ -246,7 +246,7 @@ function isBuiltIn(name: string): boolean {
   return name === standard.name || name === readOnly.name
 }
 
-function builtIn(tokens: Tokens): Description[] {
+function builtIn(tokens: Tokens): UserDescription[] {
   const shared = { keys: ['*'], channels: ['*'], selectors: [] }
   return [
     {
@@ -270,7 +270,7 @@ function hashOf(token: string): string {
   return toHex(sha256Bytes(latin1(token)))
 }
 
-function describeUser(user: AclUser): Description {
+function describeUser(user: AclUser): UserDescription {
   const { name, flags, passwords, permissions, selectors } = user
   const { commandText: commands, keyPatterns: keys, channelPatterns: channels } = permissions
   return { name, flags, passwords: [...passwords.keys()], commands, keys, channels, selectors }

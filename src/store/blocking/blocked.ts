@@ -3,13 +3,13 @@ import type { Unblocking } from '../../kernel/input-journal.js'
 import type { Task } from '../../kernel/time.js'
 import type { User } from '../access/user.js'
 import { type Reply, ReplyError } from '../command/reply.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 
 /** How a wait ended. */
-export type End = { readonly reply: Reply } | { readonly error: unknown }
+export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }
 
 /** Somebody who sends commands one after the other, and waits for the reply to each: a connection. */
-export interface Client {
+export interface CommandClient {
   /** The address that monitors see. */
   readonly address?: string
   /** The work of this process that awaits its replies, if any: it counts as asleep while it waits. */
@@ -19,13 +19,13 @@ export interface Client {
 }
 
 /** Is there when a wait goes on: the log, which writes down what comes of it. */
-export interface Witness {
+export interface BlockObserver {
   /** Somebody outside ends it. */
   unblocked(how: Unblocking): void
   /** Around the command that takes what was waited for. */
   during<T>(take: () => T): T
   /** @param took the command that took it; `undefined` where nothing was taken */
-  ended(end: End, took: readonly Bytes[] | undefined): void
+  ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
 
 /** Where it waits. */
@@ -36,17 +36,17 @@ interface Room {
 
 /** A command that waits. Its connection is not served before it has ended. */
 export class Blocked {
-  witness: Witness | undefined
-  #end: End | undefined
-  #listeners: ((end: End) => void)[] = []
+  witness: BlockObserver | undefined
+  #end: WaitEnd | undefined
+  #listeners: ((end: WaitEnd) => void)[] = []
   readonly #room: Room
 
   /** Comes of `store.begin()`. */
   constructor(
     readonly argv: readonly Bytes[],
     readonly user: User,
-    readonly want: Want,
-    readonly client: Client,
+    readonly want: BlockingRequest,
+    readonly client: CommandClient,
     /** Bytes that the keys are kept with for which it waits. */
     readonly size: number,
     room: Room,
@@ -55,7 +55,7 @@ export class Blocked {
   }
 
   /** How it ended; `undefined` while it waits. */
-  get end(): End | undefined {
+  get end(): WaitEnd | undefined {
     return this.#end
   }
 
@@ -71,7 +71,7 @@ export class Blocked {
    * script brought something. At once when it has ended. The next command of the connection is to come later, if only by
    * `await undefined`: it is no part of what ended this one.
    */
-  onEnd(listener: (end: End) => void): void {
+  onEnd(listener: (end: WaitEnd) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)
     else listener(this.#end)
   }
@@ -81,7 +81,7 @@ export class Blocked {
    * @returns whether it was still waiting
    */
   unblock(how: 'TIMEOUT' | 'ERROR' = 'TIMEOUT'): boolean {
-    const end: End =
+    const end: WaitEnd =
       how === 'TIMEOUT'
         ? { reply: this.want.nothing }
         : { error: new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK') }
@@ -93,13 +93,13 @@ export class Blocked {
     return this.#unblock('closed', { error })
   }
 
-  #unblock(how: Unblocking, end: End): boolean {
+  #unblock(how: Unblocking, end: WaitEnd): boolean {
     if (this.#end === undefined) this.witness?.unblocked(how)
     return this.finish(end)
   }
 
   /** Ends it, and tells whoever listens. */
-  finish(end: End, took?: readonly Bytes[]): boolean {
+  finish(end: WaitEnd, took?: readonly Bytes[]): boolean {
     if (this.#end !== undefined) return false
     this.#end = end
     this.#room.forget(this)

@@ -5,13 +5,13 @@ import type { Work } from '../../kernel/work.js'
 import type { User } from '../access/user.js'
 import type { CommandDescription } from '../command/command-description.js'
 import { groupGone, outOfMemory, streamGone } from '../command/errors.js'
-import { costOfNames, mostKept } from '../command/kept.js'
+import { costOfNames, maxKept } from '../command/kept.js'
 import { type Reply, ReplyError } from '../command/reply.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 import type { Database, EventClass } from '../keyspace/database.js'
 import type { StoreClock } from '../keyspace/store-clock.js'
 import { Stream } from '../values/stream.js'
-import { Blocked, type Client, type End } from './blocked.js'
+import { Blocked, type CommandClient, type WaitEnd } from './blocked.js'
 
 /** The store as commands that wait see it. What `lookup` gives is what `executePart` is called with. */
 interface WaitingStore {
@@ -39,7 +39,7 @@ interface Companions {
  * Who waits for what: commands that found nothing, by the keys that they want. Whoever has waited longest for a key is
  * served first, after the whole command, transaction or script that brought something. [redis 7.0]
  */
-export class Waiting {
+export class BlockedClients {
   /** How many commands wait; a field, because every command looks at it. */
   size = 0
   readonly #store: WaitingStore
@@ -61,7 +61,7 @@ export class Waiting {
   readonly #untold: (() => void)[] = []
   /** Whether the command that runs now may wait, and what it then wants. */
   #mayWait = false
-  #want: Want | undefined
+  #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
 
   constructor(store: WaitingStore) {
@@ -89,7 +89,7 @@ export class Waiting {
   }
 
   /** Runs a command that was looked up and permitted and may wait; it does where it found nothing. */
-  begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: Client): Reply | Blocked {
+  begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: CommandClient): Reply | Blocked {
     this.#took = undefined
     // What a script calls does not wait.
     this.#mayWait = !this.#isTransaction && !command.flags.includes('scripting')
@@ -108,7 +108,7 @@ export class Waiting {
   }
 
   /** For the body of a command: takes what is there, key by key, and else waits where it may. */
-  takeOrWait(want: Want, user: User): Reply {
+  takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store
     work.charge(unitsPerKey * want.keys.length)
     for (const key of want.keys) {
@@ -122,7 +122,7 @@ export class Waiting {
   }
 
   /** For the body of a command that found nothing. */
-  waitFor(want: Want): Reply {
+  waitFor(want: BlockingRequest): Reply {
     if (this.#mayWait) {
       this.#store.work.charge(unitsPerWait * want.keys.length)
       this.#want = want
@@ -156,7 +156,7 @@ export class Waiting {
   }
 
   /** Something happened at a key. */
-  hear(eventClass: EventClass, event: string, key: Bytes): void {
+  record(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#byKey.has(key) || this.#ready.has(key)) return
     // Nothing else that happens to a stream brings entries, or takes a group away.
     if (eventClass === 't' && event !== 'xadd' && event !== 'xgroup-destroy') return
@@ -199,7 +199,7 @@ export class Waiting {
   }
 
   /** A connection is gone. */
-  leave(client: Client): void {
+  leave(client: CommandClient): void {
     for (const blocked of this.blocked) if (blocked.client === client) blocked.cancel()
   }
 
@@ -230,7 +230,7 @@ export class Waiting {
 
   #serveAt(key: Bytes, blocked: Blocked): void {
     const { want, user, witness } = blocked
-    const take = (): End | undefined => {
+    const take = (): WaitEnd | undefined => {
       try {
         const reply = this.#take(want, key, user)
         return reply === undefined ? undefined : { reply }
@@ -243,7 +243,7 @@ export class Waiting {
     if (end !== undefined) blocked.finish(end, 'reply' in end ? want.take(key) : undefined)
   }
 
-  #take(want: Want, key: Bytes, user: User): Reply | undefined {
+  #take(want: BlockingRequest, key: Bytes, user: User): Reply | undefined {
     const store = this.#store
     const argv = want.take(key)
     // What is billed is the command that was sent.
@@ -251,9 +251,9 @@ export class Waiting {
     return want.told(reply, key)
   }
 
-  #enqueue(argv: readonly Bytes[], user: User, want: Want, client: Client): Blocked {
+  #enqueue(argv: readonly Bytes[], user: User, want: BlockingRequest, client: CommandClient): Blocked {
     const size = costOfNames(want.keys)
-    if ((client.kept ?? 0) + size > mostKept) throw outOfMemory()
+    if ((client.kept ?? 0) + size > maxKept) throw outOfMemory()
     const blocked = new Blocked(argv, user, want, client, size, this)
     // What has ended goes faster than new ones come.
     this.#tidy(2 * want.keys.length)
@@ -333,7 +333,7 @@ export class Waiting {
 /** The address that MONITOR shows for every client without one. [store.md 5.1] */
 const anybody = '0.0.0.0:0'
 
-const longestKey = 40
+const maxKey = 40
 
 /** Keys from which those that have ended are taken away at a time. */
 const tidied = 1_000
@@ -346,7 +346,7 @@ const unitsPerWait = 28
 function nameOf({ argv, want }: Blocked): string {
   const keys = want.keys.slice(0, 3).map((key) => {
     const shown = text(key).replace(/[\p{Cc}\p{Cf}]/gu, '�')
-    return shown.length > longestKey ? `${shown.slice(0, longestKey)}…` : shown
+    return shown.length > maxKey ? `${shown.slice(0, maxKey)}…` : shown
   })
   if (want.keys.length > keys.length) keys.push('…')
   return [argv[0]!.toUpperCase(), keys.join(', ')].filter(Boolean).join(' ')

@@ -1,15 +1,15 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
-import type { Access } from '../access/access.js'
+import type { AccessControl } from '../access/access.js'
 import type { User } from '../access/user.js'
-import type { Waiting } from '../blocking/waiting.js'
+import type { BlockedClients } from '../blocking/waiting.js'
 import type { CommandTable } from '../commands/table.js'
 import type { Database } from '../keyspace/database.js'
 import type { EventFlags } from '../keyspace/keyspace-events.js'
 import type { PubSub } from '../keyspace/pubsub.js'
 import type { ScanCursors } from '../keyspace/scan-cursors.js'
-import type { Meter } from '../meter.js'
+import type { CostMeter } from '../meter.js'
 import type { Persistence } from '../persistence.js'
 import type { Scripts } from '../scripting/scripts.js'
 import type { StoreOptions } from '../store-options.js'
@@ -69,12 +69,12 @@ export interface Command extends CommandDescription {
 export interface CommandStore {
   readonly db: Database
   readonly options: StoreOptions
-  readonly access: Access
+  readonly access: AccessControl
   readonly cursors: ScanCursors
   readonly work: Work
-  readonly meter: Meter
+  readonly meter: CostMeter
   readonly pubsub: PubSub
-  readonly waiting: Waiting
+  readonly waiting: BlockedClients
   readonly persistence: Persistence
   readonly scripts: Scripts
   readonly commands: CommandTable<Command>
@@ -105,7 +105,7 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
 type Price = (db: Database, ...values: readonly unknown[]) => number
 type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
-const mostValues = 6
+const maxValues = 6
 
 /** A body that pays for what it is going to do. Commands without such a price are called as they are. */
 function charged(run: Body, work: Price): Body {
@@ -138,7 +138,7 @@ class DeclaredCommand implements Command {
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
     const specs = row.args
-    if (specs.length > mostValues) throw new RangeError(`${name} takes more values than a body is given`)
+    if (specs.length > maxValues) throw new RangeError(`${name} takes more values than a body is given`)
     const minWords = specs.reduce((total, arg) => total + arg.min, words)
     const mostWords = specs.reduce((total, arg) => total + arg.max, words)
     this.name = name

@@ -1,5 +1,5 @@
 /** Members that a collection has at most, and keys that a store has: a `Map` of the engine ends at 2^24. */
-export const mostMembers = 16_000_000
+export const maxMembers = 16_000_000
 
 /** Commands that write and make room by that, or take none: those that redis-server runs without memory, too. */
 export const frees: ReadonlySet<string> = new Set(

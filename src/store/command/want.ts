@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Reply } from './reply.js'
 
 /** What a command waits for that found nothing. */
-export interface Want {
+export interface BlockingRequest {
   /** The keys in the order in which they are looked at; none where only time has to pass. */
   readonly keys: readonly Bytes[]
   /** What has to be there: a value of another type is passed over. */

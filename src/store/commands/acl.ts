@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { unitsPerItem } from '../../kernel/work.js'
-import type { Description } from '../access/access.js'
+import type { UserDescription } from '../access/access.js'
 import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
@@ -219,7 +219,10 @@ function membersOf(category: Bytes, { commands, blockingCommands, work }: Comman
     .map((command) => latin1(command.name.toLowerCase().replace(' ', '|')))
 }
 
-function details({ flags, passwords, commands, keys, channels, selectors }: Description, hasSelectors: boolean): Reply {
+function details(
+  { flags, passwords, commands, keys, channels, selectors }: UserDescription,
+  hasSelectors: boolean,
+): Reply {
   const list = (items: readonly string[]): Reply => items.map((item) => latin1(item))
   const shown = selectors.map(
     ({ commandText, keyPatterns, channelPatterns }): Reply => [
@@ -247,7 +250,7 @@ function details({ flags, passwords, commands, keys, channels, selectors }: Desc
 }
 
 /** The rules that would make the same user. */
-function line({ name, flags, passwords, commands, keys, channels, selectors }: Description): Bytes {
+function line({ name, flags, passwords, commands, keys, channels, selectors }: UserDescription): Bytes {
   const hashes = passwords.map((hash) => `#${hash}`)
   const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]
   const further = selectors.map(

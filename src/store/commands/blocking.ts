@@ -5,7 +5,7 @@ import type { CommandFlag } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { NilArray, nilArray, type Reply } from '../command/reply.js'
 import { parseDouble } from '../command/text.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 import { numberedKeys, words } from './collection-arguments.js'
 import { popCount } from './list.js'
 
@@ -49,7 +49,7 @@ function pop(name: string, since: string, type: 'list' | 'zset', taking: string)
     since,
     args: [keysAndTimeout()],
     run({ store, user }, { keys, timeout }) {
-      const want: Want = {
+      const want: BlockingRequest = {
         keys,
         type,
         timeout,
@@ -72,7 +72,7 @@ function popMany(name: string, type: 'list' | 'zset', taking: string, sides: rea
       const end = where?.toUpperCase()
       if (end === undefined || !sides.includes(end)) throw replyError('syntax')
       const count = latin1(String(popCount(options)))
-      const want: Want = {
+      const want: BlockingRequest = {
         keys,
         type,
         timeout: milliseconds(time),
@@ -85,7 +85,7 @@ function popMany(name: string, type: 'list' | 'zset', taking: string, sides: rea
   })
 }
 
-function moving(source: Bytes, timeout: number, argv: readonly string[]): Want {
+function moving(source: Bytes, timeout: number, argv: readonly string[]): BlockingRequest {
   return {
     keys: [source],
     type: 'list',

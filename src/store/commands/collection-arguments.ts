@@ -151,7 +151,7 @@ export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Byt
 export const emptyScan: Reply = ['0' as Bytes, []]
 
 /** No reply can hold more names than this; redis-server would run out of memory trying. */
-export const mostRepeats: number = 2 ** 24
+export const maxRepeats: number = 2 ** 24
 
 /** Units of a name that is picked at random and answered. */
 const unitsPerPick = 14
@@ -170,7 +170,7 @@ export function pickNames(
   unitsMore = 0,
 ): Bytes[] {
   if (size === 0) return []
-  if (count < -mostRepeats) throw replyError('valueRange')
+  if (count < -maxRepeats) throw replyError('valueRange')
   if (count !== 1) {
     const picked = count < 0 ? -count : Math.min(count, size)
     db.work.charge((unitsPerPick + unitsMore) * picked + (count > 0 && count * 3 >= size ? 4 * size : 0))

@@ -42,14 +42,14 @@ const needsNoMemory: ReadonlySet<string> = new Set(
 )
 
 /** What is told of a table of commands: made once, as it never changes. */
-class Told {
+class CommandDocs {
   /** Every name, with its command and its subcommands. */
   readonly names: ReadonlyMap<string, readonly Command[]>
   readonly list: readonly Bytes[]
   /** Names as COMMAND LIST has them when it filters, with their categories. */
   readonly categories: readonly (readonly [name: Bytes, categories: ReadonlySet<string>])[]
-  readonly #rows = new Map<string, Known>()
-  readonly #docs = new Map<string, Known>()
+  readonly #rows = new Map<string, CommandMovement>()
+  readonly #docs = new Map<string, CommandMovement>()
   readonly #commands: CommandTable<Command>
 
   constructor({ commands, blockingCommands }: CommandStore) {
@@ -80,7 +80,7 @@ class Told {
   }
 
   #told(
-    all: Map<string, Known>,
+    all: Map<string, CommandMovement>,
     name: string,
     work: Work,
     make: (one: Command, commands: readonly Command[] | undefined) => readonly Reply[],
@@ -101,15 +101,15 @@ class Told {
 }
 
 /** What is told of one name, and what telling it costs. */
-interface Known {
+interface CommandMovement {
   readonly reply: readonly Reply[]
   readonly units: number
 }
 
-const told = new WeakMap<CommandTable<Command>, Told>()
+const told = new WeakMap<CommandTable<Command>, CommandDocs>()
 
-function toldOf(store: CommandStore): Told {
-  const known = told.get(store.commands) ?? new Told(store)
+function toldOf(store: CommandStore): CommandDocs {
+  const known = told.get(store.commands) ?? new CommandDocs(store)
   told.set(store.commands, known)
   return known
 }

@@ -5,7 +5,7 @@ import { replyError } from '../command/errors.js'
 import { ok } from '../command/reply.js'
 import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
 import { sealed, unsealed } from '../dump/seal.js'
-import type { Value } from '../keyspace/database.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
 import { measure } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json.js'
 import { RawString } from '../values/raw-string.js'
@@ -14,11 +14,11 @@ import { deadlineIn } from './deadline.js'
 
 const mark = 'SD\x01'
 
-function payloadOf(value: Value): Bytes {
+function payloadOf(value: KeyspaceValue): Bytes {
   return sealed(utf8(JSON.stringify(portableValue(value))), mark)
 }
 
-function valueIn(payload: Bytes): Value {
+function valueIn(payload: Bytes): KeyspaceValue {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 

@@ -16,7 +16,7 @@ import {
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { JsonDocument } from '../values/json.js'
 import type { ValueType } from '../values/value.js'
@@ -258,6 +258,6 @@ function countExisting(db: Database, keys: readonly Bytes[]): number {
 }
 
 /** Nobody can bring what it waits for. */
-function timeOnly(timeout: number, nothing: Reply): Want {
+function timeOnly(timeout: number, nothing: Reply): BlockingRequest {
   return { keys: [], type: undefined, timeout, nothing, take: () => [], told: () => undefined }
 }

@@ -1,6 +1,6 @@
 import type { Work } from '../../kernel/work.js'
 import type { CommandStore } from '../command/command.js'
-import type { Database, Value } from '../keyspace/database.js'
+import type { Database, KeyspaceValue } from '../keyspace/database.js'
 import { measure, sizeOfValue } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json.js'
 import { RawString } from '../values/raw-string.js'
@@ -65,7 +65,7 @@ function sectionText(name: string, lines: Lines): string {
   return heading + lines.map(([field, value]) => `${field}:${value}\r\n`).join('')
 }
 
-function isString(value: Value): boolean {
+function isString(value: KeyspaceValue): boolean {
   return typeof value === 'string' || value instanceof RawString
 }
 

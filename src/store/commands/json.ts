@@ -35,7 +35,7 @@ import {
 } from '../values/json.js'
 import { mergePatch, outermost, removeAll, replaceAt, valueAt } from '../values/json-edit.js'
 import { addNumbers, type JsonNumber, multiplyNumbers } from '../values/json-number.js'
-import { findValues, JsonPathBudgetError, type Location, locate } from '../values/json-path.js'
+import { findValues, type JsonLocation, JsonPathBudgetError, locate } from '../values/json-path.js'
 import type { Path } from '../values/json-path-syntax.js'
 import { formatJson, JsonSizeError, type Layout, maxTextLength } from '../values/json-text.js'
 import {
@@ -65,7 +65,7 @@ function valuesAt(path: Path, document: JsonDocument, work: Work): Json[] {
   return evaluated(path, () => findValues(path, document.root, work))
 }
 
-function placesAt(path: Path, document: JsonDocument, work: Work): Location[] {
+function placesAt(path: Path, document: JsonDocument, work: Work): JsonLocation[] {
   return evaluated(path, () => locate(path, document.root, work))
 }
 
@@ -113,11 +113,11 @@ function readEach(
 
 interface Change {
   readonly path: Path
-  readonly places: readonly Location[]
+  readonly places: readonly JsonLocation[]
   /** The error of a legacy path without a match to work on ends with it. */
   readonly otherType: string
   /** `undefined` where there is nothing to work on. */
-  change(place: Location): Reply | undefined
+  change(place: JsonLocation): Reply | undefined
 }
 
 /**
@@ -144,7 +144,7 @@ interface ArrayChange {
   readonly path: Path
   readonly event: string
   /** Throws when an array cannot be changed; called for all of them before the first changes. */
-  check?(array: JsonArray, place: Location): void
+  check?(array: JsonArray, place: JsonLocation): void
   change(array: JsonArray): Reply
 }
 
@@ -152,7 +152,7 @@ interface ArrayChange {
 function changeArrays(db: Database, { key, path, event, check, change }: ArrayChange): Reply {
   const places = placesAt(path, existingDocument(db, key), db.work)
   if (check) for (const place of places) if (Array.isArray(place.value)) check(place.value, place)
-  const changeOne = ({ value }: Location) => (Array.isArray(value) ? change(value) : undefined)
+  const changeOne = ({ value }: JsonLocation) => (Array.isArray(value) ? change(value) : undefined)
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
@@ -192,7 +192,7 @@ interface Target {
 }
 
 /** The path from each place up to the root is searched. */
-function outermostOf(places: readonly Location[], work: Work): Location[] {
+function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
   let levels = 0
   for (const { depth } of places) levels += 4 + depth
   work.charge(levels)
@@ -232,7 +232,7 @@ function createAt({ document, path, work }: Target, value: Json, missing: () => 
   return true
 }
 
-function deepestFirst(places: readonly Location[]): Location[] {
+function deepestFirst(places: readonly JsonLocation[]): JsonLocation[] {
   return [...places].sort((a, b) => b.depth - a.depth)
 }
 
@@ -286,7 +286,7 @@ function calculate(
   operation: (a: JsonNumber, b: JsonNumber) => JsonNumber | undefined,
 ): Reply {
   const document = existingDocument(context.db, key)
-  const undo: [Location, Json][] = []
+  const undo: [JsonLocation, Json][] = []
   const results = placesAt(path, document, context.db.work).map((place) => {
     const before = valueAt(document, place)
     if (!isNumber(before)) return null
@@ -307,7 +307,7 @@ function calculate(
 }
 
 /** Counts what it changes: containers that had members, numbers that were not zero. */
-function clear(document: JsonDocument, place: Location): boolean {
+function clear(document: JsonDocument, place: JsonLocation): boolean {
   const { value } = place
   if (isContainer(value)) {
     if ((Array.isArray(value) ? value.length : value.size) === 0) return false
@@ -511,7 +511,7 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path, value) {
       if (typeof value !== 'string') throw jsonPathType('string')
       const document = existingDocument(db, key)
-      const change = (place: Location) => {
+      const change = (place: JsonLocation) => {
         const before = valueAt(document, place)
         if (typeof before !== 'string') return undefined
         const after = latin1(before + value)
@@ -544,7 +544,7 @@ export const jsonCommands: readonly Command[] = [
     args: [key('RW'), path],
     run({ db }, key, path) {
       const document = existingDocument(db, key)
-      const change = (place: Location) => {
+      const change = (place: JsonLocation) => {
         const before = valueAt(document, place)
         if (typeof before !== 'boolean') return undefined
         replaceAt(document, place, !before)

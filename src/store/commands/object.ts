@@ -3,7 +3,7 @@ import { key, options } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { parseInt64 } from '../command/text.js'
-import type { Value } from '../keyspace/database.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
 import { measure } from '../keyspace/measure.js'
 import { isCompactHash, isCompactSortedSet, isIntegerSet } from '../values/compact.js'
 import { HashValue } from '../values/hash.js'
@@ -15,11 +15,11 @@ import { helpCommand } from './help.js'
 
 // ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
 
-const longestEmbedded = 44
-function encodingOf(value: Value): string {
+const maxEmbedded = 44
+function encodingOf(value: KeyspaceValue): string {
   if (typeof value === 'string') {
     if (parseInt64(value) !== undefined) return 'int'
-    return value.length <= longestEmbedded ? 'embstr' : 'raw'
+    return value.length <= maxEmbedded ? 'embstr' : 'raw'
   }
   if (value instanceof HashValue) return isCompactHash(value) ? 'listpack' : 'hashtable'
   if (value instanceof SetValue) return isIntegerSet(value) ? 'intset' : 'hashtable'
@@ -33,7 +33,7 @@ function encodingOf(value: Value): string {
 const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
 const sharedCount = 2_147_483_647
 
-function isShared(value: Value): boolean {
+function isShared(value: KeyspaceValue): boolean {
   return typeof value === 'string' && sharedNumber.test(value)
 }
 

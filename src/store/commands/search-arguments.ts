@@ -54,8 +54,8 @@ export interface NewIndex {
 }
 
 /** Guards of ours: every write asks every prefix, and every document every field. */
-export const mostPrefixes = 256
-export const mostFields = 1024
+export const maxPrefixes = 256
+export const maxFields = 1024
 
 /** Everything behind the name. [search.md 1] */
 export const newIndex: Arg<NewIndex> = {
@@ -83,7 +83,7 @@ export const newIndex: Arg<NewIndex> = {
 }
 
 function readPrefixes(from: ArgReader): Bytes[] {
-  const count = whole(from.next(), 1, mostPrefixes, `PREFIX takes between 1 and ${mostPrefixes} prefixes`)
+  const count = whole(from.next(), 1, maxPrefixes, `PREFIX takes between 1 and ${maxPrefixes} prefixes`)
   const prefixes: Bytes[] = []
   for (let left = count; left > 0; left--) prefixes.push(from.next())
   for (const [at, prefix] of prefixes.entries()) {
@@ -99,7 +99,7 @@ function readSchema(from: ArgReader): FieldDefinition[] {
     const field = readField(from)
     if (fields.has(field.path)) throw refusal(`Field '${shown(field.path)}' is declared twice`)
     fields.set(field.path, field)
-    if (fields.size > mostFields) throw refusal(`A schema has at most ${mostFields} fields`)
+    if (fields.size > maxFields) throw refusal(`A schema has at most ${maxFields} fields`)
   }
   if (fields.size === 0) throw replyError('syntax')
   return [...fields.values()]
@@ -136,7 +136,7 @@ function canBeFast(type: FieldType): boolean {
 
 // ---- SEARCH.QUERY -----------------------------------------------------------------------------------------------
 
-export const mostRows = 1000
+export const maxRows = 1000
 export const furthest = 10_000
 
 const limit: Arg<number> = {
@@ -144,7 +144,7 @@ const limit: Arg<number> = {
   min: 1,
   max: 1,
   // [search.md 7: the text, and that 1000 is allowed all the same]
-  read: (from) => whole(from.next(), 1, mostRows, 'limit should be a positive number less than 1000'),
+  read: (from) => whole(from.next(), 1, maxRows, 'limit should be a positive number less than 1000'),
 }
 
 const offset: Arg<number> = {
@@ -175,8 +175,8 @@ function names(least: number): Arg<Bytes[]> {
       const count = whole(
         from.next(),
         least,
-        mostFields,
-        `the number of fields should be between ${least} and ${mostFields}`,
+        maxFields,
+        `the number of fields should be between ${least} and ${maxFields}`,
       )
       const found: Bytes[] = []
       for (let left = count; left > 0; left--) found.push(from.next())
@@ -211,7 +211,7 @@ const scoreFunction: Arg<ScoreFunction> = {
       else if (from.takes('COMBINEMODE')) combineMode = oneOf(['SUM', 'MULTIPLY'] as const, from.next(), 'combine mode')
       else if (from.takes('FIELDVALUE')) values.push(fieldValue(from))
       else break
-      if (values.length > mostFields) throw refusal(`SCOREFUNC takes at most ${mostFields} fields`)
+      if (values.length > maxFields) throw refusal(`SCOREFUNC takes at most ${maxFields} fields`)
     }
     if (values.length === 0) throw replyError('syntax')
     return { values, scoreMode, combineMode }

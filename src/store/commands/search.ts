@@ -5,7 +5,7 @@ import { bytes, key, named } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
-import { type Engine, searchEngine } from '../search/loading.js'
+import { type SearchModule, searchEngine } from '../search/loading.js'
 import { type IndexDefinition, sourceOf } from '../values/search-definition.js'
 import { SearchIndex } from '../values/search-index.js'
 import { listOptions, newIndex, queryOptions } from './search-arguments.js'
@@ -17,7 +17,7 @@ function ofIndex<T, U>(
   { db }: CommandContext,
   name: Bytes,
   missing: U,
-  run: (engine: Engine, index: SearchIndex, name: Bytes) => T,
+  run: (engine: SearchModule, index: SearchIndex, name: Bytes) => T,
 ): T | U {
   const found = db.search.find(name)
   return found === undefined ? missing : run(searchEngine(found.index.definition.language), found.index, found.name)

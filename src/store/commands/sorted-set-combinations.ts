@@ -8,7 +8,7 @@ import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { intFrom, numberedKeys } from './collection-arguments.js'
 
-export type Operation = 'union' | 'inter' | 'diff'
+export type SetOperation = 'union' | 'inter' | 'diff'
 
 export interface CombinationOptions {
   readonly weights: readonly number[] | undefined
@@ -35,7 +35,7 @@ export function inputKeys(command: string): Arg<Bytes[]> {
 
 /** Which words a command of the family takes after its keys. */
 export interface CombinationForm {
-  readonly operation: Operation
+  readonly operation: SetOperation
   readonly result: 'members' | 'stored' | 'count'
 }
 
@@ -106,7 +106,7 @@ function toAggregate(word: Bytes): (one: number, other: number) => number {
 export function combine(
   db: Database,
   keys: readonly Bytes[],
-  operation: Operation,
+  operation: SetOperation,
   options: CombinationOptions,
 ): SortedSet {
   const sources = keys.map((key, at) => sourceOf(inputAt(db, key), options.weights?.[at] ?? 1))

@@ -29,7 +29,7 @@ import {
   checkInputs,
   combine,
   inputKeys,
-  type Operation,
+  type SetOperation,
   toCombinationOptions,
 } from './sorted-set-combinations.js'
 import {
@@ -201,7 +201,7 @@ export interface Pair {
 }
 
 /** What NX, XX, GT, LT, CH and INCR say about an addition. */
-export interface Condition {
+export interface AddCondition {
   readonly nx: boolean
   readonly xx: boolean
   readonly gt: boolean
@@ -211,9 +211,9 @@ export interface Condition {
   readonly incr: boolean
 }
 
-export const unconditional: Condition = { nx: false, xx: false, gt: false, lt: false, ch: false, incr: false }
+export const unconditional: AddCondition = { nx: false, xx: false, gt: false, lt: false, ch: false, incr: false }
 
-function addWords(given: readonly Bytes[]): { condition: Condition; pairs: Pair[] } {
+function addWords(given: readonly Bytes[]): { condition: AddCondition; pairs: Pair[] } {
   const condition = { ...unconditional }
   let at = 0
   for (; at < given.length; at++) {
@@ -232,7 +232,7 @@ function addWords(given: readonly Bytes[]): { condition: Condition; pairs: Pair[
   return { condition, pairs }
 }
 
-export function addPairs(db: Database, key: Bytes, pairs: readonly Pair[], condition: Condition): Reply {
+export function addPairs(db: Database, key: Bytes, pairs: readonly Pair[], condition: AddCondition): Reply {
   const { xx, ch, incr } = condition
   const set = xx ? db.container(key, SortedSet) : db.container(key, SortedSet, 'create')
   if (set === undefined) return incr ? null : 0
@@ -256,7 +256,7 @@ export function addPairs(db: Database, key: Bytes, pairs: readonly Pair[], condi
 function scoreAfter(
   before: number | undefined,
   given: number,
-  { nx, xx, gt, lt, incr }: Condition,
+  { nx, xx, gt, lt, incr }: AddCondition,
 ): number | undefined {
   if (before === undefined) return xx ? undefined : given
   if (nx) return undefined
@@ -398,7 +398,7 @@ function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: Co
 
 // ---- combinations -----------------------------------------------------------------------------------------------
 
-function combination(name: string, operation: Operation): Command[] {
+function combination(name: string, operation: SetOperation): Command[] {
   const options = operation === 'diff' ? '' : '[WEIGHTS weight [weight …]] [AGGREGATE SUM | MIN | MAX]'
   return [
     command(name, {
@@ -435,7 +435,7 @@ function combined(
   return { set: combine(db, keys, form.operation, options), withScores: options.withScores }
 }
 
-function combinationWork(db: Database, keys: readonly Bytes[], operation: Operation): number {
+function combinationWork(db: Database, keys: readonly Bytes[], operation: SetOperation): number {
   if (operation === 'union') return (unitsPerInsertion + 6) * db.sizeOfAll(keys)
   const walked = operation === 'diff' ? db.sizeOf(keys[0]!) : db.sizeOfSmallest(keys)
   return walked * (unitsPerInsertion + 3 * keys.length)

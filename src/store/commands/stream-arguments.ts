@@ -4,7 +4,7 @@ import { type Arg, type ArgReader, toInt, toWaitTime } from '../command/argument
 import { replyError } from '../command/errors.js'
 import { NilArray, type Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
-import type { Fields, References, Trim } from '../values/stream.js'
+import type { References, StreamFields, Trim } from '../values/stream.js'
 import {
   formatId,
   type Half,
@@ -71,7 +71,7 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
 export const unitsPerEntry = 32
 
 /** At most `limit` entries, as clients get them: `[id, [field, value, …]]`. */
-export function take(entries: Iterable<IdEntry<Fields>>, count: number, work: Work): Reply[] {
+export function take(entries: Iterable<IdEntry<StreamFields>>, count: number, work: Work): Reply[] {
   const replies: Reply[] = []
   for (const entry of entries) {
     work.charge(unitsPerEntry)
@@ -81,7 +81,7 @@ export function take(entries: Iterable<IdEntry<Fields>>, count: number, work: Wo
   return replies
 }
 
-export function entryReply({ id, value }: IdEntry<Fields>): Reply {
+export function entryReply({ id, value }: IdEntry<StreamFields>): Reply {
   return [formatId(id), value]
 }
 
@@ -229,7 +229,7 @@ function readNewId(word: Bytes): Addition['id'] {
   return ms === undefined ? toId(word) : { ms, seq: undefined }
 }
 
-export interface Reading {
+export interface GroupReadArguments {
   readonly count: number
   readonly group: Bytes
   readonly consumer: Bytes
@@ -240,7 +240,7 @@ export interface Reading {
 }
 
 /** `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`, and what reading in a group adds. */
-export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
+export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments> {
   const inGroup = command === 'XREADGROUP'
   const groupUsage = inGroup ? 'GROUP group consumer ' : ''
   const ackUsage = inGroup ? ' [NOACK]' : ''
@@ -277,7 +277,7 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
 }
 
 /** More is no integer to redis-server. */
-const longestBlock = 2n ** 63n - 1n
+const maxBlock = 2n ** 63n - 1n
 
 /** Over REST BLOCK is accepted and never waits; a value that is refused is left to be refused. */
 export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
@@ -289,7 +289,7 @@ export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
     if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
     const size = word === 'GROUP' ? 3 : word === 'COUNT' || word === 'BLOCK' ? 2 : 1
     const waits = word === 'BLOCK' && /^(?:0|[1-9]\d{0,18})$/.test(argv[at + 1] ?? '')
-    if (!waits || BigInt(argv[at + 1]!) > longestBlock) kept.push(...argv.slice(at, at + size))
+    if (!waits || BigInt(argv[at + 1]!) > maxBlock) kept.push(...argv.slice(at, at + size))
     at += size
   }
   return kept

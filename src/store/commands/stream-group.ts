@@ -13,7 +13,7 @@ import {
 } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
 import { Stream } from '../values/stream.js'
@@ -22,8 +22,8 @@ import { helpCommand } from './help.js'
 import {
   countWords,
   entryReply,
+  type GroupReadArguments,
   markedIds,
-  type Reading,
   rangeStart,
   reading,
   toAnyId,
@@ -255,7 +255,7 @@ interface GroupRequest {
   readonly after: StreamId
 }
 
-function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply {
+function readGroup(reading: GroupReadArguments, { db, now, store }: CommandContext): Reply {
   const { count, consumer: name, acknowledge } = reading
   const requests = reading.streams.map(([key, id]): GroupRequest => {
     const stream = db.container(key, Stream)
@@ -284,7 +284,7 @@ function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply 
 }
 
 /** Only what is new is waited for: what a consumer has pending is answered, even if it is nothing. */
-function newEntries(reading: Reading, timeout: number): Want {
+function newEntries(reading: GroupReadArguments, timeout: number): BlockingRequest {
   const { group, consumer, acknowledge, streams } = reading
   const limit = countWords(reading.count)
   const options = acknowledge ? limit : [...limit, latin1('NOACK')]
@@ -309,14 +309,18 @@ function newEntries(reading: Reading, timeout: number): Want {
 }
 
 /** Charged before anything is given to anybody. */
-function readWork({ stream, group }: GroupRequest, { count, consumer }: Reading, wantsNew: boolean): number {
+function readWork({ stream, group }: GroupRequest, { count, consumer }: GroupReadArguments, wantsNew: boolean): number {
   const left = wantsNew
     ? stream.length - stream.entries.countBelow(nextId(group.lastDelivered)!)
     : (group.consumers.get(consumer)?.pending.size ?? 0)
   return 2 * unitsPerEntry * Math.min(count, left)
 }
 
-function checkPendingLimit({ key, stream, group }: GroupRequest, reading: Reading, limit: number | undefined): void {
+function checkPendingLimit(
+  { key, stream, group }: GroupRequest,
+  reading: GroupReadArguments,
+  limit: number | undefined,
+): void {
   if (limit === undefined) return
   const pending = group.consumers.get(reading.consumer)?.pending.size ?? 0
   const unread = stream.length - stream.entries.countBelow(nextId(group.lastDelivered)!)

@@ -3,10 +3,10 @@ import { type Arg, bytes, int, key, named, oneOrMore, options } from '../command
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
-import type { Want } from '../command/want.js'
+import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import type { IdEntry } from '../values/id-table.js'
-import { type Fields, Stream, type Trim } from '../values/stream.js'
+import { Stream, type StreamFields, type Trim } from '../values/stream.js'
 import {
   compareIds,
   firstId,
@@ -157,7 +157,7 @@ export const streamCommands: readonly Command[] = [
 ]
 
 /** What comes after ids: what `$` stood for is known when the wait begins. */
-function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: number): Want {
+function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: number): BlockingRequest {
   const limit = countWords(count)
   return {
     keys: [...after.keys()],
@@ -204,7 +204,7 @@ function ranged(
   db: Database,
   key: Bytes,
   count: number | undefined,
-  rangeOf: (entries: Stream['entries']) => Iterable<IdEntry<Fields>>,
+  rangeOf: (entries: Stream['entries']) => Iterable<IdEntry<StreamFields>>,
 ): Reply {
   const stream = db.container(key, Stream)
   if (stream === undefined) return []

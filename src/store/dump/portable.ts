@@ -1,7 +1,7 @@
 import { text, utf8 } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { formatScore, parseDouble } from '../command/text.js'
-import type { Value } from '../keyspace/database.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
 import { Deque } from '../values/deque.js'
 import { HashValue } from '../values/hash.js'
 import { JsonDocument } from '../values/json.js'
@@ -31,7 +31,7 @@ export type PortableValue =
 /** The third item is the field's deadline, milliseconds since the Unix epoch. */
 export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
 
-export function portableValue(value: Value): PortableValue {
+export function portableValue(value: KeyspaceValue): PortableValue {
   if (typeof value === 'string') return { type: 'string', value: portableString(value) }
   if (value instanceof RawString) return { type: 'string', value: portableString(value.text) }
   if (value instanceof Deque) return { type: 'list', elements: [...value].map(portableString) }
@@ -45,7 +45,7 @@ export function portableValue(value: Value): PortableValue {
 }
 
 /** Throws TypeError for an invalid one. */
-export function storedValue(portable: PortableValue): Value {
+export function storedValue(portable: PortableValue): KeyspaceValue {
   switch (portable.type) {
     case 'string':
       return bytesOf(portable.value)

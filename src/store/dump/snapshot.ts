@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Bytes } from '../../kernel/bytes.js'
-import { type Complaint, noDump, shortened } from '../../kernel/dumped.js'
+import { type DumpProblem, invalidDump, shortened } from '../../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
-import type { Database, Value } from '../keyspace/database.js'
+import type { Database, KeyspaceValue } from '../keyspace/database.js'
 import { portableValue, storedValue } from './portable.js'
 import { storeSchema } from './snapshot-schema.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
@@ -40,7 +40,7 @@ export function loadInto(db: Database, dump: StoreDump): void {
 
 interface LoadedKey {
   readonly name: Bytes
-  readonly value: Value
+  readonly value: KeyspaceValue
   readonly expiresAt: number | undefined
 }
 
@@ -48,14 +48,14 @@ interface LoadedKey {
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
   const parsed = v.safeParse(storeSchema, dump)
-  if (!parsed.success) throw noDump('a store', complaintOf(parsed.issues))
+  if (!parsed.success) throw invalidDump('a store', complaintOf(parsed.issues))
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))
   if (names.size < loaded.length) throw new TypeError('The dump of the store has a key twice.')
   return loaded
 }
 
-function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): Complaint {
+function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): DumpProblem {
   return { place: v.getDotPath(issue), reason: issue.message }
 }
 
@@ -72,7 +72,7 @@ function loadedKey(dumped: DumpedKey): LoadedKey {
   return { name: bytesOf(dumped.key), value: readValue(dumped, refuse), expiresAt: dumped.expiresAt }
 }
 
-function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): Value {
+function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): KeyspaceValue {
   try {
     return storedValue(dumped)
   } catch (error) {

@@ -2,32 +2,32 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { portableString } from '../../kernel/portable.js'
 import { portableValue } from '../dump/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
-import type { Ran } from '../ran.js'
-import type { Store } from '../store.js'
-import { type Beginning, Replica } from './replica.js'
-import { Splicing } from './splicing.js'
-import { partOf, type StoredChange } from './stored-change.js'
+import type { ExecutedCommand } from '../ran.js'
+import type { StoreEngine } from '../store.js'
+import { type StoreOrigin, StoreReplica } from './replica.js'
+import { ListDiffer } from './splicing.js'
+import { type KeyChange, partOf } from './stored-change.js'
 
 /** Second stores that stay where they are, so that somebody may look at a few instants in turn. */
-const mostReplicas = 4
+const maxReplicas = 4
 
 /**
  * What a data store was at any time, found out by running its commands again. Nothing is spent on it before somebody asks.
  */
 export class StoreHistory {
-  readonly #beginning: Beginning
-  readonly #ran: () => readonly Ran[]
-  #replicas: Replica[] = []
+  readonly #beginning: StoreOrigin
+  readonly #ran: () => readonly ExecutedCommand[]
+  #replicas: StoreReplica[] = []
   #teller: Teller | undefined
 
   /** @param ran everything that ran so far, in order */
-  constructor(beginning: Beginning, ran: () => readonly Ran[]) {
+  constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
     this.#beginning = beginning
     this.#ran = ran
   }
 
   /** Looks at the store as it was when so much had run, at a time not before the last of it. */
-  look<T>(count: number, now: number, read: (store: Store) => T): T {
+  look<T>(count: number, now: number, read: (store: StoreEngine) => T): T {
     const ran = this.#ran()
     const replica = this.#replicaFor(count, now)
     while (replica.done < count) replica.run(ran[replica.done]!)
@@ -35,7 +35,7 @@ export class StoreHistory {
   }
 
   /** How much had run right after an entry, or up to a time. */
-  countAt(isLater: (ran: Ran) => boolean): number {
+  countAt(isLater: (ran: ExecutedCommand) => boolean): number {
     const ran = this.#ran()
     let [low, high] = [0, ran.length]
     while (low < high) {
@@ -47,7 +47,7 @@ export class StoreHistory {
   }
 
   /** What was left at keys, after an entry. */
-  changes(after: number): readonly StoredChange[] {
+  changes(after: number): readonly KeyChange[] {
     this.#teller ??= new Teller(this.#beginning)
     const changes = this.#teller.upTo(this.#ran())
     if (after <= 0) return changes
@@ -61,12 +61,12 @@ export class StoreHistory {
   }
 
   /** The one that has least to do; of those that have gone too far none is of use. */
-  #replicaFor(count: number, now: number): Replica {
+  #replicaFor(count: number, now: number): StoreReplica {
     const known = this.#replicas
       .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))
       .sort((a, b) => b.done - a.done)[0]
-    const replica = known ?? new Replica(this.#beginning)
-    this.#replicas = [replica, ...this.#replicas.filter((one) => one !== replica)].slice(0, mostReplicas)
+    const replica = known ?? new StoreReplica(this.#beginning)
+    this.#replicas = [replica, ...this.#replicas.filter((one) => one !== replica)].slice(0, maxReplicas)
     return replica
   }
 }
@@ -76,24 +76,24 @@ const emptying = /^(?:flushall|flushdb|swapdb)$/i
 
 /** Runs everything once, and tells what each step left. */
 class Teller {
-  readonly #replica: Replica
-  readonly #changes: StoredChange[] = []
-  readonly #splicing = new Splicing()
+  readonly #replica: StoreReplica
+  readonly #changes: KeyChange[] = []
+  readonly #splicing = new ListDiffer()
   readonly #known = new Map<Bytes, DumpedKey>()
   readonly #touched = new Set<Bytes>()
 
-  constructor(beginning: Beginning) {
-    this.#replica = new Replica(beginning)
+  constructor(beginning: StoreOrigin) {
+    this.#replica = new StoreReplica(beginning)
     this.#replica.store.listen({ keyspace: (_class, _event, key) => void this.#touched.add(key) })
     this.#tellAll(0, beginning.at)
   }
 
-  upTo(ran: readonly Ran[]): readonly StoredChange[] {
+  upTo(ran: readonly ExecutedCommand[]): readonly KeyChange[] {
     while (this.#replica.done < ran.length) this.#step(ran[this.#replica.done]!)
     return this.#changes
   }
 
-  #step(ran: Ran): void {
+  #step(ran: ExecutedCommand): void {
     const { seq, at, argv, loaded } = ran
     const { store } = this.#replica
     this.#touched.clear()
@@ -130,7 +130,7 @@ class Teller {
   }
 }
 
-function writtenKeys(store: Store, argv: readonly Bytes[] | undefined): readonly Bytes[] {
+function writtenKeys(store: StoreEngine, argv: readonly Bytes[] | undefined): readonly Bytes[] {
   if (argv === undefined) return []
   try {
     const command = store.lookup(argv)
@@ -141,7 +141,7 @@ function writtenKeys(store: Store, argv: readonly Bytes[] | undefined): readonly
   }
 }
 
-function dumpedKey({ db }: Store, name: Bytes): DumpedKey | undefined {
+function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
   const entry = db.find(name)
   if (entry === undefined) return undefined
   const { value, expiresAt } = entry

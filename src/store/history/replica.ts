@@ -1,15 +1,15 @@
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { Random } from '../../kernel/random.js'
-import { Access } from '../access/access.js'
+import { AccessControl } from '../access/access.js'
 import { ReplyError } from '../command/reply.js'
 import { loadInto } from '../dump/snapshot.js'
 import type { StoreDump } from '../dump/store-dump.js'
-import type { Ran } from '../ran.js'
-import { Store } from '../store.js'
+import type { ExecutedCommand } from '../ran.js'
+import { StoreEngine } from '../store.js'
 import type { StoreOptions } from '../store-options.js'
 
 /** What a store began with. */
-export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
+export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
   /** A source of chance as new, of the store that is told about. */
   random(): Random
   readonly at: number
@@ -18,8 +18,8 @@ export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs' | 'curso
 }
 
 /** A second store, which runs what the first one ran. */
-export class Replica {
-  readonly store: Store
+export class StoreReplica {
+  readonly store: StoreEngine
   /** The time that its commands see. */
   now: number
   /** When a look took away what had expired: what was before cannot be seen here any more. */
@@ -28,13 +28,13 @@ export class Replica {
   #done = 0
   readonly #random: HeldRandom
 
-  constructor({ policy, docs, cursors, random, at, stored, functions }: Beginning) {
+  constructor({ policy, docs, cursors, random, at, stored, functions }: StoreOrigin) {
     this.now = at
     this.#random = new HeldRandom(random())
-    this.store = new Store({
+    this.store = new StoreEngine({
       clock: { now: () => this.now },
       random: this.#random,
-      access: new Access({ standard: '', readOnly: '' }, random().fork('acl')),
+      access: new AccessControl({ standard: '', readOnly: '' }, random().fork('acl')),
       policy,
       docs,
       ...(cursors && { cursors }),
@@ -47,7 +47,7 @@ export class Replica {
     return this.#done
   }
 
-  run(one: Ran): void {
+  run(one: ExecutedCommand): void {
     this.#done++
     this.now = one.at
     if (one.loaded !== undefined) loadInto(this.store.db, one.loaded)
@@ -60,7 +60,7 @@ export class Replica {
   }
 
   /** Looks, and leaves chance where it is. */
-  look<T>(now: number, read: (store: Store) => T): T {
+  look<T>(now: number, read: (store: StoreEngine) => T): T {
     this.now = now
     const unlisten = this.store.listen({
       keyspace: (eventClass) => {

@@ -1,12 +1,12 @@
 import type { DumpedKey } from '../dump/store-dump.js'
-import { type Part, partOf, type StoredChange } from './stored-change.js'
+import { type CollectionPart, type KeyChange, partOf } from './stored-change.js'
 
 /** Items of a collection up to which a change tells all of them. */
 const fewItems = 64
 /** Changes of one key in a row that tell only what is different, so that none has to be put together of many. */
-const mostSplices = 64
+const maxSplices = 64
 
-const parts: Readonly<Partial<Record<DumpedKey['type'], Part>>> = {
+const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
   list: 'elements',
   set: 'members',
   zset: 'members',
@@ -15,19 +15,19 @@ const parts: Readonly<Partial<Record<DumpedKey['type'], Part>>> = {
 }
 
 /** Tells changes: those of long collections by what is different. */
-export class Splicing {
+export class ListDiffer {
   /** How many changes of a key have been told in part, one after the other. */
   readonly #inPart = new Map<string, number>()
 
   /** What a change has beside its place: what is there now, in full or in part. */
-  told(id: string, before: DumpedKey | undefined, now: DumpedKey): Pick<StoredChange, 'now' | 'splice'> {
+  told(id: string, before: DumpedKey | undefined, now: DumpedKey): Pick<KeyChange, 'now' | 'splice'> {
     const part = parts[now.type]
     const soFar = this.#inPart.get(id) ?? 0
     if (
       part === undefined ||
       before?.type !== now.type ||
       partOf(now, part).length <= fewItems ||
-      soFar >= mostSplices
+      soFar >= maxSplices
     ) {
       this.#inPart.delete(id)
       return { now }

@@ -2,13 +2,13 @@ import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
 
 /** The list of a collection, by the name that it has in a dump. */
-export type Part = 'elements' | 'members' | 'fields' | 'entries'
+export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries'
 
 /**
  * What one command, load or reset left at one key. A key that expires is gone at its `expiresAt` without a change of its
  * own.
  */
-export interface StoredChange {
+export interface KeyChange {
   /** The entry that did it. */
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */
@@ -18,7 +18,7 @@ export interface StoredChange {
   readonly now?: DumpedKey
   /** Of a long collection, what is different from what the change before it left. */
   readonly splice?: {
-    readonly of: Part
+    readonly of: CollectionPart
     readonly at: number
     readonly remove: number
     readonly insert: readonly unknown[]
@@ -26,7 +26,7 @@ export interface StoredChange {
 }
 
 /** What is at the key after a change, by what was there before it; `undefined` where it is gone. */
-export function appliedTo(before: DumpedKey | undefined, { now, splice }: StoredChange): DumpedKey | undefined {
+export function appliedTo(before: DumpedKey | undefined, { now, splice }: KeyChange): DumpedKey | undefined {
   if (now === undefined || splice === undefined) return now
   const { of, at, remove, insert } = splice
   const list = partOf(before, of)
@@ -34,6 +34,6 @@ export function appliedTo(before: DumpedKey | undefined, { now, splice }: Stored
 }
 
 /** The list of a collection; empty for what is none. */
-export function partOf(key: DumpedKey | undefined, part: Part): readonly unknown[] {
+export function partOf(key: DumpedKey | undefined, part: CollectionPart): readonly unknown[] {
   return ((key as Readonly<Record<string, unknown>> | undefined)?.[part] ?? []) as readonly unknown[]
 }

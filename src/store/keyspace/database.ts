@@ -1,30 +1,30 @@
 import { type Bytes, toArray } from '../../kernel/bytes.js'
-import { Heap, type Ranked } from '../../kernel/heap.js'
+import { Heap, type HeapItem } from '../../kernel/heap.js'
 import type { Work } from '../../kernel/work.js'
 import { outOfMemory, replyError } from '../command/errors.js'
-import { mostMembers } from '../command/memory.js'
+import { maxMembers } from '../command/memory.js'
 import { OrderedTable } from '../values/ordered-table.js'
 import { RawString } from '../values/raw-string.js'
 import { SearchIndex } from '../values/search-index.js'
 import type { Container, ValueType } from '../values/value.js'
-import { KeyEntry, type Value } from './key-entry.js'
+import { KeyEntry, type KeyspaceValue } from './key-entry.js'
 import { sizeOfValue } from './measure.js'
 import { SearchIndexes } from './search-indexes.js'
 
-export type { Value } from './key-entry.js'
+export type { KeyspaceValue } from './key-entry.js'
 
 /** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
 export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
 
 export type Notify = (eventClass: EventClass, event: string, key: Bytes) => void
 
-interface Deadline extends Ranked {
+interface Deadline extends HeapItem {
   readonly key: Bytes
   readonly entry: KeyEntry
 }
 
 /** Bytes of the longest string that is read as a whole, far beyond every reply: engines hold four times as many at most. */
-export const longestText = 134_217_728
+export const maxText = 134_217_728
 
 /** A class whose instances are stored: `new Type()` is an empty one. */
 export type ContainerClass<T extends Container> = new () => T
@@ -51,7 +51,7 @@ export class Database {
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
   /** Members that a collection has at most, and keys that there are. */
-  mostMembers: number = mostMembers
+  mostMembers: number = maxMembers
   readonly search: SearchIndexes
   /** Hears that everything was removed at once, which no event tells. */
   cleared: (() => void) | undefined
@@ -79,12 +79,12 @@ export class Database {
   }
 
   /** The live value of a key. Looking does not count as using. */
-  value(key: Bytes): Value | undefined {
+  value(key: Bytes): KeyspaceValue | undefined {
     return this.find(key)?.value
   }
 
   /** The live value of a key, which counts as used. */
-  use(key: Bytes): Value | undefined {
+  use(key: Bytes): KeyspaceValue | undefined {
     return this.#useEntry(key)?.value
   }
 
@@ -121,7 +121,7 @@ export class Database {
   /** A string that was written in place, as a byte string; the service's refusal when it is too long for any reply. */
   textOf(value: RawString): Bytes {
     if (value.hasText) return value.text
-    if (value.length > longestText) throw this.refuseText(value.length)
+    if (value.length > maxText) throw this.refuseText(value.length)
     this.work.charge(value.length >>> 5)
     return value.text
   }
@@ -210,7 +210,7 @@ export class Database {
   }
 
   /** Stores a value. The key's deadline goes, unless it is kept. */
-  set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
+  set(key: Bytes, value: KeyspaceValue, deadline: 'drop' | 'keep' = 'drop'): void {
     const entry = this.#useEntry(key)
     if (entry === undefined) {
       this.#insert(key, value)
@@ -223,7 +223,7 @@ export class Database {
   }
 
   /** Stores a key that comes from elsewhere. It counts as new, but keeps the place of an old one: a scan sees it once. */
-  put(key: Bytes, value: Value, expiresAt: number | undefined): void {
+  put(key: Bytes, value: KeyspaceValue, expiresAt: number | undefined): void {
     const isReplaced = this.has(key)
     this.set(key, value)
     if (isReplaced) this.notify('n', 'new', key)
@@ -359,7 +359,7 @@ export class Database {
   }
 
   /** Visits the live keys in order of insertion. */
-  forEach(visit: (value: Value, key: Bytes, expiresAt: number | undefined) => void): void {
+  forEach(visit: (value: KeyspaceValue, key: Bytes, expiresAt: number | undefined) => void): void {
     this.sweep()
     for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
   }
@@ -386,7 +386,7 @@ export class Database {
   }
 
   /** The key must be free. */
-  #insert(key: Bytes, value: Value): void {
+  #insert(key: Bytes, value: KeyspaceValue): void {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.put(key, entry)
     if (value instanceof SearchIndex) this.search.stored(key, value)

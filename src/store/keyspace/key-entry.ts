@@ -2,17 +2,17 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Container } from '../values/value.js'
 
 /** A short string is a byte string; one that was written in place, and everything else, is a container. */
-export type Value = Bytes | Container
+export type KeyspaceValue = Bytes | Container
 
 /** A value and what else there is to say about its key. */
 export class KeyEntry {
-  value: Value
+  value: KeyspaceValue
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
   /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
   usedAt: number
 
-  constructor(value: Value, usedAt: number) {
+  constructor(value: KeyspaceValue, usedAt: number) {
     this.value = value
     this.usedAt = usedAt
   }

@@ -5,7 +5,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { Stream } from '../values/stream.js'
-import type { Value } from './key-entry.js'
+import type { KeyspaceValue } from './key-entry.js'
 
 /** How much of something a value holds. */
 export interface Measure {
@@ -17,7 +17,7 @@ export interface Measure {
 const numberSize = 8
 
 /** Elements, or pieces of 32 bytes of a string. Looks at none of them; the members of a JSON document are not counted. */
-export function sizeOfValue(value: Value): number {
+export function sizeOfValue(value: KeyspaceValue): number {
   if (typeof value === 'string' || value instanceof RawString || value instanceof Deque || value instanceof Stream) {
     return typeof value === 'string' || value instanceof RawString ? value.length >>> 5 : value.length
   }
@@ -26,7 +26,7 @@ export function sizeOfValue(value: Value): number {
 }
 
 /** Looks at every element. */
-export function measure(value: Value): Measure {
+export function measure(value: KeyspaceValue): Measure {
   if (typeof value === 'string' || value instanceof RawString) return { elements: 0, bytes: value.length }
   if (value instanceof JsonDocument) return { elements: 0, bytes: memoryOf(value.root) }
   let elements = 0

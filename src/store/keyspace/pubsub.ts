@@ -5,7 +5,7 @@ import { passwordWords } from '../../secrets/commands.js'
 import { costOfName } from '../command/kept.js'
 
 /** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
-export const longestShown = 33_554_432
+export const maxShown = 33_554_432
 
 /** As redis-server writes it. */
 const redacted = '"(redacted)"'
@@ -38,7 +38,7 @@ export interface Subscriber {
 }
 
 /** What one subscriber hears, so that it can leave without a search. */
-interface Hearing {
+interface Subscriptions {
   readonly channels: Set<Bytes>
   readonly patterns: Set<Bytes>
   /** Channels of shards, which are counted by themselves. There is one node: all of them are here. */
@@ -49,14 +49,14 @@ interface Hearing {
 
 type Kind = 'channels' | 'patterns' | 'shards'
 
-function hear(heard: Hearing, kind: Kind, name: Bytes): void {
+function hear(heard: Subscriptions, kind: Kind, name: Bytes): void {
   if (heard[kind].has(name)) return
   heard[kind].add(name)
   heard.kept += costOfName(name)
 }
 
 /** Of channels and patterns together, or of shards. */
-function sizeOf({ channels, patterns, shards }: Hearing, kind: Kind): number {
+function sizeOf({ channels, patterns, shards }: Subscriptions, kind: Kind): number {
   return kind === 'shards' ? shards.size : channels.size + patterns.size
 }
 
@@ -75,7 +75,7 @@ export class PubSub {
   readonly #shards = new Map<Bytes, Set<Subscriber>>()
   /** Who is shown every command. */
   readonly monitors: Set<Subscriber> = new Set()
-  readonly #everybody = new Map<Subscriber, Hearing>()
+  readonly #everybody = new Map<Subscriber, Subscriptions>()
 
   /** Subscribes to channels and confirms each with the number of subscriptions so far. */
   subscribe(subscriber: Subscriber, names: readonly Bytes[], kind: 'channels' | 'shards' = 'channels'): void {
@@ -212,7 +212,7 @@ export class PubSub {
   /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     // Each byte may become four, and nobody is sent a line of that length.
-    if (argv.reduce((size, word) => size + word.length, 0) > longestShown) {
+    if (argv.reduce((size, word) => size + word.length, 0) > maxShown) {
       for (const monitor of this.monitors) monitor.dismiss()
       return
     }
@@ -247,7 +247,7 @@ export class PubSub {
     for (const subscriber of this.#everybody.keys()) subscriber.dismiss()
   }
 
-  #welcome(subscriber: Subscriber): Hearing {
+  #welcome(subscriber: Subscriber): Subscriptions {
     const hearing = this.#everybody.get(subscriber) ?? {
       channels: new Set(),
       patterns: new Set(),

@@ -17,7 +17,7 @@ export class SearchIndexes {
   ) {}
 
   /** Something happened at a key. */
-  hear(key: Bytes): void {
+  record(key: Bytes): void {
     for (const index of this.#stored.values()) if (index.covers(key)) index.note(key, this.now())
   }
 

@@ -35,10 +35,10 @@ export interface ReaderLimits {
 export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
 /** As redis-server has them for clients that have signed in. [redis 7.0] */
-export const longestLine = 65_536
-export const mostWords = 1_048_576
-export const longestWord = 536_870_912
-const longestNumber = 32
+export const maxLine = 65_536
+export const maxWords = 1_048_576
+export const maxWord = 536_870_912
+const maxNumber = 32
 const CR = 13
 const LF = 10
 const ASTERISK = 42
@@ -192,7 +192,7 @@ export class CommandReader {
     let at = this.#at + 1
     const isNegative = this.#buffer[at] === MINUS
     if (isNegative) at++
-    if (at >= end || end - at > longestNumber) throw new ProtocolError(`invalid ${name} length`)
+    if (at >= end || end - at > maxNumber) throw new ProtocolError(`invalid ${name} length`)
     let value = 0
     for (; at < end; at++) {
       const digit = this.#buffer[at]! - 48

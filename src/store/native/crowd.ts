@@ -3,7 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout, hostTime, unref } from '../../kernel/host.js'
 
 /** Whoever makes the process hold memory: a connection, a body that arrives, an answer that was not taken. */
-export interface Holder {
+export interface MemoryHolder {
   /** Bytes that are held for it: commands that are not whole, rows that wait, names, output that was not taken. */
   readonly held: number
   /** Changes whenever the other end takes something of what waits for it, or sends something of what is awaited. */
@@ -39,9 +39,9 @@ interface Watched {
  */
 export class Crowd {
   readonly #now: () => number
-  readonly #watched = new Map<Holder, Watched>()
+  readonly #watched = new Map<MemoryHolder, Watched>()
   /** Of those who took everything, when they did: they are no newcomers. */
-  readonly #before = new WeakMap<Holder, Watched>()
+  readonly #before = new WeakMap<MemoryHolder, Watched>()
   #timer: unknown
 
   /** @param now host milliseconds */
@@ -53,13 +53,13 @@ export class Crowd {
   }
 
   /** To be called when a holder holds more, or less. */
-  note(holder: Holder): void {
+  note(holder: MemoryHolder): void {
     if (this.buffered.limit === Number.POSITIVE_INFINITY) return
     if (Crowd.spares(holder.held)) this.leave(holder)
     else if (!this.#watched.has(holder)) this.#watch(holder)
   }
 
-  leave(holder: Holder): void {
+  leave(holder: MemoryHolder): void {
     const watched = this.#watched.get(holder)
     if (watched === undefined) return
     this.#watched.delete(holder)
@@ -70,7 +70,7 @@ export class Crowd {
     this.#timer = undefined
   }
 
-  #watch(holder: Holder): void {
+  #watch(holder: MemoryHolder): void {
     const now = this.#now()
     const before = this.#before.get(holder)
     const since = before !== undefined && now - before.moved < stalledAfter ? before.since : now
@@ -98,7 +98,7 @@ export class Crowd {
   }
 
   /** Whether there is room for so many bytes more, after others were sent away; for a holder, if it is one already. */
-  makesRoom(bytes: number, asking?: Holder): boolean {
+  makesRoom(bytes: number, asking?: MemoryHolder): boolean {
     if (bytes <= this.buffered.left) return true
     const wanted = bytes + (asking?.held ?? 0)
     const leaving = this.#leaving(wanted, asking)
@@ -114,11 +114,11 @@ export class Crowd {
   }
 
   /** Who may be sent away for somebody who will hold so much, the first one first. */
-  #leaving(wanted: number, asking: Holder | undefined): Holder[] {
+  #leaving(wanted: number, asking: MemoryHolder | undefined): MemoryHolder[] {
     this.look()
     const now = this.#now()
-    const still: [Holder, Watched][] = []
-    const larger: Holder[] = []
+    const still: [MemoryHolder, Watched][] = []
+    const larger: MemoryHolder[] = []
     for (const [holder, watched] of this.#watched) {
       if (holder === asking) continue
       const { since, moved } = watched

@@ -5,10 +5,10 @@ import { resp2 as plainResp2, resp2Error } from '../rest/answers.js'
 
 // Replies as bytes of the native protocol, in both of its versions.
 
-export type Protocol = 2 | 3
+export type RespVersion = 2 | 3
 
 /** A reply as it is sent. In RESP2 what it has no types for is lists and strings. */
-export function wireOf(reply: TypedReply, protocol: Protocol): Bytes {
+export function wireOf(reply: TypedReply, protocol: RespVersion): Bytes {
   return latin1(protocol === 2 ? resp2(reply) : resp3(reply))
 }
 
@@ -16,14 +16,14 @@ export function wireOf(reply: TypedReply, protocol: Protocol): Bytes {
 const around = 32
 
 /** Bytes that a reply has at most as it is sent, in either version. */
-export function mostBytes(reply: TypedReply): number {
+export function maxBytes(reply: TypedReply): number {
   if (typeof reply === 'string') return around + reply.length
   if (typeof reply !== 'object' || reply === null || reply instanceof NilArray) return around
   if (reply instanceof ReplyError) return around + reply.message.length
   if (reply instanceof Status || reply instanceof DoubleReply || reply instanceof TextReply)
     return around + reply.text.length
   let bytes = around
-  for (const item of itemsOf(reply)) bytes += mostBytes(item)
+  for (const item of itemsOf(reply)) bytes += maxBytes(item)
   return bytes
 }
 

@@ -4,7 +4,7 @@ import type { CommandEntry } from '../../kernel/traffic.js'
 import { bytesPerUnit, smallReply } from '../../kernel/work.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
-import { Blocked, type Client } from '../blocking/blocked.js'
+import { Blocked, type CommandClient } from '../blocking/blocked.js'
 import type { Command } from '../command/command.js'
 import {
   answerTooLarge,
@@ -16,20 +16,20 @@ import {
   unknownSubcommand,
   wrongArity,
 } from '../command/errors.js'
-import { costOfNames, mostKept } from '../command/kept.js'
+import { costOfNames, maxKept } from '../command/kept.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { PushReply, plainOf, type TypedReply, typedReply } from '../command/typed-reply.js'
 import { redisVersion } from '../commands/info.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
-import { mostRows, refusedCount, refusedWork } from '../limits.js'
+import { maxRows, refusedCount, refusedWork } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import { notLoaded } from '../rest/endpoints.js'
-import type { StoreFront } from '../rest/store-front.js'
-import { executeStruck, type Origin } from '../rest/struck-commands.js'
+import type { RestStore } from '../rest/store-front.js'
+import { type CommandOrigin, executeStruck } from '../rest/struck-commands.js'
 import { type EventOutlet, struckEvent } from '../rest/struck-events.js'
 import { SearchNotLoaded } from '../search/stems.js'
 import { Shared } from './crowd.js'
-import { mostBytes, type Protocol, wireOf } from './reply-writer.js'
+import { maxBytes, type RespVersion, wireOf } from './reply-writer.js'
 import { checkLength, isContainer, SentReply, type SessionCommand, type SessionReply } from './session-row.js'
 import { costOfRow, TransactionState } from './transaction.js'
 
@@ -45,10 +45,10 @@ export interface Outlet {
 }
 
 /** What a session needs of the house. */
-export interface House {
+export interface SessionOwner {
   /** The commands of connections, by name. */
   readonly commands: ReadonlyMap<string, SessionCommand<Session>>
-  readonly front: StoreFront
+  readonly front: RestStore
   readonly sessions: Iterable<Session>
   find(id: number): Session | undefined
   left(session: Session): void
@@ -61,14 +61,14 @@ type Send = (bytes: Bytes) => void
  * One connection of the native protocol, as the world sees it: somebody who has signed in and sends one command after
  * the other. [search.md, part 2]
  */
-export class Session implements Subscriber, EventOutlet, Client {
+export class Session implements Subscriber, EventOutlet, CommandClient {
   /** Bytes of it as the client sees them: RESP2 until it says HELLO 3. */
-  protocol: Protocol = 2
+  protocol: RespVersion = 2
   name: string = ''
   readonly library: { name: string; version: string } = { name: '', version: '' }
   hasEnded = false
   readonly transaction: TransactionState
-  readonly #house: House
+  readonly #house: SessionOwner
   readonly #outlet: Outlet
   readonly #since: number
   #last = { at: 0, name: 'NULL' }
@@ -87,7 +87,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   #room: number | undefined
 
   constructor(
-    house: House,
+    house: SessionOwner,
     readonly id: number,
     public user: User,
     readonly address: string,
@@ -118,7 +118,7 @@ export class Session implements Subscriber, EventOutlet, Client {
       this.#silence.next = false
       const before = this.#sent ?? ''
       this.#sent = outer
-      if (this.#isFlooded || before.length + bytes.length > longestText) {
+      if (this.#isFlooded || before.length + bytes.length > maxText) {
         this.breakOff()
         return
       }
@@ -159,8 +159,8 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   #wire(reply: TypedReply): Bytes {
-    const bytes = mostBytes(reply)
-    const isTooLarge = bytes > longestText
+    const bytes = maxBytes(reply)
+    const isTooLarge = bytes > maxText
     // Sending it is a part of the work of its request, and of the turn of its connection.
     if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
     return wireOf(isTooLarge ? answerTooLarge(this.#mostAnswered, true) : reply, this.protocol)
@@ -255,10 +255,10 @@ export class Session implements Subscriber, EventOutlet, Client {
     const { store, journal } = front
     const run = (): Reply | Blocked => {
       const tables = [store.blockingCommands, store.commands]
-      const received = front.admit(argv, { user: this.user, via }, tables)
+      const received = front.checkPlan(argv, { user: this.user, via }, tables)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
       const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
-      if (!(begun instanceof Blocked)) front.settle(received, begun)
+      if (!(begun instanceof Blocked)) front.charge(received, begun)
       return begun
     }
     const reply = run()
@@ -272,7 +272,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   }
 
   /** What faults can know of where its commands come from. */
-  get origin(): Origin {
+  get origin(): CommandOrigin {
     return { vocabulary: { docs: this.#house.front.store.nativeDocs } }
   }
 
@@ -298,7 +298,7 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Throws `ReplyError` where so many more bytes may not be kept. */
   demandRoom(bytes: number): void {
-    if (this.kept + bytes > mostKept) throw outOfMemory()
+    if (this.kept + bytes > maxKept) throw outOfMemory()
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ export class Session implements Subscriber, EventOutlet, Client {
   #checkRow(argv: readonly Bytes[], own: SessionCommand<Session> | undefined): void {
     if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
-    const most = mostRows(this.#house.front.store)
+    const most = maxRows(this.#house.front.store)
     if (this.transaction.length >= most) throw tooManyRows(most)
     this.demandRoom(costOfRow(argv))
     if (own !== undefined) return
@@ -354,7 +354,7 @@ export class Session implements Subscriber, EventOutlet, Client {
       rows.map((argv) => {
         const reply = this.#row(argv)
         if (reply === undefined) return null
-        this.#room! -= mostBytes(reply)
+        this.#room! -= maxBytes(reply)
         const told = this.#room! < 0 ? answerTooLarge(this.#mostAnswered, true) : reply
         this.#say(this.#wire(told))
         return plainOf(told)
@@ -369,7 +369,7 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   /** Bytes of an answer. */
   get #mostAnswered(): number {
-    return Math.min(this.#house.front.store.options.policy.maxAnswerSize, longestAnswer)
+    return Math.min(this.#house.front.store.options.policy.maxAnswerSize, maxAnswer)
   }
 
   /** @returns the reply; `undefined` where it has sent everything itself */
@@ -399,7 +399,7 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   // ---- what it hears ----------------------------------------------------------------------------------------------
 
-  subscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
+  subscribe(kind: SubscriptionKind, names: readonly Bytes[]): SessionReply {
     const { pubsub, work } = this.#house.front.store
     if (kind === 'shards' && this.#room !== undefined)
       throw new ReplyError("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client")
@@ -416,7 +416,7 @@ export class Session implements Subscriber, EventOutlet, Client {
     return undefined
   }
 
-  unsubscribe(kind: Heard, names: readonly Bytes[]): SessionReply {
+  unsubscribe(kind: SubscriptionKind, names: readonly Bytes[]): SessionReply {
     const { pubsub } = this.#house.front.store
     const word = latin1(endings[kind])
     for (const { name, left } of pubsub.unsubscribe(this, kind, names.length === 0 ? undefined : names)) {
@@ -433,7 +433,7 @@ export class Session implements Subscriber, EventOutlet, Client {
 
   receive(message: PubSubMessage): void {
     const { front } = this.#house
-    if (front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.origin, front)
+    if (front.faults?.activeByPoint['stream.event'] !== undefined) struckEvent(this, message, this.origin, front)
     else this.pass(message)
   }
 
@@ -648,18 +648,18 @@ export class Session implements Subscriber, EventOutlet, Client {
 const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
 
 /** However much a policy allows. */
-export const longestAnswer = 268_435_456
+export const maxAnswer = 268_435_456
 
 /** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
-export const longestText = 500_000_000
+export const maxText = 500_000_000
 
 /** One of CLIENT LIST. */
 const unitsPerLine = 80
 /** Its words and numbers. */
 const aroundLine = 200
 
-type Heard = 'channels' | 'patterns' | 'shards'
-const endings: Readonly<Record<Heard, string>> = {
+type SubscriptionKind = 'channels' | 'patterns' | 'shards'
+const endings: Readonly<Record<SubscriptionKind, string>> = {
   channels: 'unsubscribe',
   patterns: 'punsubscribe',
   shards: 'sunsubscribe',

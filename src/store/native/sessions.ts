@@ -3,11 +3,11 @@ import { ConnectionBroken } from '../../kernel/http.js'
 import type { InputJournal } from '../../kernel/input-journal.js'
 import { requestTooLarge } from '../command/errors.js'
 import { storeInternals } from '../internals.js'
-import type { StoreFront } from '../rest/store-front.js'
-import { type Protocol, wireOfError } from './reply-writer.js'
-import { type House, type Outlet, Session } from './session.js'
+import type { RestStore } from '../rest/store-front.js'
+import { type RespVersion, wireOfError } from './reply-writer.js'
+import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
-import { serveStruck, struckBy, type Turn } from './struck-sessions.js'
+import { type CommandExchange, serveStruck, struckBy } from './struck-sessions.js'
 
 /** Of a fork, and of a past that is played again: nobody is there. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
@@ -15,44 +15,44 @@ const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 function ignore(): void {}
 
 /** What became of a connection, by its number: it was opened, sent a command, signed in anew, was closed. */
-type Kept = { readonly session: number } & (
-  | { readonly opened: Opening & { readonly user: string } }
+type SessionInput = { readonly session: number } & (
+  | { readonly opened: SessionOpening & { readonly user: string } }
   | { readonly argv: readonly Bytes[] }
   | { readonly user: string }
   | { readonly closed: true }
 )
 
-export interface Opening {
+export interface SessionOpening {
   readonly address: string
-  readonly protocol: Protocol
+  readonly protocol: RespVersion
   /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
-  readonly known: Known | undefined
+  readonly known: KnownClient | undefined
 }
 
 /** What a connection has said of itself before. */
-export interface Known {
+export interface KnownClient {
   readonly name?: string
   readonly library?: { readonly name: string; readonly version: string }
 }
 
 /** The connections of a data store, as it is in the world that it has now. */
-export function sessionsOf(store: object): Sessions {
+export function sessionsOf(store: object): RespSessions {
   const world = storeInternals.of(store)
-  world.connections ??= new Sessions(world.front, world.inputs)
-  return world.connections as Sessions
+  world.connections ??= new RespSessions(world.front, world.inputs)
+  return world.connections as RespSessions
 }
 
 /** The connections of the native protocol that a world has. What they do is its inputs. */
-export class Sessions implements House {
-  readonly commands: House['commands'] = sessionCommands
-  readonly front: StoreFront
+export class RespSessions implements SessionOwner {
+  readonly commands: SessionOwner['commands'] = sessionCommands
+  readonly front: RestStore
   readonly #inputs: InputJournal | undefined
   /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */
   refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
   readonly #open = new Map<number, Session>()
   #last = 0
 
-  constructor(front: StoreFront, inputs: InputJournal | undefined) {
+  constructor(front: RestStore, inputs: InputJournal | undefined) {
     this.front = front
     this.#inputs = inputs
     front.store.access.onChange(() => {
@@ -75,7 +75,7 @@ export class Sessions implements House {
 
   /** Whether faults refuse every connection now. */
   get isDown(): boolean {
-    return (this.front.faults?.down?.store ?? 0) > this.front.clock.now()
+    return (this.front.faults?.downUntil?.store ?? 0) > this.front.clock.now()
   }
 
   /** What is told of a command of so many bytes. */
@@ -85,7 +85,7 @@ export class Sessions implements House {
   }
 
   /** Somebody has signed in, or goes on after a reset. */
-  open(user: string, { address, protocol, known }: Opening, outlet: Outlet): Session {
+  open(user: string, { address, protocol, known }: SessionOpening, outlet: Outlet): Session {
     const id = ++this.#last
     this.#keep({ session: id, opened: { user, address, protocol, known } })
     const { access } = this.front.store
@@ -108,7 +108,7 @@ export class Sessions implements House {
   }
 
   /** Answers one command; the turn is over when its `done` or `break` was called. */
-  run(session: Session, argv: readonly Bytes[], turn: Turn): void {
+  run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const refusal = this.refuses?.(argv)
     if (refusal !== undefined) {
       if (session.transaction.isOpen) session.transaction.refuse()
@@ -120,9 +120,9 @@ export class Sessions implements House {
     this.#run(session, argv, turn)
   }
 
-  #run(session: Session, argv: readonly Bytes[], turn: Turn): void {
+  #run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const { faults } = this.front
-    const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, session, argv, this.front)
+    const struck = faults === undefined || faults.isInactive ? undefined : struckBy(faults, session, argv, this.front)
     if (struck !== undefined) {
       serveStruck(struck, session, argv, turn)
       return
@@ -145,14 +145,14 @@ export class Sessions implements House {
     session.close()
   }
 
-  #keep(kept: Kept): void {
+  #keep(kept: SessionInput): void {
     let bytes = 0
     if ('argv' in kept) for (const word of kept.argv) bytes += word.length
     this.#inputs?.act((sandbox: { readonly store: object }) => sessionsOf(sandbox.store).meet(kept), bytes)
   }
 
   /** What was written down happens again. */
-  meet(kept: Kept): void {
+  meet(kept: SessionInput): void {
     if ('opened' in kept) {
       const { user, ...opened } = kept.opened
       this.open(user, opened, nowhere)

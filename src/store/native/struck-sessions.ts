@@ -1,20 +1,20 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultSource, Strike } from '../../faults/fault.js'
-import type { RequestMoment, StruckAnswer, WordedFault } from '../../faults/moments.js'
-import type { RequestPoint } from '../../faults/points.js'
+import type { FaultSource, Injection } from '../../faults/fault.js'
+import type { FaultyResponse, RequestFaultContext, WordedFault } from '../../faults/moments.js'
+import type { RequestInjectionPoint } from '../../faults/points.js'
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { letOutsideContinue } from '../../kernel/clock.js'
 import { ConnectionBroken } from '../../kernel/http.js'
 import { WorldOver } from '../../kernel/running-task.js'
 import type { Task } from '../../kernel/time.js'
 import { ReplyError } from '../command/reply.js'
-import type { StoreFront } from '../rest/store-front.js'
-import { CommandFacts, quotaError } from '../rest/struck-commands.js'
+import type { RestStore } from '../rest/store-front.js'
+import { CommandFaultFacts, quotaError } from '../rest/struck-commands.js'
 import { wireOfError } from './reply-writer.js'
 import type { Session } from './session.js'
 
 /** How one command of a session is answered. */
-export interface Turn {
+export interface CommandExchange {
   /** The bytes of the answer, or of its next part. */
   send(bytes: Bytes): void
   /** It has been answered: the next one may come. */
@@ -26,9 +26,9 @@ export interface Turn {
 // What faults of requests do to one command of a connection: it is late, or lost, or its answer breaks off.
 
 interface Struck {
-  readonly strikes: readonly Strike[]
+  readonly strikes: readonly Injection[]
   readonly faults: FaultSource
-  readonly front: StoreFront
+  readonly front: RestStore
 }
 
 const streams: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'MONITOR'])
@@ -38,20 +38,20 @@ export function struckBy(
   faults: FaultSource,
   session: Session,
   argv: readonly Bytes[],
-  front: StoreFront,
+  front: RestStore,
 ): Struck | undefined {
-  const { armed } = faults
+  const { activeByPoint: armed } = faults
   const opens = armed['stream.open'] !== undefined && streams.has(argv[0]!.toUpperCase())
   if (armed['store.request'] === undefined && !opens) return undefined
-  const facts = new CommandFacts(argv, session.origin, front.store)
-  const first = armed['store.request'] === undefined ? [] : (faults.ask('store.request', facts) ?? [])
+  const facts = new CommandFaultFacts(argv, session.origin, front.store)
+  const first = armed['store.request'] === undefined ? [] : (faults.injections('store.request', facts) ?? [])
   const isOver = first.at(-1)?.answers === true
-  const strikes = opens && !isOver ? [...first, ...(faults.ask('stream.open', facts) ?? [])] : first
+  const strikes = opens && !isOver ? [...first, ...(faults.injections('stream.open', facts) ?? [])] : first
   return strikes.length === 0 ? undefined : { strikes, faults, front }
 }
 
 /** An answer in bytes of the protocol, which faults that shape answers hand on. */
-interface WireAnswer extends StruckAnswer {
+interface WireAnswer extends FaultyResponse {
   readonly isWire: true
 }
 
@@ -60,7 +60,7 @@ function wire(body: Bytes): WireAnswer {
 }
 
 /** Plays the faults around each other, the first outermost. */
-export function serveStruck(struck: Struck, session: Session, argv: readonly Bytes[], turn: Turn): void {
+export function serveStruck(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
   const { clock } = struck.front
   const fail = (error: unknown): void => {
     if (error instanceof ReplyError) {
@@ -97,8 +97,8 @@ export function serveStruck(struck: Struck, session: Session, argv: readonly Byt
 async function trickle(
   body: ReadableStream<Uint8Array>,
   session: Session,
-  clock: StoreFront['clock'],
-  turn: Turn,
+  clock: RestStore['clock'],
+  turn: CommandExchange,
 ): Promise<void> {
   const reader = body.getReader()
   session.gone.addEventListener('abort', () => void reader.cancel().catch(ignore), { once: true })
@@ -126,13 +126,13 @@ async function play(
   session: Session,
   argv: readonly Bytes[],
   task: Task,
-): Promise<StruckAnswer> {
+): Promise<FaultyResponse> {
   const { strikes, faults, front } = struck
   const strike = strikes[from]
   if (strike === undefined) return served(session, argv, task)
   const { fault, phase } = strike
   const record = strike.log(undefined, argv[0]!.toUpperCase())
-  const moment: RequestMoment = {
+  const moment: RequestFaultContext = {
     phase,
     task,
     clock: front.clock,
@@ -145,15 +145,15 @@ async function play(
     worded: (given) => wire(wireOfError(worded(given, session))),
     refusedToken: () => wire(wireOfError('NOAUTH Authentication required.')),
     restart(downMs) {
-      faults.takeDown('store', front.clock.now() + downMs)
+      faults.markDown('store', front.clock.now() + downMs)
       front.store.pubsub.close()
     },
   }
-  return actionAt(strike.point as RequestPoint, fault)(fault, moment)
+  return actionAt(strike.point as RequestInjectionPoint, fault)(fault, moment)
 }
 
 /** Its own part of the work: it may wait for what others bring. */
-function served(session: Session, argv: readonly Bytes[], task: Task): Promise<StruckAnswer> {
+function served(session: Session, argv: readonly Bytes[], task: Task): Promise<FaultyResponse> {
   return new Promise((resolve, reject) => {
     let rouse: (() => void) | undefined
     const waits = session.run(argv, (bytes) => {

@@ -3,7 +3,7 @@ import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { Watch } from '../keyspace/watches.js'
 import { sizeOfWords } from '../meter.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 
 type Row = readonly Bytes[]
 
@@ -20,7 +20,7 @@ const queued = new Status('QUEUED')
 
 /** What a connection has said since MULTI, and the keys that it watches until EXEC. [redis 7.0] */
 export class TransactionState {
-  readonly #store: Store
+  readonly #store: StoreEngine
   readonly #watch = new Watch()
   #rows: Row[] | undefined
   /** Bytes of the rows that wait. */
@@ -28,7 +28,7 @@ export class TransactionState {
   /** One of the rows was refused: none will run. */
   #isRefused = false
 
-  constructor(store: Store) {
+  constructor(store: StoreEngine) {
     this.#store = store
   }
 

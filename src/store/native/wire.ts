@@ -8,34 +8,34 @@ import { ReplyError } from '../command/reply.js'
 import { searchLoading } from '../search/loading.js'
 import {
   CommandReader,
-  longestLine,
-  longestWord,
-  mostWords,
+  maxLine,
+  maxWord,
+  maxWords,
   OversizedCommand,
   ProtocolError,
   type ReaderLimits,
   strangersLimits,
   TlsHandshake,
 } from './command-reader.js'
-import { Crowd, type Holder, type Shared } from './crowd.js'
-import { type Protocol, wireOfError } from './reply-writer.js'
+import { Crowd, type MemoryHolder, type Shared } from './crowd.js'
+import { type RespVersion, wireOfError } from './reply-writer.js'
 import type { Outlet, Session } from './session.js'
 import { helloOf } from './session-commands.js'
-import type { Known, Sessions } from './sessions.js'
+import type { KnownClient, RespSessions } from './sessions.js'
 
 /** A data store that connections may enter, in the world that it has now. */
-export interface Home {
+export interface RespStore {
   /** @throws Error when it is no more */
-  readonly sessions: Sessions
+  readonly sessions: RespSessions
 }
 
 /** Who opens. */
-export interface Porter {
+export interface RespHost {
   /**
    * The data store of a user, as AUTH names it, with this password; `undefined` where they do not fit.
    * @throws ReplyError where they fit, and there is another reason
    */
-  enter(user: string | undefined, password: string): { readonly home: Home; readonly user: User } | undefined
+  enter(user: string | undefined, password: string): { readonly home: RespStore; readonly user: User } | undefined
 }
 
 /** The other end. */
@@ -89,7 +89,7 @@ const worthSharing = 4_096
  * Bytes of messages that may wait for a reader, and those that may for a minute of the host, as redis-server has it:
  * `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
  */
-export const mostMessages = 33_554_432
+export const maxMessages = 33_554_432
 export const manyMessages = 8_388_608
 export const longBehind = 60_000
 
@@ -106,17 +106,17 @@ const helloWithoutAuth =
   'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time'
 
 /** One connection: reads commands, signs in, and hands what follows to a session. */
-export class Wire implements Holder {
-  readonly #porter: Porter
+export class RespConnection implements MemoryHolder {
+  readonly #porter: RespHost
   readonly #socket: Socket
   readonly #address: string
   readonly #reader: CommandReader
-  #home: Home | undefined
+  #home: RespStore | undefined
   /** As whom it came in without a password: RESET makes it the same again. */
-  #welcome: { readonly home: Home; readonly user: string } | undefined
+  #welcome: { readonly home: RespStore; readonly user: string } | undefined
   #session: Session | undefined
   /** As far as nobody has a session. */
-  #protocol: Protocol = 2
+  #protocol: RespVersion = 2
   #limits: ReaderLimits = strangersLimits
   /** Passwords that were wrong. One that is right forgets none: it may be another user's. */
   #failures = 0
@@ -160,7 +160,7 @@ export class Wire implements Holder {
 
   /** @param textOf a part of a chunk as a byte string */
   constructor(
-    porter: Porter,
+    porter: RespHost,
     socket: Socket,
     address: string,
     textOf: (bytes: Uint8Array, from: number, to: number) => Bytes,
@@ -294,7 +294,7 @@ export class Wire implements Holder {
   }
 
   /** Signs in without a password: whoever has the connection has the data store. */
-  welcome(home: Home, user: string): void {
+  welcome(home: RespStore, user: string): void {
     this.#welcome = { home, user }
     this.#enter(home, user, {})
   }
@@ -468,11 +468,11 @@ export class Wire implements Holder {
   }
 
   /** @param known what is kept of the session before; nothing is told of somebody who is known */
-  #enter(home: Home, user: string, known?: Known): Session {
+  #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home
     const { sessions } = home
     const { maxRequestSize } = sessions.front.store.options.policy
-    this.#limits = { command: maxRequestSize, words: mostWords, word: longestWord, line: longestLine }
+    this.#limits = { command: maxRequestSize, words: maxWords, word: maxWord, line: maxLine }
     const opening = { address: this.#address, protocol: this.#protocol, known }
     this.#session = sessions.open(user, opening, this.#outlet)
     return this.#session
@@ -535,7 +535,7 @@ export class Wire implements Holder {
     if (this.#isTooSlow || this.#isClosed) return
     const behind = this.#socket.backlog + this.#out.length
     if (behind === 0) this.#upToDate = hostTurnNumber()
-    const most = Math.max(mostMessages, this.#home?.sessions.front.store.options.policy.maxStreamBuffer ?? 0)
+    const most = Math.max(maxMessages, this.#home?.sessions.front.store.options.policy.maxStreamBuffer ?? 0)
     if (behind + size > most && (size > most || this.#upToDate !== hostTurnNumber())) {
       this.#tooSlow()
       return

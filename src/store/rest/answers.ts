@@ -2,21 +2,21 @@ import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/b
 import type { Work } from '../../kernel/work.js'
 import type { Policy } from '../../policy/policy.js'
 import { binary, jsonText } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 
 // What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
 
 /** Characters of the longest string that every engine of the supported versions makes. */
-export const longestString = 536_870_888
+export const maxString = 536_870_888
 
 /** A reply that is encoded grew beyond the bytes that were left for it. */
-export class NoRoom extends Error {}
+export class ResponseTooLarge extends Error {}
 
 function noRoom(): never {
-  throw new NoRoom('a reply has no room in its answer')
+  throw new ResponseTooLarge('a reply has no room in its answer')
 }
 
 /** Bytes of a reply that are encoded for one unit: each is looked at, put together with others and written. */
@@ -35,7 +35,7 @@ const special = /["\\\x00-\x1f\x80-\xff]/
 export const plain: StringForm = (bytes, work) => {
   if (!special.test(bytes)) return `"${bytes}"`
   // Escapes make six bytes of one, U+FFFD three: no string holds more.
-  if (bytes.length > longestString / 6) noRoom()
+  if (bytes.length > maxString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
   // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
   const isText = isUtf8(bytes)
@@ -49,7 +49,7 @@ export const plain: StringForm = (bytes, work) => {
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
- * A reply as JSON text, of so many bytes at most: throws `NoRoom`. Only a top-level `OK` status escapes base64.
+ * A reply as JSON text, of so many bytes at most: throws `ResponseTooLarge`. Only a top-level `OK` status escapes base64.
  * [store.md 3.2]
  * @param work what the encoding is charged to
  */
@@ -83,7 +83,7 @@ function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undef
   return `${out}]`
 }
 
-/** A reply exactly as a TCP client would get it, of so many bytes at most: throws `NoRoom`. [store.md 3.3] */
+/** A reply exactly as a TCP client would get it, of so many bytes at most: throws `ResponseTooLarge`. [store.md 3.3] */
 export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
   const text = resp2Of(reply, room, work)
   if (text.length > room) noRoom()
@@ -121,7 +121,7 @@ export interface Encoding {
 }
 
 /** `Service-Response-Format` and `Service-Encoding`. [store.md 1.5] */
-export function encodingOf(call: ServiceCall): Encoding {
+export function encodingOf(call: ServiceRequest): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
   if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
@@ -134,7 +134,7 @@ export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
 }
 
 /** The bytes that are left for the replies to one request; once one has no room, no other one has. */
-export class AnswerRoom {
+export class ResponseBudget {
   readonly #limits: Limits
   readonly #work: Work | undefined
   #left: number
@@ -163,7 +163,7 @@ export class AnswerRoom {
       return item
     } catch (error) {
       this.#isTooMuchWork = error instanceof WorkExceeded
-      if (!(error instanceof NoRoom || this.#isTooMuchWork)) throw error
+      if (!(error instanceof ResponseTooLarge || this.#isTooMuchWork)) throw error
       this.#left = -1
       return latin1('')
     }
@@ -184,7 +184,7 @@ function errorItem(error: ReplyError): Bytes {
   return utf8(`{"error":${JSON.stringify(error.message)}}`)
 }
 
-export function errorAnswer(error: ReplyError, status: number, call: ServiceCall): Answer {
+export function errorAnswer(error: ReplyError, status: number, call: ServiceRequest): Answer {
   return jsonText(errorItem(error), status, corsHeaders(call))
 }
 
@@ -192,7 +192,7 @@ export function errorAnswer(error: ReplyError, status: number, call: ServiceCall
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 
 /** A short counter text, as third parties saw it on the service. [store.md 2.2] */
-export function syncHeader(store: Store): readonly [string, string] {
+export function syncHeader(store: StoreEngine): readonly [string, string] {
   const token = store.writes.toString(32)
   if (lastSync[1] !== token) lastSync = ['service-sync-token', token]
   return lastSync
@@ -200,7 +200,7 @@ export function syncHeader(store: Store): readonly [string, string] {
 
 const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
 
-export function corsHeaders(call: ServiceCall): (readonly [string, string])[] {
+export function corsHeaders(call: ServiceRequest): (readonly [string, string])[] {
   const headers: (readonly [string, string])[] = [allowsCredentials]
   const origin = call.header('origin')
   if (origin !== undefined) {

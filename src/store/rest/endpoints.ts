@@ -2,18 +2,17 @@ import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
+import type { Answer, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
 import type { User } from '../access/user.js'
 import { replyError, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
-import { mostRows, refusedCount, refusedWork } from '../limits.js'
+import { maxRows, refusedCount, refusedWork } from '../limits.js'
 import type { LoggedStore } from '../logged-store.js'
 import { transactionOverhead } from '../meter.js'
 import { loadSearch, searchLoading, searchMention } from '../search/loading.js'
 import { SearchNotLoaded } from '../search/stems.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 import {
-  AnswerRoom,
   corsHeaders,
   type Encoding,
   encodingOf,
@@ -21,17 +20,18 @@ import {
   errorIn,
   failed,
   plain,
+  ResponseBudget,
   syncHeader,
 } from './answers.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
-import { Oversized, StoreFront } from './store-front.js'
-import { commandFacts, legible, storeFaults } from './struck-commands.js'
+import { Oversized, RestStore } from './store-front.js'
+import { commandFacts, readableFacts, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
 /** The endpoint that takes whatever has no path of its own, but for what it does. */
-export const anyCommand: Omit<Endpoint<StoreFront, User>, 'run'> = {
+export const anyCommand: Omit<Endpoint<RestStore, User>, 'run'> = {
   method: methods,
   path: '/**',
   auth: 'bearer',
@@ -40,7 +40,7 @@ export const anyCommand: Omit<Endpoint<StoreFront, User>, 'run'> = {
   facts: requestFacts,
 }
 
-export const preflight: Endpoint<StoreFront, User> = {
+export const preflight: Endpoint<RestStore, User> = {
   method: 'OPTIONS',
   path: '/**',
   auth: 'none',
@@ -49,7 +49,7 @@ export const preflight: Endpoint<StoreFront, User> = {
   facts: requestFacts,
 }
 
-const endpoints: readonly Endpoint<StoreFront, User>[] = [
+const endpoints: readonly Endpoint<RestStore, User>[] = [
   preflight,
   ...subscriptionEndpoints,
   {
@@ -67,13 +67,13 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
 
 export function storeService(
   journal: LoggedStore,
-  clock: StoreFront['clock'],
+  clock: RestStore['clock'],
   faults?: FaultSource,
-): Service<StoreFront, User> {
+): Service<RestStore, User> {
   const { store } = journal
   return {
     name: 'store',
-    state: new StoreFront(journal, clock, faults),
+    state: new RestStore(journal, clock, faults),
     faults: storeFaults,
     endpoints,
     authorize(call) {
@@ -91,15 +91,15 @@ export function storeService(
 
 // ---- what all forms share ---------------------------------------------------------------------------------------
 
-export type StoreCall = ServiceCall<User>
+export type StoreCall = ServiceRequest<User>
 
 interface Form {
-  rows(call: ServiceCall, store: Store): readonly Argv[]
-  run(call: StoreCall, front: StoreFront, encoding: Encoding): Answer
+  rows(call: ServiceRequest, store: StoreEngine): readonly Argv[]
+  run(call: StoreCall, front: RestStore, encoding: Encoding): Answer
 }
 
 /** Headers first, then the form; errors as the service words them. */
-function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
+function answered(call: StoreCall, front: RestStore, run: Form['run']): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: Answer
   try {
@@ -110,11 +110,11 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
     if (!(refused instanceof ReplyError)) throw error
     answer = failed(refused, 400, encoding)
   }
-  return dressed(answer, call, front.store)
+  return withHeaders(answer, call, front.store)
 }
 
 /** An answer with the headers that all of them have. */
-export function dressed({ status, headers, body }: Answer, call: StoreCall, store: Store): Answer {
+export function withHeaders({ status, headers, body }: Answer, call: StoreCall, store: StoreEngine): Answer {
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body }
@@ -128,7 +128,7 @@ export function notLoaded({ language }: SearchNotLoaded): ReplyError {
 
 // ---- the forms --------------------------------------------------------------------------------------------------
 
-function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
+function single(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
   let reply: Reply
   try {
     front.checkBody(call)
@@ -137,18 +137,18 @@ function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer 
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
   }
-  return answerTo(reply, new AnswerRoom(front.store.options.policy, front.store.work), encoding)
+  return answerTo(reply, new ResponseBudget(front.store.options.policy, front.store.work), encoding)
 }
 
 /** The answer to a request of one command. */
-export function answerTo(reply: Reply, room: AnswerRoom, encoding: Encoding): Answer {
+export function answerTo(reply: Reply, room: ResponseBudget, encoding: Encoding): Answer {
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
 /** @param work what the reading is charged to, where the store runs what is read */
-export function argvOf(call: ServiceCall, work?: Work): Argv {
+export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
   // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
@@ -157,14 +157,14 @@ export function argvOf(call: ServiceCall, work?: Work): Argv {
 }
 
 /** @param work what the reading is charged to, where the store runs what is read */
-export function rowsOf(call: ServiceCall, store: Store, work?: Work): readonly Argv[] {
-  return rowsOfJson(call.body, mostRows(store), work)
+export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
+  return rowsOfJson(call.body, maxRows(store), work)
 }
 
-function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
+function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
   const { store } = front
   const rows = rowsOf(call, store, store.work)
-  const room = new AnswerRoom(store.options.policy, store.work)
+  const room = new ResponseBudget(store.options.policy, store.work)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
@@ -178,7 +178,7 @@ export function answerOf(items: readonly Bytes[], { form }: Encoding): Answer {
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
+function transaction(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
   const { store } = front
   const rows = rowsOf(call, store, store.work)
   const sizes: number[] = []
@@ -189,7 +189,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
-  const room = new AnswerRoom(store.options.policy, store.work)
+  const room = new ResponseBudget(store.options.policy, store.work)
   const items = store.waiting.transaction(() =>
     rows.map((argv, at) =>
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
@@ -199,7 +199,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
 }
 
 /** What one row answers, when there is room for it. */
-export function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): Bytes {
+export function rowItem(execute: () => Reply, room: ResponseBudget, encoding: Encoding): Bytes {
   try {
     const reply = execute()
     const item = room.item(reply, encoding)
@@ -217,15 +217,15 @@ const forms: Readonly<Record<string, Form>> = {
 }
 const one: Form = { rows: (call) => [argvOf(call)], run: single }
 
-function formOf({ path }: ServiceCall): Form {
+function formOf({ path }: ServiceRequest): Form {
   return forms[path] ?? one
 }
 
-function requestFacts(call: ServiceCall, { store }: StoreFront): FaultFacts {
-  return legible(() => commandFacts(formOf(call).rows(call, store), store))
+function requestFacts(call: ServiceRequest, { store }: RestStore): FaultFacts {
+  return readableFacts(() => commandFacts(formOf(call).rows(call, store), store))
 }
 
-function preflightHeaders(call: ServiceCall): (readonly [string, string])[] {
+function preflightHeaders(call: ServiceRequest): (readonly [string, string])[] {
   const headers = corsHeaders(call)
   headers.push(['access-control-allow-methods', methods.join(', ')])
   const wanted = call.header('access-control-request-headers')

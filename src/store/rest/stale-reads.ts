@@ -2,20 +2,20 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/user.js'
 import type { Reply } from '../command/reply.js'
 import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
-import type { Value } from '../keyspace/database.js'
-import type { Store } from '../store.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
+import type { StoreEngine } from '../store.js'
 
 /** What a key was; `undefined` where it was not there. */
 type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined
 
-export const mostVersions = 1000
+export const maxVersions = 1000
 
 /**
  * What the keys were before their latest changes, for reads that are answered from the past. Kept only while somebody
  * asks for it, from then on.
  */
 export class StaleReads {
-  readonly #store: Store
+  readonly #store: StoreEngine
   readonly #present = new Map<Bytes, Version>()
   /** The latest first. */
   readonly #past = new Map<Bytes, Version[]>()
@@ -23,7 +23,7 @@ export class StaleReads {
   #stop: (() => void) | undefined
   #paused = false
 
-  constructor(store: Store) {
+  constructor(store: StoreEngine) {
     this.#store = store
   }
 
@@ -82,7 +82,7 @@ export class StaleReads {
         db.delete(key)
         return
       }
-      db.set(key, present.value as Value)
+      db.set(key, present.value as KeyspaceValue)
       db.setDeadline(key, present.expiresAt)
     }
   }
@@ -92,7 +92,7 @@ export class StaleReads {
     for (const key of this.#changed) {
       const past = this.#past.get(key) ?? []
       past.unshift(this.#present.get(key))
-      if (past.length > mostVersions) past.pop()
+      if (past.length > maxVersions) past.pop()
       this.#past.set(key, past)
       const entry = this.#store.db.find(key)
       this.#present.set(key, entry && { value: portableValue(entry.value), expiresAt: entry.expiresAt })

@@ -1,6 +1,6 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { VirtualClock } from '../../kernel/clock.js'
-import type { ServiceCall } from '../../protocol/service.js'
+import type { ServiceRequest } from '../../protocol/service.js'
 import type { User } from '../access/user.js'
 import type { Command } from '../command/command.js'
 import { requestTooLarge } from '../command/errors.js'
@@ -10,19 +10,19 @@ import type { CommandTable } from '../commands/table.js'
 import { freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../limits.js'
 import type { LoggedStore, Sender } from '../logged-store.js'
 import { sizeOfReply, sizeOfWords } from '../meter.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
 import { executeStruck } from './struck-commands.js'
 
 /** Chars that JSON may have for one byte: `\u0001`. */
-export const longestEscape = 6
+export const maxEscape = 6
 
 /** Bytes of quotes, commas and space that are read for nothing. */
 export const roomForSyntax = 1_048_576
 
-export type Via = 'request' | 'pipeline' | 'transaction'
+export type RequestForm = 'request' | 'pipeline' | 'transaction'
 
 /** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
 export class Oversized extends ReplyError {
@@ -35,8 +35,8 @@ export class Oversized extends ReplyError {
 }
 
 /** The store behind its REST interface. */
-export class StoreFront {
-  readonly store: Store
+export class RestStore {
+  readonly store: StoreEngine
   /** Bytes of the largest row and of the largest reply. */
   readonly #longest: number
   readonly #longestKey: number
@@ -60,8 +60,8 @@ export class StoreFront {
   }
 
   /** Refuses the body of a command before it is read where no command that may be sent is so long. */
-  checkBody({ body }: ServiceCall): void {
-    if (body.length > longestEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
+  checkBody({ body }: ServiceRequest): void {
+    if (body.length > maxEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
   }
 
   /** The size of a row, which may be sent. */
@@ -72,8 +72,8 @@ export class StoreFront {
   }
 
   /** Runs one row for a request, within the limits of the plan. */
-  execute(argv: Argv, user: User, via: Via, call: ServiceCall, size?: number): Reply {
-    const received = this.admit(argv, { user, via, cause: call.cause }, [this.store.commands], size)
+  execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest, size?: number): Reply {
+    const received = this.checkPlan(argv, { user, via, cause: call.cause }, [this.store.commands], size)
     const run = (): Reply => {
       const { length } = argv[0]!
       // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
@@ -82,13 +82,15 @@ export class StoreFront {
       return this.journal.execute(argv, user, via, call.cause)
     }
     const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
-    this.settle(received, reply)
+    this.charge(received, reply)
     return reply
   }
 
   /** Whether rules may strike commands. */
   get isStruck(): boolean {
-    return this.faults !== undefined && !this.faults.quiet && this.faults.armed['store.command'] !== undefined
+    return (
+      this.faults !== undefined && !this.faults.isInactive && this.faults.activeByPoint['store.command'] !== undefined
+    )
   }
 
   /**
@@ -97,7 +99,7 @@ export class StoreFront {
    * @param size what `measured()` told
    * @returns the same
    */
-  admit(argv: Argv, sender: Sender, tables: readonly CommandTable<Command>[], size?: number): number {
+  checkPlan(argv: Argv, sender: Sender, tables: readonly CommandTable<Command>[], size?: number): number {
     try {
       const received = size ?? this.measured(argv)
       this.#check(argv, received, tables)
@@ -120,7 +122,7 @@ export class StoreFront {
   }
 
   /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
-  settle(received: number, reply: Reply): void {
+  charge(received: number, reply: Reply): void {
     const sent = sizeOfReply(reply)
     this.store.meter.countBytes(received, sent)
     if (sent > this.#longest) throw this.#oversized(sent, 200)
@@ -128,7 +130,7 @@ export class StoreFront {
 
   /** The same, and hands it on. */
   settled(received: number, reply: Reply): Reply {
-    this.settle(received, reply)
+    this.charge(received, reply)
     return reply
   }
 

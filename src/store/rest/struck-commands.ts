@@ -1,17 +1,17 @@
 import { actionAt } from '../../faults/catalog.js'
-import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
-import type { CommandMoment } from '../../faults/moments.js'
+import type { FaultFacts, FaultSource, Injection } from '../../faults/fault.js'
+import type { CommandFaultContext } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { ConnectionBroken, type HeaderList } from '../../kernel/http.js'
 import type { CommandEntry } from '../../kernel/traffic.js'
 import { empty } from '../../protocol/call.js'
-import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
+import type { ServiceFaults, ServiceRequest } from '../../protocol/service.js'
 import type { User } from '../access/user.js'
 import type { Blocked } from '../blocking/blocked.js'
 import { monthlyLimit } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { LoggedStore } from '../logged-store.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 import { errorAnswer } from './answers.js'
 import type { Argv } from './request.js'
 import type { StaleReads } from './stale-reads.js'
@@ -23,7 +23,7 @@ const freePlan = 500_000
 
 /** What faults need of the store behind its REST interface. */
 export interface StrikableStore {
-  readonly store: Store
+  readonly store: StoreEngine
   readonly journal: LoggedStore
   readonly faults?: FaultSource | undefined
   readonly staleReads: StaleReads | undefined
@@ -40,12 +40,12 @@ export const storeFaults: ServiceFaults<StrikableStore> = {
   restart: (_until, { store }) => store.pubsub.close(),
 }
 
-export function quotaError({ vocabulary }: Origin): ReplyError {
+export function quotaError({ vocabulary }: CommandOrigin): ReplyError {
   return monthlyLimit(freePlan, freePlan, vocabulary.docs)
 }
 
 /** A request that cannot be read names no command: it is refused when it is served. */
-export function legible(facts: () => FaultFacts): FaultFacts {
+export function readableFacts(facts: () => FaultFacts): FaultFacts {
   try {
     return facts()
   } catch (error) {
@@ -54,7 +54,7 @@ export function legible(facts: () => FaultFacts): FaultFacts {
   }
 }
 
-export function commandFacts(rows: readonly Argv[], store: Store): FaultFacts {
+export function commandFacts(rows: readonly Argv[], store: StoreEngine): FaultFacts {
   return { commands: rows.map(nameOf), keys: rows.flatMap((argv) => keysOf(argv, store)) }
 }
 
@@ -62,7 +62,7 @@ function nameOf(argv: Argv): string {
   return (argv[0] ?? '').toUpperCase()
 }
 
-function keysOf(argv: Argv, store: Store): readonly Bytes[] {
+function keysOf(argv: Argv, store: StoreEngine): readonly Bytes[] {
   try {
     return store.lookup(argv).keysOf(argv)
   } catch (error) {
@@ -72,30 +72,30 @@ function keysOf(argv: Argv, store: Store): readonly Bytes[] {
 }
 
 /** What brought a command: a request; of what comes over a connection only the words are known. */
-export interface Origin {
+export interface CommandOrigin {
   readonly path?: string
   readonly method?: string
   readonly headers?: HeaderList
   /** `seq` of the request's entry. */
   readonly cause?: number | undefined
-  readonly vocabulary: Pick<ServiceCall['vocabulary'], 'docs'>
+  readonly vocabulary: Pick<ServiceRequest['vocabulary'], 'docs'>
 }
 
 /**
  * What rules may ask about one command. What few rules read is found by getters: as plain values they would make each
  * command a tenth slower while any rule is armed.
  */
-export class CommandFacts implements FaultFacts {
+export class CommandFaultFacts implements FaultFacts {
   readonly api = 'store'
   readonly endpoint: string | undefined
   readonly method: string | undefined
   readonly headers: HeaderList | undefined
-  readonly #store: Store
+  readonly #store: StoreEngine
 
   constructor(
     readonly argv: Argv,
-    call: Origin,
-    store: Store,
+    call: CommandOrigin,
+    store: StoreEngine,
   ) {
     this.endpoint = call.path
     this.method = call.method
@@ -117,7 +117,7 @@ export class CommandFacts implements FaultFacts {
 }
 
 /** A command that is about to run. */
-export interface Coming<R> {
+export interface PendingCommand<R> {
   readonly argv: Argv
   readonly user: User
   readonly via: CommandEntry['via']
@@ -127,25 +127,25 @@ export interface Coming<R> {
 /** Runs a command that rules may strike. */
 export function executeStruck<R extends Reply | Blocked>(
   front: StrikableStore,
-  coming: Coming<R>,
-  call: Origin,
+  coming: PendingCommand<R>,
+  call: CommandOrigin,
 ): R | Reply {
   const strike = strikeOf(front, coming.argv, call)
-  return strike === undefined ? coming.run() : playStrike(strike, front, coming, call)
+  return strike === undefined ? coming.run() : applyInjection(strike, front, coming, call)
 }
 
 /** What strikes a command. All faults of commands answer, so there is one at most. */
-export function strikeOf(front: StrikableStore, argv: Argv, call: Origin): Strike | undefined {
+export function strikeOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
   if (!front.isStruck) return undefined
-  return front.faults!.ask('store.command', new CommandFacts(argv, call, front.store))?.[0]
+  return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]
 }
 
 /** @returns what is answered instead of what the command would have been, if it runs at all */
-export function playStrike<R>(
-  strike: Strike,
+export function applyInjection<R>(
+  strike: Injection,
   front: StrikableStore,
-  { argv, user, via, run }: Coming<R>,
-  call: Origin,
+  { argv, user, via, run }: PendingCommand<R>,
+  call: CommandOrigin,
 ): R | Reply {
   const { journal, staleReads } = front
   const { fault, phase } = strike
@@ -163,7 +163,7 @@ export function playStrike<R>(
     cause = journal.last
     return fail(error)
   }
-  const moment: CommandMoment<R | Reply> = {
+  const moment: CommandFaultContext<R | Reply> = {
     phase,
     draw: (below) => strike.draw(below),
     tell(told) {

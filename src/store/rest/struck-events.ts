@@ -1,10 +1,10 @@
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
-import type { EventMoment } from '../../faults/moments.js'
+import type { EventFaultContext } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { PubSubMessage } from '../keyspace/pubsub.js'
-import type { StoreFront } from './store-front.js'
-import type { Origin } from './struck-commands.js'
+import type { RestStore } from './store-front.js'
+import type { CommandOrigin } from './struck-commands.js'
 
 // What faults do to one event on its way into one stream.
 
@@ -15,17 +15,17 @@ export interface EventOutlet {
   breakOff(): void
 }
 
-export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: Origin, front: StoreFront): void {
+export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: CommandOrigin, front: RestStore): void {
   if (isConfirmation(message)) {
     outlet.pass(message)
     return
   }
-  const strikes = front.faults?.ask('stream.event', eventFacts(message, call)) ?? []
+  const strikes = front.faults?.injections('stream.event', eventFacts(message, call)) ?? []
   const sent = { line: message.line, wait: 0, copies: 1, breaks: false }
   for (const strike of strikes) {
     const { fault, phase } = strike
     const record = strike.log(call.cause === 0 ? undefined : call.cause, channelOf(message))
-    const moment: EventMoment = Object.assign(sent, {
+    const moment: EventFaultContext = Object.assign(sent, {
       phase,
       draw: (below: number) => strike.draw(below),
       tell: (effect: string) => {
@@ -58,7 +58,7 @@ function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
   return confirmations.has(kind)
 }
 
-function eventFacts(message: PubSubMessage, call: Origin): FaultFacts {
+function eventFacts(message: PubSubMessage, call: CommandOrigin): FaultFacts {
   return {
     api: 'store',
     endpoint: call.path,

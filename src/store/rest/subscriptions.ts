@@ -4,17 +4,17 @@ import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
-import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
+import type { Answer, Endpoint, ServiceRequest } from '../../protocol/service.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
-import type { Store } from '../store.js'
+import type { StoreEngine } from '../store.js'
 import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './answers.js'
 import { decodePercent } from './request.js'
-import type { StoreFront } from './store-front.js'
-import { legible } from './struck-commands.js'
+import type { RestStore } from './store-front.js'
+import { readableFacts } from './struck-commands.js'
 import { type EventOutlet, struckEvent } from './struck-events.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
@@ -30,10 +30,10 @@ export interface Feeding extends Subscriber, EventOutlet {
 }
 
 /** Lets a reader hear what happens from now on; confirmations come first. */
-export type Join = (front: StoreFront, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
+export type Join = (front: RestStore, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
 
 /** The endpoints of event streams, whoever feeds them. */
-export function streamEndpoints(join: Join): readonly Endpoint<StoreFront, User>[] {
+export function streamEndpoints(join: Join): readonly Endpoint<RestStore, User>[] {
   return [
     {
       method: methods,
@@ -50,7 +50,7 @@ export function streamEndpoints(join: Join): readonly Endpoint<StoreFront, User>
       auth: 'bearer',
       summary: 'Streams the messages of one or more channels.',
       opensStream: true,
-      facts: (call) => legible(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
+      facts: (call) => readableFacts(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
       run: (call, front) => answered(call, () => opened(call, front, join, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
     },
     {
@@ -59,13 +59,13 @@ export function streamEndpoints(join: Join): readonly Endpoint<StoreFront, User>
       auth: 'bearer',
       summary: 'Streams the messages of all channels that match one of the patterns.',
       opensStream: true,
-      facts: (call) => legible(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
+      facts: (call) => readableFacts(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
       run: (call, front) => answered(call, () => opened(call, front, join, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
     },
   ]
 }
 
-export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = streamEndpoints(
+export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = streamEndpoints(
   ({ store: { pubsub } }, reader, feed, names) => {
     if (feed === 'MONITOR') pubsub.monitor(reader)
     else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)
@@ -76,7 +76,7 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = stre
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
 /** Errors before the stream begins are ordinary answers. */
-function answered(call: ServiceCall, open: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+function answered(call: ServiceRequest, open: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
   try {
     // Events have one form; whoever asks for an impossible one is told so here, too.
     encodingOf(call)
@@ -87,19 +87,19 @@ function answered(call: ServiceCall, open: () => Answer | Promise<Answer>): Answ
   }
 }
 
-function namesOf(call: ServiceCall, feed: Feed): Bytes[] {
+function namesOf(call: ServiceRequest, feed: Feed): Bytes[] {
   if (call.rest === '') throw wrongArity(feed)
   return channelsOf(call)
 }
 
 /** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
-function channelsOf({ rest }: ServiceCall): Bytes[] {
+function channelsOf({ rest }: ServiceRequest): Bytes[] {
   return rest === '' ? [] : rest.split('/').map(decodePercent)
 }
 
 function opened(
-  call: ServiceCall<User>,
-  front: StoreFront,
+  call: ServiceRequest<User>,
+  front: RestStore,
   join: Join,
   feed: Feed,
   names: readonly Bytes[],
@@ -122,7 +122,7 @@ function opened(
   return joined === undefined ? answerOf(call, store, reader) : joined.then(() => answerOf(call, store, reader))
 }
 
-function answerOf(call: ServiceCall<User>, store: Store, reader: StreamReader): Answer {
+function answerOf(call: ServiceRequest<User>, store: StoreEngine, reader: StreamReader): Answer {
   reader.keepAlive()
   const headers: (readonly [string, string])[] = [
     ['content-type', 'text/event-stream'],
@@ -140,13 +140,13 @@ class StreamReader implements Feeding {
   readonly isWelcome: () => boolean
   hasEnded = false
   onEnd: (() => void) | undefined
-  readonly #call: ServiceCall
-  readonly #front: StoreFront
+  readonly #call: ServiceRequest
+  readonly #front: RestStore
   readonly #stream: EventStream
-  readonly #clock: StoreFront['clock']
+  readonly #clock: RestStore['clock']
   #timer: Timer | undefined
 
-  constructor(call: ServiceCall, front: StoreFront, isWelcome: () => boolean) {
+  constructor(call: ServiceRequest, front: RestStore, isWelcome: () => boolean) {
     const { store, clock } = front
     this.isWelcome = isWelcome
     this.#call = call
@@ -170,7 +170,8 @@ class StreamReader implements Feeding {
   }
 
   receive(message: PubSubMessage): void {
-    if (this.#front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.#call, this.#front)
+    if (this.#front.faults?.activeByPoint['stream.event'] !== undefined)
+      struckEvent(this, message, this.#call, this.#front)
     else this.pass(message)
   }
 

@@ -1,4 +1,4 @@
-import { LuaTable, preciseText, toInt64, type Value } from '@stuntdouble/lua'
+import { LuaTable, type LuaValue, preciseText, toInt64 } from '@stuntdouble/lua'
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'
@@ -6,19 +6,19 @@ import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 
 /** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `luaOfTypedReply`. */
-export function luaOfReply(reply: Reply, isResp3: boolean): Value {
+export function luaOfReply(reply: Reply, isResp3: boolean): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
   if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false
   if (typeof reply === 'bigint') return Number(reply)
   if (reply instanceof Status) return tableWith('ok', reply.text)
   const table = new LuaTable()
-  const list: Value[] = []
+  const list: LuaValue[] = []
   for (const item of reply) list.push(luaOfReply(item, isResp3))
   table.adoptList(list)
   return table
 }
 
-export function tableWith(key: string, value: Value): LuaTable {
+export function tableWith(key: string, value: LuaValue): LuaTable {
   const table = new LuaTable()
   table.set(key, value)
   return table
@@ -38,18 +38,18 @@ const unitsPerItem = 4
  * What a script returned as a reply. Throws `ReplyError` for a table with `err`, and for more items than there is work for;
  * within an array such a table is its text, because a reply of ours cannot hold errors.
  */
-export function replyOfLua(value: Value, work: Work): Reply {
+export function replyOfLua(value: LuaValue, work: Work): Reply {
   const error = errorText(value)
   if (error !== undefined) throw new ReplyError(text(latin1(error.replace(/[\r\n]/g, ' '))))
   return toReply(value, 0, work)
 }
 
-function errorText(value: Value): string | undefined {
+function errorText(value: LuaValue): string | undefined {
   const error = value instanceof LuaTable && value.hasEntries ? value.getString('err') : undefined
   return typeof error === 'string' ? error : undefined
 }
 
-function toReply(value: Value, depth: number, work: Work): Reply {
+function toReply(value: LuaValue, depth: number, work: Work): Reply {
   switch (typeof value) {
     case 'string':
       return latin1(value)

@@ -9,6 +9,7 @@ import {
   type LuaFunction,
   LuaSyntaxError,
   LuaTable,
+  type LuaValue,
   library,
   load,
   type Machine,
@@ -16,7 +17,6 @@ import {
   protection,
   type RandomState,
   type Result,
-  type Value,
 } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/user.js'
@@ -48,11 +48,11 @@ export interface StoredLibrary {
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
 /** One function of a machine to be run on behalf of a user. */
-export interface Call {
+export interface FunctionCall {
   readonly machine: Machine
   readonly environment: LuaTable
   readonly target: LuaFunction
-  readonly args: readonly Value[]
+  readonly args: readonly LuaValue[]
   readonly chunk: string
   readonly user: User
   readonly keys: readonly Bytes[]
@@ -62,7 +62,7 @@ export interface Call {
 
 export interface Performer extends ScriptHost {
   readonly budget: Budget
-  perform(call: Call): Reply
+  perform(call: FunctionCall): Reply
 }
 
 /** The libraries of functions that FUNCTION LOAD brought into a store, and the Lua state they share. [store.md 9.5] */
@@ -197,7 +197,7 @@ export class Libraries {
   #loading(): LuaTable {
     const redis = library({
       ...constants,
-      register_function: (...args: Value[]): Result => {
+      register_function: (...args: LuaValue[]): Result => {
         const registering = this.#registering
         if (registering === undefined) raise(inScript.registerOutside)
         const made = args.length === 1 ? namedArguments(args[0]) : positionalArguments(args)
@@ -217,12 +217,12 @@ function raise(text: string): never {
 }
 
 /** A name may be given as a number. */
-function nameOf(value: Value, problem: string): string {
+function nameOf(value: LuaValue, problem: string): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' ? numberText(value) : raise(problem)
 }
 
-function positionalArguments(args: readonly Value[]): StoredFunction {
+function positionalArguments(args: readonly LuaValue[]): StoredFunction {
   if (args.length !== 2) raise(inScript.registerCount)
   const name = nameOf(args[0], inScript.registerFirst)
   const callback = args[1]
@@ -230,7 +230,7 @@ function positionalArguments(args: readonly Value[]): StoredFunction {
   return { name, callback, description: undefined, flags: noFlags }
 }
 
-function namedArguments(given: Value): StoredFunction {
+function namedArguments(given: LuaValue): StoredFunction {
   if (!(given instanceof LuaTable)) raise(inScript.registerSingle)
   let name: string | undefined
   let description: string | undefined
@@ -260,7 +260,7 @@ function namedArguments(given: Value): StoredFunction {
   return { name, description, callback, flags }
 }
 
-function flagList(value: Value): ScriptFlags {
+function flagList(value: LuaValue): ScriptFlags {
   if (!(value instanceof LuaTable)) raise(inScript.registerFlags)
   const names: string[] = []
   for (let at = 1; value.getNumber(at) !== undefined; at++) {

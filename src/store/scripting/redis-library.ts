@@ -4,11 +4,11 @@ import {
   exhausted,
   hostErrorValue,
   type LuaTable,
+  type LuaValue,
   library,
   longJoin,
   type Result,
   remaining,
-  type Value,
 } from '@stuntdouble/lua'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
@@ -23,7 +23,7 @@ import { luaOfTypedReply } from './resp3.js'
 import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
 
 /** The script in execution, as far as its commands depend on it. */
-export interface Run {
+export interface ScriptRun {
   readonly user: User
   readonly isReadOnly: boolean
   /** The only keys it may use, when it asked for key locking. */
@@ -44,7 +44,7 @@ export interface ScriptStore {
 export interface ScriptHost {
   readonly store: ScriptStore
   /** The run in progress; library functions are only called while there is one. */
-  readonly run: Run
+  readonly run: ScriptRun
 }
 
 /** `redis.*` as EVAL has it. [store.md 9.2] */
@@ -62,7 +62,7 @@ export function redisLibraryOfFunctions(host: ScriptHost): LuaTable {
   return library(functionsLibrary(host))
 }
 
-function functionsLibrary(host: ScriptHost): Record<string, Value> {
+function functionsLibrary(host: ScriptHost): Record<string, LuaValue> {
   return {
     ...constants,
     REPL_ALL: 3,
@@ -70,27 +70,27 @@ function functionsLibrary(host: ScriptHost): Record<string, Value> {
     REPL_NONE: 0,
     REPL_REPLICA: 2,
     REPL_SLAVE: 2,
-    acl_check_cmd: (...args: Value[]) => checkPermission(host, wordsOf(args)),
-    call: (...args: Value[]): Result => {
+    acl_check_cmd: (...args: LuaValue[]) => checkPermission(host, wordsOf(args)),
+    call: (...args: LuaValue[]): Result => {
       const result = perform(host, args)
-      if (result instanceof Failure) throw hostErrorValue(result.table)
+      if (result instanceof LuaCommandError) throw hostErrorValue(result.table)
       return result
     },
-    error_reply: (...args: Value[]) => singleField('err', args),
+    error_reply: (...args: LuaValue[]) => singleField('err', args),
     log,
-    pcall: (...args: Value[]): Result => {
+    pcall: (...args: LuaValue[]): Result => {
       const result = perform(host, args)
-      return result instanceof Failure ? result.table : result
+      return result instanceof LuaCommandError ? result.table : result
     },
     set_repl: setReplication,
-    setresp: (...args: Value[]) => setVersion(host, args),
+    setresp: (...args: LuaValue[]) => setVersion(host, args),
     sha1hex: sha1hex,
-    status_reply: (...args: Value[]) => singleField('ok', args),
+    status_reply: (...args: LuaValue[]) => singleField('ok', args),
   }
 }
 
 /** Also available while a library is loaded. [redis 7.0] */
-export const constants: Readonly<Record<string, Value>> = {
+export const constants: Readonly<Record<string, LuaValue>> = {
   LOG_DEBUG: 0,
   LOG_NOTICE: 2,
   LOG_VERBOSE: 1,
@@ -108,7 +108,7 @@ function raise(text: string): never {
 // Commands
 
 /** A command that failed, as the table that `call` raises and `pcall` returns. */
-class Failure {
+class LuaCommandError {
   readonly table: LuaTable
 
   constructor(text: string, isOfCommand = true) {
@@ -117,20 +117,20 @@ class Failure {
   }
 }
 
-function perform(host: ScriptHost, args: readonly Value[]): Value | Failure {
-  if (args.length === 0) return new Failure(inScript.noArguments, false)
+function perform(host: ScriptHost, args: readonly LuaValue[]): LuaValue | LuaCommandError {
+  if (args.length === 0) return new LuaCommandError(inScript.noArguments, false)
   // Not pushed: an array that grows makes room for many words at once.
   const argv = new Array<Bytes>(args.length)
   for (let index = 0; index < args.length; index++) {
     const arg = args[index]
     if (typeof arg === 'string') argv[index] = latin1(arg)
     else if (typeof arg === 'number') argv[index] = wordOfNumber(arg)
-    else return new Failure(inScript.badArguments, false)
+    else return new LuaCommandError(inScript.badArguments, false)
   }
   const command = find(host.store, argv)
-  if (typeof command === 'string') return new Failure(command)
+  if (typeof command === 'string') return new LuaCommandError(command)
   const refusal = refuse(host, command, argv)
-  if (refusal !== undefined) return new Failure(refusal)
+  if (refusal !== undefined) return new LuaCommandError(refusal)
   return execute(host, command, argv)
 }
 
@@ -164,7 +164,11 @@ function refuseKeys(locked: readonly Bytes[], command: CommandDescription, argv:
   return undefined
 }
 
-function execute({ store, run }: ScriptHost, command: CommandDescription, argv: readonly Bytes[]): Value | Failure {
+function execute(
+  { store, run }: ScriptHost,
+  command: CommandDescription,
+  argv: readonly Bytes[],
+): LuaValue | LuaCommandError {
   const { work } = store
   chargeCommand(argv)
   work.left = remaining.steps
@@ -175,7 +179,7 @@ function execute({ store, run }: ScriptHost, command: CommandDescription, argv: 
   } catch (error) {
     // Like a loop without end: nothing that a script could catch.
     if (error instanceof WorkExceeded) exhausted()
-    if (error instanceof ReplyError) return new Failure(errorInScript(error.message))
+    if (error instanceof ReplyError) return new LuaCommandError(errorInScript(error.message))
     throw error
   } finally {
     // A listener may have run commands of its own in between.
@@ -213,7 +217,7 @@ function errorInScript(message: string): string {
   return message.includes('keys') ? inScript.keyPermission : inScript.commandPermission
 }
 
-function wordsOf(args: readonly Value[]): Bytes[] {
+function wordsOf(args: readonly LuaValue[]): Bytes[] {
   if (args.length === 0) raise(inScript.noArguments)
   return args.map((arg) => {
     if (typeof arg === 'string') return latin1(arg)
@@ -235,7 +239,7 @@ function checkPermission({ store, run }: ScriptHost, argv: readonly Bytes[]): Re
 
 // Replies and settings
 
-function singleField(field: 'ok' | 'err', args: readonly Value[]): Result {
+function singleField(field: 'ok' | 'err', args: readonly LuaValue[]): Result {
   const [text] = args
   if (args.length !== 1 || typeof text !== 'string') return tableWith('err', inScript.wrongArguments)
   return tableWith(field, field === 'ok' ? text : withCode(text))
@@ -247,7 +251,7 @@ function withCode(text: string): string {
   return bare.includes(' ') ? bare : `ERR ${bare}`
 }
 
-function log(...args: Value[]): Result {
+function log(...args: LuaValue[]): Result {
   if (args.length < 2) raise(inScript.logArguments)
   const level = typeof args[0] === 'string' ? Number(args[0]) : args[0]
   if (typeof level !== 'number' || Number.isNaN(level)) raise(inScript.logLevelType)
@@ -255,7 +259,7 @@ function log(...args: Value[]): Result {
   return []
 }
 
-function setVersion({ run }: ScriptHost, args: readonly Value[]): Result {
+function setVersion({ run }: ScriptHost, args: readonly LuaValue[]): Result {
   if (args.length !== 1) raise(inScript.setrespArguments)
   const version = Number(args[0])
   if (version !== 2 && version !== 3) raise(inScript.respVersion)
@@ -263,14 +267,14 @@ function setVersion({ run }: ScriptHost, args: readonly Value[]): Result {
   return []
 }
 
-function setReplication(...args: Value[]): Result {
+function setReplication(...args: LuaValue[]): Result {
   if (args.length !== 1) raise(inScript.setReplArguments)
   const flags = Math.trunc(Number(args[0]) || 0)
   if (flags < 0 || flags > 3) raise(inScript.replicationFlags)
   return []
 }
 
-function sha1hex(...args: Value[]): Result {
+function sha1hex(...args: LuaValue[]): Result {
   if (args.length !== 1) raise(inScript.wrongCount)
   const [value] = args
   if (typeof value === 'string') charge(40 + value.length)

@@ -1,4 +1,4 @@
-import { LuaTable, parseNumber, type Value } from '@stuntdouble/lua'
+import { LuaTable, type LuaValue, parseNumber } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { CommandDescription } from '../command/command-description.js'
 import type { Reply } from '../command/reply.js'
@@ -15,11 +15,11 @@ import { luaOfReply, tableWith } from './conversion.js'
 
 // What a script sees after `redis.setresp(3)`. [redis 7.0]
 
-export function luaOfTypedReply({ name }: CommandDescription, argv: readonly Bytes[], reply: Reply): Value {
+export function luaOfTypedReply({ name }: CommandDescription, argv: readonly Bytes[], reply: Reply): LuaValue {
   return luaOf(typedReply(name, argv, reply))
 }
 
-function luaOf(reply: TypedReply): Value {
+function luaOf(reply: TypedReply): LuaValue {
   if (reply instanceof MapReply) return tableWith('map', pairs(reply.pairs))
   if (reply instanceof SetReply) return tableWith('set', members(reply.items))
   if (reply instanceof DoubleReply) return tableWith('double', parseNumber(reply.text))

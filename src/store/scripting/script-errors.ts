@@ -1,4 +1,4 @@
-import { type LuaError, type LuaSyntaxError, LuaTable, plainText, typeName, type Value } from '@stuntdouble/lua'
+import { type LuaError, type LuaSyntaxError, LuaTable, type LuaValue, plainText, typeName } from '@stuntdouble/lua'
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
@@ -110,7 +110,7 @@ function failureText({ value, site }: LuaError, chunk: string, line: number): st
 }
 
 /** A real server crashes at an error that is neither a text nor has `err`. */
-function textOf(value: Value): string {
+function textOf(value: LuaValue): string {
   if (typeof value === 'object' || typeof value === 'function') return `(error object is a ${typeName(value)} value)`
   return plainText(value)
 }

@@ -14,9 +14,9 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { User } from '../access/user.js'
 import type { Reply, ReplyError } from '../command/reply.js'
 import { listOf, replyOfLua } from './conversion.js'
-import { type Call, Libraries, type Performer } from './function-libraries.js'
+import { type FunctionCall, Libraries, type Performer } from './function-libraries.js'
 import { type PreparedScript, prepareScript, scriptName } from './prepared-scripts.js'
-import { type Run, redisLibrary, type ScriptHost, type ScriptStore } from './redis-library.js'
+import { redisLibrary, type ScriptHost, type ScriptRun, type ScriptStore } from './redis-library.js'
 import * as refuse from './script-errors.js'
 import { noFlags } from './shebang.js'
 
@@ -28,7 +28,7 @@ export class Scripts implements ScriptHost, Performer {
   readonly #random = initialRandom()
   #machine: Machine | undefined
   #environment: LuaTable | undefined
-  #run: Run | undefined
+  #run: ScriptRun | undefined
 
   constructor(store: ScriptStore) {
     this.store = store
@@ -39,7 +39,7 @@ export class Scripts implements ScriptHost, Performer {
     return this.#run !== undefined
   }
 
-  get run(): Run {
+  get run(): ScriptRun {
     if (this.#run === undefined) throw new Error('A function of redis.* was called while no script was running.')
     return this.#run
   }
@@ -115,7 +115,7 @@ export class Scripts implements ScriptHost, Performer {
   }
 
   /** Runs one function of a machine on behalf of a user and turns its first value into a reply. */
-  perform({ machine, environment, target, args, chunk, user, keys, isReadOnly, flags }: Call): Reply {
+  perform({ machine, environment, target, args, chunk, user, keys, isReadOnly, flags }: FunctionCall): Reply {
     const outer = this.#run
     this.#run = {
       user,

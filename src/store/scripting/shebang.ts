@@ -31,7 +31,7 @@ export function flagsOf(names: readonly string[]): ScriptFlags {
   return { noWrites: names.includes('no-writes'), keyLocking: names.includes('allow-key-locking'), names }
 }
 
-export interface Script {
+export interface ParsedScript {
   /** The source with its first line blanked, so that line numbers hold. */
   readonly body: string
   /** `undefined` without a shebang: such scripts run in a compatible mode. */
@@ -39,7 +39,7 @@ export interface Script {
 }
 
 /** Strips the shebang of a script for EVAL. Throws `ReplyError`. */
-export function readScript(source: Bytes): Script {
+export function readScript(source: Bytes): ParsedScript {
   if (!source.startsWith('#!')) return { body: source, flags: undefined }
   const end = lineEnd(source)
   if (end < 0) throw refuse.scriptError('invalidShebang')

@@ -19,10 +19,10 @@ export function termsIn(text: string, analyse: Analyse): string[] {
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
 /** Words whose stem is remembered: a text has few different ones. */
-const mostRemembered = 20_000
+const maxRemembered = 20_000
 
 /** Units of the longest word that is stemmed: what is longer is no word, and stemmers take their time over it. */
-const longestStemmed = 64
+const maxStemmed = 64
 
 /**
  * Without NOTOKENIZE words in lower case, stemmed unless NOSTEM is set; with it the whole text as it is. [search.md 11;
@@ -63,10 +63,10 @@ function isWordCode(code: number): boolean {
 function remembering(stem: Stem): Stem {
   const known = new Map<string, string>()
   return (word) => {
-    if (word.length > longestStemmed) return word
+    if (word.length > maxStemmed) return word
     let found = known.get(word)
     if (found === undefined) {
-      if (known.size >= mostRemembered) known.clear()
+      if (known.size >= maxRemembered) known.clear()
       // A stemmer may leave capitals behind, which mark letters for itself, or nothing at all.
       found = stem(word).toLowerCase() || word
       known.set(word, found)

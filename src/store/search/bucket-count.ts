@@ -1,7 +1,7 @@
 import { refusal } from './search-errors.js'
 
 /** Buckets of one command at all levels, filled or not. [a guard of ours] */
-export const mostBuckets = 65_000
+export const maxBuckets = 65_000
 
 /** Counts the buckets of one command before they are made: empty ones, which cost no look at a document, as well. */
 export class BucketCount {
@@ -9,7 +9,7 @@ export class BucketCount {
 
   add(count: number): void {
     this.#count += count
-    if (!(this.#count <= mostBuckets))
-      throw refusal(`Aggregations would create more than ${mostBuckets} buckets together`)
+    if (!(this.#count <= maxBuckets))
+      throw refusal(`Aggregations would create more than ${maxBuckets} buckets together`)
   }
 }

@@ -1,12 +1,12 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Value } from '../keyspace/database.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
 import type { IndexDefinition } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
-import { type Document, documentOf, ReadingRoom, type Source, scalarsIn, sourceFor, textsIn } from './document.js'
+import { type Document, documentOf, type FieldSource, ReadingRoom, scalarsIn, sourceFor, textsIn } from './document.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
 import { isList, listOf, type Scalar } from './sorted-values.js'
-import { type Step, TextField } from './text-field.js'
+import { type IndexingStep, TextField } from './text-field.js'
 
 /** What an index knows of its documents. */
 export class Content {
@@ -18,12 +18,12 @@ export class Content {
   readonly #scalars = new Map<Bytes, ScalarField>()
   /** Facets with all that they are part of, to be found by it. */
   readonly #facets = new Map<Bytes, ScalarField>()
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly FieldSource[]
   /** Bytes of one document that are read. */
   readonly #longest: number
   #keySize = 0
   /** What is left to do of the document that came last. */
-  #steps: Step[] = []
+  #steps: IndexingStep[] = []
 
   constructor(definition: IndexDefinition, stem: Stem, longest: number) {
     this.definition = definition
@@ -37,7 +37,7 @@ export class Content {
   }
 
   /** What a value is for this index; `undefined` when it is none of its documents. */
-  documentOf(value: Value | undefined): Document | undefined {
+  documentOf(value: KeyspaceValue | undefined): Document | undefined {
     return documentOf(this.definition.dataType, value, this.#longest)
   }
 
@@ -46,7 +46,7 @@ export class Content {
    * only begun: `goOn()` does the rest.
    * @returns units of work that it took
    */
-  put(key: Bytes, value: Value | undefined): number {
+  put(key: Bytes, value: KeyspaceValue | undefined): number {
     const document = this.documentOf(value)
     let id = this.#ids.get(key)
     if (document === undefined) return unitsPerDocument + (id === undefined ? 0 : this.#remove(key, id))
@@ -115,9 +115,9 @@ export class Content {
     return size
   }
 
-  readonly #later = (step: Step): void => void this.#steps.push(step)
+  readonly #later = (step: IndexingStep): void => void this.#steps.push(step)
 
-  #setField(id: number, document: Document, source: Source, room: ReadingRoom): number {
+  #setField(id: number, document: Document, source: FieldSource, room: ReadingRoom): number {
     const { path, type } = source.field
     if (type === 'TEXT') return this.text(path).set(id, textsIn(document, source, room), this.#later)
     const scalars = scalarsIn(document, source, room)

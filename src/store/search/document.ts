@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
-import type { Value } from '../keyspace/database.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
 import { HashValue } from '../values/hash.js'
 import { Float, type Json, type JsonArray, JsonDocument, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
@@ -15,7 +15,11 @@ export type Document = HashValue | JsonObject
  * What a key is for an index of this kind; `undefined` when it is none of its documents. [search.md 11]
  * @param longest bytes of a STRING that is read: it is read as a whole or not at all
  */
-export function documentOf(dataType: DataType, value: Value | undefined, longest: number): Document | undefined {
+export function documentOf(
+  dataType: DataType,
+  value: KeyspaceValue | undefined,
+  longest: number,
+): Document | undefined {
   if (dataType === 'HASH') return value instanceof HashValue ? value : undefined
   if (dataType === 'JSON') return value instanceof JsonDocument && value.root instanceof Map ? value.root : undefined
   const source = value instanceof RawString ? value.text : value
@@ -29,13 +33,13 @@ export function documentOf(dataType: DataType, value: Value | undefined, longest
 }
 
 /** A field, and the way to what it is made of. */
-export interface Source {
+export interface FieldSource {
   readonly field: FieldDefinition
   readonly name: Bytes
   readonly path: readonly Bytes[]
 }
 
-export function sourceFor(field: FieldDefinition): Source {
+export function sourceFor(field: FieldDefinition): FieldSource {
   const name = sourceOf(field)
   return { field, name, path: name.split('.') as Bytes[] }
 }
@@ -71,7 +75,7 @@ export class ReadingRoom {
 const bytesPerElement = 8
 
 /** The texts of a TEXT field. One that is too long is cut after a word; whole values are left out. */
-export function textsIn(document: Document, { name, path, field }: Source, room: ReadingRoom): readonly string[] {
+export function textsIn(document: Document, { name, path, field }: FieldSource, room: ReadingRoom): readonly string[] {
   const texts: string[] = []
   const add = (value: Json): void => {
     const taken = typeof value === 'string' ? room.take(value, !field.noTokenize) : undefined
@@ -89,7 +93,11 @@ export function textsIn(document: Document, { name, path, field }: Source, room:
 }
 
 /** The values of any other field, each once. */
-export function scalarsIn(document: Document, { field: { type }, name, path }: Source, room: ReadingRoom): Scalars {
+export function scalarsIn(
+  document: Document,
+  { field: { type }, name, path }: FieldSource,
+  room: ReadingRoom,
+): Scalars {
   if (document instanceof HashValue) {
     const value = document.get(name)
     const taken = value === undefined ? undefined : room.take(value, false)

@@ -6,14 +6,14 @@ import type { Fuzzy } from './filter.js'
  * neighbours that are swapped. For a beginning it is enough that the term begins with something that near.
  * @param work what each comparison is charged to, beside the term that is looked at
  */
-export function distanceTo(asked: Asked, work: Work): (other: string) => boolean {
+export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)
 }
 
-type Asked = Pick<Fuzzy, 'term' | 'distance' | 'swapCost' | 'isPrefix'>
+type FuzzyQuery = Pick<Fuzzy, 'term' | 'distance' | 'swapCost' | 'isPrefix'>
 
 /** One edit leaves all letters before and after it as they are. What most searches ask for, of every term. */
-function oneEditFrom({ term, swapCost, isPrefix }: Asked, work: Work): (other: string) => boolean {
+function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
   const { length } = term
   // Whether what follows in both, from these places on, is the same.
   const isSame = (other: string, at: number, from: number): boolean => {
@@ -43,7 +43,7 @@ function oneEditFrom({ term, swapCost, isPrefix }: Asked, work: Work): (other: s
 /** Units of work of a row of distances, all that is computed for one letter. */
 const unitsPerRow = 1
 
-function editsFrom({ term, distance, swapCost, isPrefix }: Asked, work: Work): (other: string) => boolean {
+function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
   const { length } = term
   let [older, old, row] = [new Uint32Array(length + 1), new Uint32Array(length + 1), new Uint32Array(length + 1)]
   return (other) => {

@@ -7,13 +7,13 @@ import type { SearchIndex } from '../values/search-index.js'
 import { aggregated } from './aggregate.js'
 import type { Content } from './content.js'
 import type { Reading } from './field-operators.js'
-import type { Filter } from './filter.js'
+import type { SearchFilter } from './filter.js'
 import { readFilter } from './filter-syntax.js'
 import { highlighter } from './highlight.js'
 import { matchesOf } from './matching.js'
 import type { Matches } from './phrase.js'
 import type { QueryOptions } from './query-options.js'
-import { Ranking } from './ranking.js'
+import { TopDocuments } from './ranking.js'
 import { contentRows } from './rows.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
@@ -103,7 +103,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   const mark = highlight === undefined ? undefined : highlighter(highlight, filter, content, work)
   const worth =
     scorefunc === undefined ? undefined : valueScore(scorefunc, content, searchScoreMode === 'sum' ? 'SUM' : 'MULTIPLY')
-  const ranking = new Ranking(offset + limit, orderby?.descending ?? true)
+  const ranking = new TopDocuments(offset + limit, orderby?.descending ?? true)
   const sorted = orderby === undefined ? undefined : content.scalar(orderby.field)
   work.charge(4 * ids.length)
   for (const id of ids) {
@@ -147,7 +147,7 @@ function fastField({ fields }: IndexDefinition, path: Bytes, byDefault: boolean)
 
 interface Found {
   readonly content: Content
-  readonly filter: Filter
+  readonly filter: SearchFilter
   readonly matches: Matches
   readonly ids: readonly number[]
 }

@@ -6,7 +6,7 @@ import { compileRegex } from '../values/json-regex.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import { type Analyse, termsIn } from './analysis.js'
 import { scalarOf } from './field-values.js'
-import { allOf, anyOf, boosted, type Filter, type Fuzzy, nothing } from './filter.js'
+import { allOf, anyOf, boosted, type Fuzzy, nothing, type SearchFilter } from './filter.js'
 
 import { refusal, shown, unknownFieldOperator, wrongOperator, wrongValue } from './search-errors.js'
 import { type Bound, compareScalars } from './sorted-values.js'
@@ -23,9 +23,9 @@ export interface Reading {
 export const unitsPerPart = 32
 
 /** One operator's value, understood for one field. */
-type Reader = (asked: Asked) => Filter
+type Reader = (asked: OperatorInput) => SearchFilter
 
-interface Asked {
+interface OperatorInput {
   readonly field: FieldDefinition
   readonly operator: Bytes
   readonly value: Json
@@ -33,8 +33,8 @@ interface Asked {
 }
 
 /** What the operators beside each other in a field's object ask for. Those of a range are one condition. */
-export function conditionsOf(field: FieldDefinition, given: JsonObject, reading: Reading): Filter[] {
-  const conditions: Filter[] = []
+export function conditionsOf(field: FieldDefinition, given: JsonObject, reading: Reading): SearchFilter[] {
+  const conditions: SearchFilter[] = []
   let low: Bound | undefined
   let high: Bound | undefined
   for (const [operator, value] of given) {
@@ -78,7 +78,7 @@ function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
 }
 
 /** [search.md 12: numbers, DATE and KEYWORD; words by their bytes, choice] */
-function rangeValue(asked: Asked): Bound['value'] {
+function rangeValue(asked: OperatorInput): Bound['value'] {
   const { type, path } = asked.field
   if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
   const { value } = asked
@@ -88,7 +88,7 @@ function rangeValue(asked: Asked): Bound['value'] {
   return valueFor(asked)
 }
 
-function valueFor({ field, operator, value }: Asked): Bound['value'] {
+function valueFor({ field, operator, value }: OperatorInput): Bound['value'] {
   const scalar = scalarOf(field.type, value)
   if (scalar !== undefined) return scalar
   // No document has it, but it is a number all the same.
@@ -109,27 +109,27 @@ const wanted: Readonly<Record<FieldDefinition['type'], string>> = {
   FACET: "a string that begins with '/'",
 }
 
-function textOf({ field, operator, value }: Asked): string {
+function textOf({ field, operator, value }: OperatorInput): string {
   if (typeof value !== 'string') throw wrongValue(operator, field.path, 'a string')
   return text(value)
 }
 
-function ofText(asked: Asked): void {
+function ofText(asked: OperatorInput): void {
   if (asked.field.type !== 'TEXT') throw wrongOperator(asked.operator, asked.field.path, asked.field.type)
 }
 
-function termsOf({ field, reading }: Asked, value: string): string[] {
+function termsOf({ field, reading }: OperatorInput, value: string): string[] {
   return termsIn(value, reading.analyse(field))
 }
 
 /** Terms one after the other; nothing when there is none. [of empty values: choice] */
-function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): Filter {
+function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): SearchFilter {
   if (terms.length === 0) return nothing
   if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
   return { kind: 'phrase', field, terms, slop, isPrefix: false }
 }
 
-function equal(asked: Asked): Filter {
+function equal(asked: OperatorInput): SearchFilter {
   const { field } = asked
   if (field.type === 'TEXT') return inOrder(field, termsOf(asked, textOf(asked)))
   const value = valueFor(asked)
@@ -138,7 +138,7 @@ function equal(asked: Asked): Filter {
   return { kind: 'within', field, low: bound, high: bound }
 }
 
-function among(asked: Asked): Filter {
+function among(asked: OperatorInput): SearchFilter {
   if (!Array.isArray(asked.value)) throw wrongValue(asked.operator, asked.field.path, 'an array')
   asked.reading.work.charge(unitsPerPart * asked.value.length)
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
@@ -154,7 +154,7 @@ const nearby = 2
 const leastForTypos = 3
 
 /** What a plain value means. On anything but texts, and on whole texts, that it is equal. [search.md 12] */
-function smart(asked: Asked): Filter {
+function smart(asked: OperatorInput): SearchFilter {
   const { field, reading } = asked
   if (field.type !== 'TEXT') return equal(asked)
   const value = textOf(asked)
@@ -163,7 +163,7 @@ function smart(asked: Asked): Filter {
   if (quoted !== null) return inOrder(field, termsOf(asked, quoted[1]!))
   const terms = termsOf(asked, value)
   if (terms.length === 0) return nothing
-  const ways: Filter[] = []
+  const ways: SearchFilter[] = []
   const single = anyOf(terms.map((term) => ({ kind: 'term', field, term }) as const))
   if (terms.length > 1) {
     ways.push(boosted(inOrder(field, terms), worth.phrase), boosted(inOrder(field, terms, nearby), worth.near))
@@ -184,7 +184,7 @@ function near(field: FieldDefinition, term: string): Fuzzy {
 }
 
 /** The members of an object that may stand for the value of an operator. */
-function membersOf(asked: Asked, known: readonly string[]): JsonObject {
+function membersOf(asked: OperatorInput, known: readonly string[]): JsonObject {
   const { value, operator, field } = asked
   if (!(value instanceof Map)) throw wrongValue(operator, field.path, 'a string or an object with a value')
   for (const name of value.keys()) {
@@ -193,13 +193,19 @@ function membersOf(asked: Asked, known: readonly string[]): JsonObject {
   return value
 }
 
-function booleanIn(asked: Asked, members: JsonObject, name: string, otherwise: boolean): boolean {
+function booleanIn(asked: OperatorInput, members: JsonObject, name: string, otherwise: boolean): boolean {
   const value = members.get(name as Bytes) ?? otherwise
   if (typeof value !== 'boolean') throw refusal(`Option '${name}' of operator '${asked.operator}' takes true or false`)
   return value
 }
 
-function wholeIn(asked: Asked, members: JsonObject, name: string, otherwise: number, bounds: [number, number]): number {
+function wholeIn(
+  asked: OperatorInput,
+  members: JsonObject,
+  name: string,
+  otherwise: number,
+  bounds: [number, number],
+): number {
   const value = members.get(name as Bytes) ?? otherwise
   const [least, most] = bounds
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
@@ -207,16 +213,16 @@ function wholeIn(asked: Asked, members: JsonObject, name: string, otherwise: num
 }
 
 /** Beyond it, words are anywhere in the text. [a guard of ours] */
-export const mostSlop = 10_000
+export const maxSlop = 10_000
 
-function phrase(asked: Asked): Filter {
+function phrase(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
   if (typeof asked.value === 'string') return inOrder(field, termsOf(asked, textOf(asked)))
   const members = membersOf(asked, ['value', 'slop', 'prefix'])
   const terms = termsOf(asked, textOf({ ...asked, value: members.get(latin1('value')) ?? null }))
   const isPrefix = booleanIn(asked, members, 'prefix', false)
-  const slop = wholeIn(asked, members, 'slop', 0, [0, mostSlop])
+  const slop = wholeIn(asked, members, 'slop', 0, [0, maxSlop])
   if (members.has(latin1('slop')) && members.has(latin1('prefix')))
     throw refusal("Operator '$phrase' takes slop or prefix, not both")
   if (!isPrefix || terms.length === 0) return inOrder(field, terms, slop)
@@ -224,7 +230,7 @@ function phrase(asked: Asked): Filter {
 }
 
 /** [search.md 12; several words are all required] */
-function fuzzy(asked: Asked): Filter {
+function fuzzy(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
   const isPlain = typeof asked.value === 'string'
@@ -243,7 +249,7 @@ function fuzzy(asked: Asked): Filter {
 const unitsPerPatternChar = 24
 
 /** Terms of tokenised fields are in lower case, so the case of the pattern does not matter there. [search.md 12] */
-function pattern(asked: Asked): Filter {
+function pattern(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
   const given = textOf(asked)

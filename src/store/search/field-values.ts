@@ -69,7 +69,7 @@ export function dateIn(value: string): number | undefined {
   if (at === undefined) {
     at = momentOf(value)
     if (at === undefined) return undefined
-    if (moments.size >= mostMoments) moments.clear()
+    if (moments.size >= maxMoments) moments.clear()
     moments.set(value, at)
   }
   return at
@@ -77,7 +77,7 @@ export function dateIn(value: string): number | undefined {
 
 /** A document that is written again mostly has the dates that it had. */
 const moments = new Map<string, number>()
-const mostMoments = 10_000
+const maxMoments = 10_000
 
 function momentOf(value: string): number | undefined {
   if (!date.test(value)) return undefined

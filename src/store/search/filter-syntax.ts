@@ -2,14 +2,14 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { depthOf, Float, type Json, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
 import { conditionsOf, type Reading, unitsPerPart } from './field-operators.js'
-import { allOf, anyOf, everything, type Filter, nothing } from './filter.js'
+import { allOf, anyOf, everything, nothing, type SearchFilter } from './filter.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 
 /** Levels of objects and lists in one filter. [a guard of ours] */
 export const deepest = 64
 
 /** Reads the text of a filter. Throws `ReplyError` for what is none. */
-export function readFilter(source: Bytes, reading: Reading): Filter {
+export function readFilter(source: Bytes, reading: Reading): SearchFilter {
   const root = readObject(source, 'filter')
   if (depthOf(root) > deepest) throw refusal(`filter is nested more than ${deepest} levels deep`)
   return readClause(root, reading)
@@ -36,10 +36,10 @@ const operators = {
 } as const
 
 /** One object: all that stands in it has to hold. [search.md 12] */
-function readClause(clause: JsonObject, reading: Reading): Filter {
-  const required: Filter[] = []
-  const optional: Filter[] = []
-  const excluded: Filter[] = []
+function readClause(clause: JsonObject, reading: Reading): SearchFilter {
+  const required: SearchFilter[] = []
+  const optional: SearchFilter[] = []
+  const excluded: SearchFilter[] = []
   let boost = 1
   let hasShould = false
   let hasMustNot = false
@@ -77,7 +77,7 @@ function readParts(
   operator: Bytes,
   value: Json,
   reading: Reading,
-): { readonly parts: readonly Filter[]; readonly boost: number } {
+): { readonly parts: readonly SearchFilter[]; readonly boost: number } {
   if (Array.isArray(value)) {
     reading.work.charge(unitsPerPart * value.length)
     const parts = value.map((element) => {
@@ -87,7 +87,7 @@ function readParts(
     return { parts, boost: 1 }
   }
   if (!(value instanceof Map)) throw refusal(`Operator '${operator}' takes an object or an array of objects`)
-  const parts: Filter[] = []
+  const parts: SearchFilter[] = []
   let boost = 1
   for (const [name, member] of value) {
     if (name === operators.boost) boost = readBoost(member)
@@ -96,7 +96,7 @@ function readParts(
   return { parts, boost }
 }
 
-function readField(path: Bytes, value: Json, reading: Reading): Filter {
+function readField(path: Bytes, value: Json, reading: Reading): SearchFilter {
   const field = reading.fields.get(path)
   if (field === undefined) throw unknownField(path)
   if (!(value instanceof Map)) return allOf(conditionsOf(field, new Map([[latin1('$smart'), value]]), reading))

@@ -3,7 +3,7 @@ import type { FieldDefinition } from '../values/search-definition.js'
 import type { Bound, Scalar } from './sorted-values.js'
 
 /** A filter as it was understood: its words are terms, its values of their field's type. */
-export type Filter = Group | AnyOf | Everything | Nothing | Condition
+export type SearchFilter = FilterGroup | AnyOf | Everything | Nothing | FilterCondition
 
 export interface Everything {
   readonly kind: 'everything'
@@ -14,22 +14,22 @@ export interface Nothing {
 }
 
 /** All that is required, none that is excluded; what is optional raises the score, and is required when nothing else is. */
-export interface Group {
+export interface FilterGroup {
   readonly kind: 'group'
-  readonly required: readonly Filter[]
-  readonly optional: readonly Filter[]
-  readonly excluded: readonly Filter[]
+  readonly required: readonly SearchFilter[]
+  readonly optional: readonly SearchFilter[]
+  readonly excluded: readonly SearchFilter[]
   readonly boost: number
 }
 
 /** At least one. */
 export interface AnyOf {
   readonly kind: 'any'
-  readonly of: readonly Filter[]
+  readonly of: readonly SearchFilter[]
   readonly boost: number
 }
 
-export type Condition = Within | HasFacet | Term | Phrase | Fuzzy | Fitting
+export type FilterCondition = Within | HasFacet | Term | Phrase | Fuzzy | Fitting
 
 interface OfField {
   readonly field: FieldDefinition
@@ -76,15 +76,15 @@ export interface Fitting extends OfField {
   readonly pattern: string
 }
 
-export const everything: Filter = { kind: 'everything' }
-export const nothing: Filter = { kind: 'nothing' }
+export const everything: SearchFilter = { kind: 'everything' }
+export const nothing: SearchFilter = { kind: 'nothing' }
 
-export function anyOf(of: readonly Filter[], boost = 1): Filter {
+export function anyOf(of: readonly SearchFilter[], boost = 1): SearchFilter {
   if (of.length === 0) return nothing
   return of.length === 1 && boost === 1 ? of[0]! : { kind: 'any', of, boost }
 }
 
-export function allOf(required: readonly Filter[], boost = 1): Filter {
+export function allOf(required: readonly SearchFilter[], boost = 1): SearchFilter {
   if (required.length === 0) return everything
   return required.length === 1 && boost === 1
     ? required[0]!
@@ -92,12 +92,12 @@ export function allOf(required: readonly Filter[], boost = 1): Filter {
 }
 
 /** The same, worth so many times as much. */
-export function boosted(filter: Filter, boost: number): Filter {
+export function boosted(filter: SearchFilter, boost: number): SearchFilter {
   return boost === 1 ? filter : { kind: 'group', required: [filter], optional: [], excluded: [], boost }
 }
 
 /** The terms and values that a field was asked for, and that documents have as they are: what is highlighted. */
-export function termsAskedOf(filter: Filter, path: Bytes, terms: Set<Scalar> = new Set()): Set<Scalar> {
+export function termsAskedOf(filter: SearchFilter, path: Bytes, terms: Set<Scalar> = new Set()): Set<Scalar> {
   if (filter.kind === 'group') {
     for (const part of [...filter.required, ...filter.optional]) termsAskedOf(part, path, terms)
   } else if (filter.kind === 'any') {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../values/json.js'
 import { type FieldDefinition, sourceOf } from '../values/search-definition.js'
 import type { Content } from './content.js'
 import type { Document } from './document.js'
-import { type Filter, termsAskedOf } from './filter.js'
+import { type SearchFilter, termsAskedOf } from './filter.js'
 import type { Highlight } from './query-options.js'
 import { unknownField } from './search-errors.js'
 import type { Scalar } from './sorted-values.js'
@@ -18,7 +18,7 @@ type Mark = (value: Bytes) => Bytes
 /** What a document becomes with marks in it; nothing that is stored changes. */
 export function highlighter(
   { fields, open, close }: Highlight,
-  filter: Filter,
+  filter: SearchFilter,
   content: Content,
   work: Work,
 ): (document: Document) => Document {

@@ -9,7 +9,7 @@ type Store = CommandContext['store']
 // The engine and the stemmers weigh more than most tests that do not search should carry: they are loaded on first use.
 // Commands are synchronous, so whoever takes requests in waits before it runs one that searches. docs/decisions/search.md
 
-export type Engine = typeof import('./engine.js')
+export type SearchModule = typeof import('./engine.js')
 
 type StemmerModule = { readonly stemmer: Stem }
 
@@ -34,7 +34,7 @@ const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
   turkish: () => import('@orama/stemmers/turkish'),
 }
 
-let engine: Engine | undefined
+let engine: SearchModule | undefined
 
 /** Loads what commands of these languages need. */
 export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
@@ -47,7 +47,7 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
 }
 
 /** Throws TypeError while it is not loaded. @param language what it is wanted for */
-export function searchEngine(language?: Language): Engine {
+export function searchEngine(language?: Language): SearchModule {
   if (engine === undefined || isHidden) throw new SearchNotLoaded(language)
   return engine
 }

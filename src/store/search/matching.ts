@@ -2,15 +2,15 @@ import type { Work } from '../../kernel/work.js'
 import { compileRegex } from '../values/json-regex.js'
 import type { Content } from './content.js'
 import { distanceTo } from './edit-distance.js'
-import type { Condition, Filter, Group } from './filter.js'
-import { type Matches, PhraseMatches, type Search } from './phrase.js'
+import type { FilterCondition, FilterGroup, SearchFilter } from './filter.js'
+import { type FilterEvaluation, type Matches, PhraseMatches } from './phrase.js'
 import { countOf, type Postings, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
 
 /** Units of work of one condition of a filter, before a document is looked at. */
 const unitsPerCondition = 32
 
-export function matchesOf(filter: Filter, search: Search): Matches {
+export function matchesOf(filter: SearchFilter, search: FilterEvaluation): Matches {
   search.work.charge(unitsPerCondition)
   switch (filter.kind) {
     case 'everything':
@@ -30,15 +30,15 @@ export function matchesOf(filter: Filter, search: Search): Matches {
   }
 }
 
-function groupOf({ required, optional, excluded, boost }: Group, search: Search): Matches {
-  const found = (parts: readonly Filter[]) => parts.map((part) => matchesOf(part, search))
+function groupOf({ required, optional, excluded, boost }: FilterGroup, search: FilterEvaluation): Matches {
+  const found = (parts: readonly SearchFilter[]) => parts.map((part) => matchesOf(part, search))
   const wanted = found(required)
   const wished = found(optional)
   if (wanted.length === 0) return new Both([new Any(wished, 1, search)], [], found(excluded), boost, search.work)
   return new Both(wanted, wished, found(excluded), boost, search.work)
 }
 
-function conditionMatches(condition: Condition, search: Search): Matches {
+function conditionMatches(condition: FilterCondition, search: FilterEvaluation): Matches {
   const { content, work } = search
   const { path } = condition.field
   switch (condition.kind) {
@@ -106,7 +106,7 @@ function termsWhere(field: TextField, work: Work, cost: number, holds: (term: st
 
 type FoundTerm = readonly [term: string, postings: Postings]
 
-function termMatches(field: TextField, term: string, { isRanked }: Search): Matches {
+function termMatches(field: TextField, term: string, { isRanked }: FilterEvaluation): Matches {
   const postings = field.postings(term)
   const score = isRanked ? wordScore(field, postings.size) : () => 1
   return {
@@ -122,7 +122,7 @@ function termMatches(field: TextField, term: string, { isRanked }: Search): Matc
 }
 
 /** Who has any of some terms. How many of them makes no difference to the score. [choice: as for exact values] */
-function termsMatches(terms: readonly FoundTerm[], { content, work }: Search): Matches {
+function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEvaluation): Matches {
   if (terms.length === 1) return new Among(terms[0]![1])
   const found = idsFor(
     sum(terms, ([, { size }]) => size),
@@ -236,7 +236,7 @@ class Any implements Matches {
   constructor(
     private readonly parts: readonly Matches[],
     private readonly boost: number,
-    private readonly search: Search,
+    private readonly search: FilterEvaluation,
   ) {
     this.atMost = Math.min(
       sum(parts, ({ atMost }) => atMost),

@@ -8,14 +8,14 @@ import type { Scalar } from './sorted-values.js'
 export type Computing = (ids: readonly number[]) => Reply
 
 /** Makes what an operator computes. */
-export type Operator = (options: AggregationOptions, over: Aggregating) => Computing
+export type MetricOperator = (options: AggregationOptions, over: Aggregating) => Computing
 
 const numeric = ['U64', 'I64', 'F64', 'DATE'] as const
 const countable = [...numeric, 'BOOL', 'KEYWORD', 'FACET'] as const
 const measured = [...numeric, 'BOOL'] as const
 
 /** [search.md 13] */
-export const metrics: Readonly<Record<string, Operator>> = {
+export const metrics: Readonly<Record<string, MetricOperator>> = {
   $avg: single((values) => (values.length === 0 ? null : total(values) / values.length)),
   $sum: single((values) => (values.length === 0 ? null : total(values))),
   $min: single((values) => leastOf(values)),
@@ -74,7 +74,7 @@ export const metrics: Readonly<Record<string, Operator>> = {
 /** Operators that answer with one number, by which buckets can be sorted. */
 export const singleValued: ReadonlySet<string> = new Set(['$avg', '$sum', '$min', '$max', '$count', '$cardinality'])
 
-function single(compute: (values: readonly number[]) => number | null): Operator {
+function single(compute: (values: readonly number[]) => number | null): MetricOperator {
   return (options, over) => {
     const values = valuesFor(options, over, measured)
     options.only('field', 'missing')
@@ -173,13 +173,13 @@ function extendedStats(values: readonly number[], sigma: number): Pairs {
 
 const usualPercents = [1, 5, 25, 50, 75, 95, 99]
 /** [a guard of ours] */
-export const mostPercents = 1000
+export const maxPercents = 1000
 
 function percentsIn(options: AggregationOptions): readonly number[] {
   const given = options.get('percents')
   if (given === undefined) return usualPercents
   const percents = Array.isArray(given) ? given.map((percent) => options.bound('percents', percent)) : []
-  if (percents.length === 0 || percents.length > mostPercents || percents.some((one) => !(one >= 0 && one <= 100)))
+  if (percents.length === 0 || percents.length > maxPercents || percents.some((one) => !(one >= 0 && one <= 100)))
     throw options.refused('percents', 'a list of numbers from 0 to 100')
   return percents
 }

@@ -21,7 +21,7 @@ export interface Matches {
 }
 
 /** What the whole filter is evaluated with. */
-export interface Search {
+export interface FilterEvaluation {
   readonly content: Content
   readonly work: Work
   /** How the score of a word comes about; without it each is worth 1. */
@@ -45,10 +45,10 @@ export class PhraseMatches implements Matches {
   readonly #wanted: readonly number[]
   readonly #isRepeating: boolean
   readonly #slop: number
-  readonly #search: Search
+  readonly #search: FilterEvaluation
   readonly #score: (id: number, count: number) => number
 
-  constructor(field: TextField, terms: readonly (readonly string[])[], slop: number, search: Search) {
+  constructor(field: TextField, terms: readonly (readonly string[])[], slop: number, search: FilterEvaluation) {
     search.work.charge(8 * terms.length)
     const times = new Map<string, number>()
     for (const [term] of terms) times.set(term!, (times.get(term!) ?? 0) + 1)

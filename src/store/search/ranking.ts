@@ -1,7 +1,7 @@
 import { compareScalars, type Scalar } from './sorted-values.js'
 
 /** A document that was found, and what decides its place. */
-export interface Ranked {
+export interface RankedDocument {
   readonly id: number
   readonly score: number
   /** What it is sorted by; `undefined` for one that has no such value, which comes last. */
@@ -9,9 +9,9 @@ export interface Ranked {
 }
 
 /** The first few by rank, equal ones in the order in which they came; memory is spent on these only. [of ties: choice] */
-export class Ranking {
-  #kept: Ranked[] = []
-  #worst: Ranked | undefined
+export class TopDocuments {
+  #kept: RankedDocument[] = []
+  #worst: RankedDocument | undefined
   readonly #most: number
   readonly #sign: number
 
@@ -20,13 +20,13 @@ export class Ranking {
     this.#sign = isDescending ? -1 : 1
   }
 
-  add(one: Ranked): void {
+  add(one: RankedDocument): void {
     if (this.#worst !== undefined && this.#compare(one, this.#worst) > 0) return
     this.#kept.push(one)
     if (this.#kept.length >= 2 * this.#most + 64) this.#cut()
   }
 
-  get sorted(): readonly Ranked[] {
+  get sorted(): readonly RankedDocument[] {
     this.#cut()
     return this.#kept
   }
@@ -38,7 +38,7 @@ export class Ranking {
     this.#worst = this.#kept.at(-1)
   }
 
-  #compare(a: Ranked, b: Ranked): number {
+  #compare(a: RankedDocument, b: RankedDocument): number {
     if (a.rank === undefined || b.rank === undefined) {
       return Number(a.rank === undefined) - Number(b.rank === undefined) || a.id - b.id
     }

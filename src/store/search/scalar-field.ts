@@ -15,7 +15,7 @@ export class ScalarField {
 
   /** Puts a document's values in the place of those that it had; returns whether they are others. */
   set(id: number, values: Scalars): boolean {
-    if (this.#count > mostUnsorted) void (this.isWord ? this.#ids : this.#inOrder)
+    if (this.#count > maxUnsorted) void (this.isWord ? this.#ids : this.#inOrder)
     const before = this.#values.get(id) ?? nothing
     if (isSame(before, values)) return false
     if (isList(before)) for (const value of before) this.#remove(value, id)
@@ -123,7 +123,7 @@ function sizeOf(value: Scalar): number {
 }
 
 /** Values that a query may be the first to look up or to sort: with more, writes keep them so. */
-const mostUnsorted = 20_000
+const maxUnsorted = 20_000
 const unitsPerSorted = 24
 
 const nothing: readonly Scalar[] = []

@@ -27,7 +27,7 @@ interface Chunk {
   readonly ids: number[]
 }
 
-const mostInChunk = 512
+const maxInChunk = 512
 
 /** Values with the documents that have them, in order: a list of short lists, so that a change moves a few hundred at most. */
 export class SortedValues {
@@ -37,8 +37,8 @@ export class SortedValues {
   static of(pairs: readonly (readonly [Scalar, number])[]): SortedValues {
     const sorted = [...pairs].sort(([a, one], [b, other]) => compareScalars(a, b) || one - other)
     const made = new SortedValues()
-    for (let start = 0; start < sorted.length; start += mostInChunk / 2) {
-      const part = sorted.slice(start, start + mostInChunk / 2)
+    for (let start = 0; start < sorted.length; start += maxInChunk / 2) {
+      const part = sorted.slice(start, start + maxInChunk / 2)
       made.#chunks.push({ values: part.map(([value]) => value), ids: part.map(([, id]) => id) })
     }
     return made
@@ -54,8 +54,8 @@ export class SortedValues {
     const place = placeIn(chunk, value, id)
     chunk.values.splice(place, 0, value)
     chunk.ids.splice(place, 0, id)
-    if (chunk.values.length <= mostInChunk) return
-    const half = mostInChunk / 2
+    if (chunk.values.length <= maxInChunk) return
+    const half = maxInChunk / 2
     this.#chunks.splice(at + 1, 0, { values: chunk.values.splice(half), ids: chunk.ids.splice(half) })
   }
 

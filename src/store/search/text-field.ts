@@ -62,7 +62,7 @@ const unitsPerTerm = 12
 const unitsPerNewTerm = 50
 
 /** Part of the work of a long text. Returns its units. */
-export type Step = () => number
+export type IndexingStep = () => number
 
 /** Characters of a text that are read in one step. */
 const perStep = 16_384
@@ -70,7 +70,7 @@ const perStep = 16_384
 const notInWord = /[^\p{Alphabetic}\p{M}\p{N}]/gu
 
 /** What is known of one document, to be compared and taken out again. */
-interface Known {
+interface IndexedText {
   readonly texts: readonly string[]
   readonly terms: readonly Term[]
   readonly length: number
@@ -91,7 +91,7 @@ export class TextField {
   readonly analyse: Analyse
   readonly #isDivisible: boolean
   readonly #terms = new Map<string, Term>()
-  readonly #documents = new Map<number, Known>()
+  readonly #documents = new Map<number, IndexedText>()
   #words = 0
   /** About how many bytes it takes. */
   size = 0
@@ -107,7 +107,7 @@ export class TextField {
    * @param later gets what is left to do of long texts: until then the document is incomplete
    * @returns units of work that it took
    */
-  set(id: number, texts: readonly string[], later: (step: Step) => void): number {
+  set(id: number, texts: readonly string[], later: (step: IndexingStep) => void): number {
     const before = this.#documents.get(id)
     let units = 0
     if (before !== undefined) {
@@ -174,7 +174,7 @@ export class TextField {
     return known === undefined
   }
 
-  #remove(id: number, { terms, length }: Known): void {
+  #remove(id: number, { terms, length }: IndexedText): void {
     this.#documents.delete(id)
     this.#words -= length
     this.size -= 4 * length

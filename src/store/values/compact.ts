@@ -7,19 +7,19 @@ import type { SortedSet } from './sorted-set.js'
 // Small collections that redis-server encodes compactly, with its default limits. A client notices in two places:
 // OBJECT ENCODING, and a scan, which gets such a collection whole, whatever COUNT says. [redis 7.0]
 
-const longestEntry = 64
-const mostFields = 512
-const mostIntegers = 512
-const mostScored = 128
+const maxEntry = 64
+const maxFields = 512
+const maxIntegers = 512
+const maxScored = 128
 
 export function isCompactHash(fields: HashValue): boolean {
-  if (fields.size > mostFields) return false
-  for (const [field, text] of fields) if (field.length > longestEntry || text.length > longestEntry) return false
+  if (fields.size > maxFields) return false
+  for (const [field, text] of fields) if (field.length > maxEntry || text.length > maxEntry) return false
   return true
 }
 
 export function isIntegerSet({ members }: SetValue): boolean {
-  if (members.size > mostIntegers) return false
+  if (members.size > maxIntegers) return false
   for (const member of members.keys()) if (parseInt64(member) === undefined) return false
   return true
 }
@@ -30,7 +30,7 @@ export function integersInOrder({ members }: SetValue): Bytes[] {
 }
 
 export function isCompactSortedSet(set: SortedSet): boolean {
-  if (set.size > mostScored) return false
-  for (const member of set.members()) if (member.length > longestEntry) return false
+  if (set.size > maxScored) return false
+  for (const member of set.members()) if (member.length > maxEntry) return false
   return true
 }

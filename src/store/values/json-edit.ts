@@ -1,21 +1,21 @@
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json.js'
-import type { Location } from './json-path.js'
+import type { JsonLocation } from './json-path.js'
 
 /** The present value at a place; the location remembers the one that was there when the path was evaluated. */
-export function valueAt(document: JsonDocument, { up, key }: Location): Json {
+export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {
   if (up === undefined) return document.root
   const container = up.value as JsonArray | JsonObject
   return (Array.isArray(container) ? container[key as number] : container.get(key as never)) as Json
 }
 
-export function replaceAt(document: JsonDocument, { up, key }: Location, value: Json): void {
+export function replaceAt(document: JsonDocument, { up, key }: JsonLocation, value: Json): void {
   if (up === undefined) document.root = value
   else if (Array.isArray(up.value)) up.value[key as number] = value
   else (up.value as JsonObject).set(key as never, value)
 }
 
 /** Each place once, without those inside another one: what a replacement or a removal has to touch. */
-export function outermost(places: readonly Location[]): Location[] {
+export function outermost(places: readonly JsonLocation[]): JsonLocation[] {
   if (places.length < 2) return [...places]
   const containers = new Set<Json>()
   for (const { value } of places) if (isContainer(value)) containers.add(value)
@@ -31,7 +31,7 @@ export function outermost(places: readonly Location[]): Location[] {
 }
 
 /** Removes the values at the places, none of which may be the root or inside another. */
-export function removeAll(places: readonly Location[]): void {
+export function removeAll(places: readonly JsonLocation[]): void {
   const indexes = new Map<JsonArray, Set<number>>()
   for (const { up, key } of places) {
     const container = up?.value as JsonArray | JsonObject

@@ -25,17 +25,17 @@ export type Selector =
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'slice'; readonly start?: number; readonly stop?: number; readonly step: number }
   | { readonly kind: 'wildcard' }
-  | { readonly kind: 'filter'; readonly test: Test }
+  | { readonly kind: 'filter'; readonly test: PathTest }
 
-export type Test =
-  | { readonly kind: 'or' | 'and'; readonly tests: readonly Test[] }
-  | { readonly kind: 'not'; readonly test: Test }
+export type PathTest =
+  | { readonly kind: 'or' | 'and'; readonly tests: readonly PathTest[] }
+  | { readonly kind: 'not'; readonly test: PathTest }
   | { readonly kind: 'constant'; readonly value: boolean }
   | { readonly kind: 'exists'; readonly operand: PathOperand }
-  | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: Operand; readonly right: Operand }
+  | { readonly kind: 'compare'; readonly operator: PathComparison; readonly left: Operand; readonly right: Operand }
   | { readonly kind: 'match'; readonly left: Operand; readonly pattern: Regex | PathOperand | undefined }
 
-export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
+export type PathComparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Operand = { readonly kind: 'literal'; readonly value: Json } | PathOperand
 export interface PathOperand {
   readonly kind: 'path'
@@ -175,19 +175,19 @@ class PathReader {
     return integer + 0
   }
 
-  #or(): Test {
+  #or(): PathTest {
     const tests = [this.#and()]
     while (this.#takeAfterBlanks('||')) tests.push(this.#and())
-    return tests.length === 1 ? (tests[0] as Test) : { kind: 'or', tests }
+    return tests.length === 1 ? (tests[0] as PathTest) : { kind: 'or', tests }
   }
 
-  #and(): Test {
+  #and(): PathTest {
     const tests = [this.#unary()]
     while (this.#takeAfterBlanks('&&')) tests.push(this.#unary())
-    return tests.length === 1 ? (tests[0] as Test) : { kind: 'and', tests }
+    return tests.length === 1 ? (tests[0] as PathTest) : { kind: 'and', tests }
   }
 
-  #unary(): Test {
+  #unary(): PathTest {
     this.#read(blanks)
     if (this.#take('!')) return { kind: 'not', test: this.#nested(() => this.#unary()) }
     if (!this.#take('(')) return this.#comparison()
@@ -196,18 +196,18 @@ class PathReader {
     return test
   }
 
-  #nested(read: () => Test): Test {
+  #nested(read: () => PathTest): PathTest {
     if (++this.#nesting > maxNesting) throw new JsonPathError('filter nested too deeply', this.#at)
     const test = read()
     this.#nesting--
     return test
   }
 
-  #comparison(): Test {
+  #comparison(): PathTest {
     const left = this.#operand()
     const before = this.#at
     this.#read(blanks)
-    const operator = this.#read(comparisonChars) as Comparison | '=~' | ''
+    const operator = this.#read(comparisonChars) as PathComparison | '=~' | ''
     if (operator === '') {
       this.#at = before
       return this.#bareOperand(left)
@@ -217,7 +217,7 @@ class PathReader {
     return { kind: 'compare', operator, left, right: this.#operand() }
   }
 
-  #bareOperand(operand: Operand): Test {
+  #bareOperand(operand: Operand): PathTest {
     if (operand.kind === 'path') return { kind: 'exists', operand }
     if (typeof operand.value === 'boolean') return { kind: 'constant', value: operand.value }
     throw this.#expected('a comparison')

@@ -2,20 +2,20 @@ import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json.js'
 import {
-  type Comparison,
   type Operand,
   type Path,
+  type PathComparison,
   type PathOperand,
+  type PathTest,
   readPath,
   type Segment,
   type Selector,
-  type Test,
 } from './json-path-syntax.js'
 import { compileRegex, type Regex } from './json-regex.js'
 
 /** A place in a document: the way up to the root gives the whole path, `up.value` is the container to change. */
-export interface Location {
-  readonly up: Location | undefined
+export interface JsonLocation {
+  readonly up: JsonLocation | undefined
   /** Name or index in the container above; the empty name for the root. */
   readonly key: Bytes | number
   readonly value: Json
@@ -46,7 +46,7 @@ export function parsePath(text: Bytes): Path {
 }
 
 /** The places a path matches, deepest first after `..`, otherwise in document order. A place may come twice. */
-export function locate(path: Path, root: Json, work: Work): Location[] {
+export function locate(path: Path, root: Json, work: Work): JsonLocation[] {
   return new Evaluation(root, work).locate(path.segments, rootLocation(root))
 }
 
@@ -57,7 +57,7 @@ export function findValues(path: Path, root: Json, work: Work): Json[] {
   return value === undefined ? [] : [value]
 }
 
-export function rootLocation(root: Json): Location {
+export function rootLocation(root: Json): JsonLocation {
   return { up: undefined, key: latin1(''), value: root, depth: 0 }
 }
 
@@ -82,10 +82,10 @@ class Evaluation {
     this.#work = work
   }
 
-  locate(segments: readonly Segment[], start: Location): Location[] {
+  locate(segments: readonly Segment[], start: JsonLocation): JsonLocation[] {
     let current = [start]
     for (const { deep, selectors } of segments) {
-      const next: Location[] = []
+      const next: JsonLocation[] = []
       for (const location of current) {
         if (deep) this.#descend(selectors, location, next)
         else this.#select(selectors, location, next)
@@ -98,7 +98,7 @@ class Evaluation {
   }
 
   /** Children before their parent: the order the service shows. [store.md 7.2, JSON.*] */
-  #descend(selectors: readonly Selector[], location: Location, found: Location[]): void {
+  #descend(selectors: readonly Selector[], location: JsonLocation, found: JsonLocation[]): void {
     const { value } = location
     this.#spend(1)
     if (Array.isArray(value)) {
@@ -114,7 +114,7 @@ class Evaluation {
     this.#select(selectors, location, found)
   }
 
-  #select(selectors: readonly Selector[], location: Location, found: Location[]): void {
+  #select(selectors: readonly Selector[], location: JsonLocation, found: JsonLocation[]): void {
     if (found.length > maxPlaces) throw new JsonPathBudgetError('the path matches too many places')
     for (const selector of selectors) {
       this.#spend(1)
@@ -126,7 +126,7 @@ class Evaluation {
     }
   }
 
-  #members(selector: Selector & { kind: 'wildcard' | 'filter' }, location: Location, found: Location[]): void {
+  #members(selector: Selector & { kind: 'wildcard' | 'filter' }, location: JsonLocation, found: JsonLocation[]): void {
     const { value } = location
     if (!isContainer(value)) return
     this.#spend(Array.isArray(value) ? value.length : value.size)
@@ -135,7 +135,7 @@ class Evaluation {
     }
   }
 
-  #slice(selector: Selector & { kind: 'slice' }, location: Location, found: Location[]): void {
+  #slice(selector: Selector & { kind: 'slice' }, location: JsonLocation, found: JsonLocation[]): void {
     const { value } = location
     if (!Array.isArray(value)) return
     for (const index of slicedIndexes(selector, value.length)) {
@@ -144,7 +144,7 @@ class Evaluation {
     }
   }
 
-  #passes(test: Test, member: Json): boolean {
+  #passes(test: PathTest, member: Json): boolean {
     this.#spend(1)
     switch (test.kind) {
       case 'or':
@@ -179,7 +179,7 @@ class Evaluation {
   }
 
   /** RFC 9535: values of different types are unequal and in no order; nothing equals nothing. */
-  #compare(operator: Comparison, left: Json | undefined, right: Json | undefined): boolean {
+  #compare(operator: PathComparison, left: Json | undefined, right: Json | undefined): boolean {
     const equal = this.#equal(left, right)
     if (operator === '==') return equal
     if (operator === '!=') return !equal
@@ -215,7 +215,7 @@ class Evaluation {
   }
 }
 
-function child(up: Location, key: Bytes | number, value: Json): Location {
+function child(up: JsonLocation, key: Bytes | number, value: Json): JsonLocation {
   return { up, key, value, depth: up.depth + 1 }
 }
 

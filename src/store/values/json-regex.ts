@@ -10,7 +10,7 @@ export interface Regex {
 
 /** `undefined` for a pattern that is invalid or very long, or that unrolls into more than some thousand states. */
 export function compileRegex(pattern: string): Regex | undefined {
-  if (pattern.length > longestPattern) return undefined
+  if (pattern.length > maxPattern) return undefined
   try {
     const emitter = new Emitter()
     emitter.emit(new PatternReader(pattern).read())
@@ -48,7 +48,7 @@ export const maxInstructions = 5000
 export const maxRepeat = 1000
 export const maxNesting = 100
 /** Units of a pattern that is read at all: what is longer unrolls into too much, but would be read for seconds first. */
-export const longestPattern = 65_536
+export const maxPattern = 65_536
 
 interface Flags {
   ignoreCase: boolean

@@ -12,10 +12,10 @@ export interface StreamId {
   readonly seq: Half
 }
 
-const largestHalf = 0xffff_ffff_ffff_ffffn
+const maxHalf = 0xffff_ffff_ffff_ffffn
 
 export const firstId: StreamId = { ms: 0, seq: 0 }
-export const lastId: StreamId = { ms: largestHalf, seq: largestHalf }
+export const lastId: StreamId = { ms: maxHalf, seq: maxHalf }
 
 export function compareIds(a: StreamId, b: StreamId): number {
   if (a.ms !== b.ms) return a.ms < b.ms ? -1 : 1
@@ -28,14 +28,14 @@ export function isZero(id: StreamId): boolean {
 
 /** The id that follows; `undefined` after the very last. */
 export function nextId({ ms, seq }: StreamId): StreamId | undefined {
-  if (seq !== largestHalf) return { ms, seq: plus(seq, 1) }
-  return ms === largestHalf ? undefined : { ms: plus(ms, 1), seq: 0 }
+  if (seq !== maxHalf) return { ms, seq: plus(seq, 1) }
+  return ms === maxHalf ? undefined : { ms: plus(ms, 1), seq: 0 }
 }
 
 /** The id before; `undefined` before the very first. */
 export function previousId({ ms, seq }: StreamId): StreamId | undefined {
   if (seq !== 0) return { ms, seq: plus(seq, -1) }
-  return ms === 0 ? undefined : { ms: plus(ms, -1), seq: largestHalf }
+  return ms === 0 ? undefined : { ms: plus(ms, -1), seq: maxHalf }
 }
 
 function plus(half: Half, step: 1 | -1): Half {
@@ -83,5 +83,5 @@ function parseOddHalf(text: string): Half | undefined {
   const digits = text.length < 128 ? halfText.exec(text)?.[1] : undefined
   if (digits === undefined) return undefined
   const value = BigInt(digits)
-  return value <= largestHalf ? toHalf(value) : undefined
+  return value <= maxHalf ? toHalf(value) : undefined
 }

@@ -5,7 +5,7 @@ import { compareIds, firstId, isZero, lastId, nextId, type StreamId } from './st
 import type { Container } from './value.js'
 
 /** Names and values alternating. */
-export type Fields = readonly Bytes[]
+export type StreamFields = readonly Bytes[]
 
 /**
  * What becomes of the groups' references to an entry that is deleted: they stay, they go too, or they protect the
@@ -31,7 +31,7 @@ export class Stream implements Container {
   readonly type = 'stream'
   /** A stream stays when its last entry goes. */
   readonly isEmpty = false
-  entries: IdTable<Fields> = new IdTable()
+  entries: IdTable<StreamFields> = new IdTable()
   groups: Map<Bytes, ConsumerGroup> = new Map()
   /** The highest id that was ever given, which may be gone or may have been set. */
   topId: StreamId = firstId
@@ -39,7 +39,7 @@ export class Stream implements Container {
   /** Entries ever added, as far as known. */
   added = 0
   /** Entries of one stream mostly have the same field names: they share the names of the entry before. */
-  #latest: Fields = []
+  #latest: StreamFields = []
 
   get length(): number {
     return this.entries.size

@@ -1,21 +1,21 @@
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letters.js'
 import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
-import { found, type QueueApi, queryAndBody, type Row, row } from '../../queue/rest/reading.js'
+import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { failureFunctionState } from '../log.js'
 import { runOf } from '../parts.js'
-import type { Run } from '../run.js'
-import type { Workflows } from '../workflows.js'
+import type { WorkflowRunState } from '../run.js'
+import type { WorkflowEngine } from '../workflows.js'
 
 /** Runs that one bulk call resumes or restarts. [workflow.md 1] */
 const atOnce = 50
 
 /** Dead letters of runs: the queue's own, and what can be done with them besides. [workflow.md 1, 11] */
-export function runDeadLetterEndpoints(workflows: Workflows): readonly Row[] {
-  const again = (verb: 'resume' | 'restart', summary: string): Row[] => [
+export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
+  const again = (verb: 'resume' | 'restart', summary: string): QueueEndpoint[] => [
     row('POST', `/v2/workflows/dlq/${verb}`, `${summary}, by ids or filters.`, (call, api) =>
       many(call, api, workflows, verb),
     ),
@@ -61,31 +61,36 @@ function nameOf(method: string, path: string): string {
 }
 
 /** The same call, about dead letters of runs only. */
-function onlyRuns(call: ServiceCall): ServiceCall {
+function onlyRuns(call: ServiceRequest): ServiceRequest {
   const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
-  return Object.create(call, { query: { value: query } }) as ServiceCall
+  return Object.create(call, { query: { value: query } }) as ServiceRequest
 }
 
-function letterOf(call: ServiceCall, { queue }: Workflows): DeadLetter {
+function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
   const { id } = call.params
   return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
 }
 
 /** Dead letters outlive the log. @throws Refusal 400 for one that belongs to no run */
-function failedRun(letter: DeadLetter): Run {
+function failedRun(letter: DeadLetter): WorkflowRunState {
   const run = runOf(letter.message)
   if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
   return run
 }
 
-function runAgain(workflows: Workflows, letter: DeadLetter, call: ServiceCall, verb: 'resume' | 'restart'): Run {
+function runAgain(
+  workflows: WorkflowEngine,
+  letter: DeadLetter,
+  call: ServiceRequest,
+  verb: 'resume' | 'restart',
+): WorkflowRunState {
   const run = failedRun(letter)
   const begun = workflows.runAgain(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
   workflows.queue.courier.deadLetters.delete(letter)
   return begun
 }
 
-function many(call: ServiceCall, api: QueueApi, workflows: Workflows, verb: 'resume' | 'restart'): Answer {
+function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, verb: 'resume' | 'restart'): Answer {
   const query = new Map(queryAndBody(call))
   query.set('source', ['workflow'])
   const { items, cursor } = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue, atOnce))
@@ -95,6 +100,6 @@ function many(call: ServiceCall, api: QueueApi, workflows: Workflows, verb: 'res
   return json({ cursor: cursor ?? '', workflowRuns })
 }
 
-function shape({ id, time }: Run): object {
+function shape({ id, time }: WorkflowRunState): object {
   return { workflowRunId: id, workflowCreatedAt: time }
 }

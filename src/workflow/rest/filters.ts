@@ -1,19 +1,23 @@
-import type { Selection } from '../../kernel/records.js'
+import type { RecordQuery } from '../../kernel/records.js'
 import { type FilterRules, type QueryValues, readFilters } from '../../queue/rest/filters.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { hostsOf, pathOf } from '../../queue/settings/url.js'
-import type { Run, RunState } from '../run.js'
+import type { VendorRunState, WorkflowRunState } from '../run.js'
 
 /** Filters of runs that an index serves: nothing about a run changes but its state. [workflow.md 1] */
 const indexed = ['workflowRunId', 'workflowCreatedAt', 'label', 'callerIp', 'flowControlKey']
-const states: readonly RunState[] = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']
+const states: readonly VendorRunState[] = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']
 
 /** How many runs a page has, and what else the endpoint reads from the query. */
 export type RunRules = Pick<FilterRules, 'defaultCount' | 'maxCount' | 'order' | 'others'>
 
 /** @throws Refusal 400 */
-export function readRunFilters(query: QueryValues, rules: RunRules, urlIsPrefix: boolean): Selection<Run> {
-  const selection = readFilters<Run>(query, {
+export function readRunFilters(
+  query: QueryValues,
+  rules: RunRules,
+  urlIsPrefix: boolean,
+): RecordQuery<WorkflowRunState> {
+  const selection = readFilters<WorkflowRunState>(query, {
     ...rules,
     filters: indexed,
     others: [...(rules.others ?? []), 'workflowUrl', 'workflowUrlExactMatch', 'state', 'host', 'path', 'messageId'],
@@ -24,7 +28,7 @@ export function readRunFilters(query: QueryValues, rules: RunRules, urlIsPrefix:
   return { ...selection, only: (run) => tests.every((test) => test(run)) }
 }
 
-type RunTest = (run: Run) => boolean
+type RunTest = (run: WorkflowRunState) => boolean
 
 function byUrl(query: QueryValues, isPrefix: boolean): RunTest | undefined {
   const urls = query.get('workflowUrl')
@@ -36,7 +40,7 @@ function byUrl(query: QueryValues, isPrefix: boolean): RunTest | undefined {
 function byState(query: QueryValues): RunTest | undefined {
   const wanted = query.get('state')?.flatMap((value) => value.split(','))
   if (wanted === undefined || wanted.length === 0) return undefined
-  const unknown = wanted.find((state) => !states.includes(state as RunState))
+  const unknown = wanted.find((state) => !states.includes(state as VendorRunState))
   if (unknown !== undefined) throw refusals.invalid('state', `${JSON.stringify(unknown)} is not a state`)
   return ({ state }) => wanted.includes(state)
 }

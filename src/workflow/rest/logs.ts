@@ -1,15 +1,15 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
-import { cursorSequence, type Selection } from '../../kernel/records.js'
+import { cursorSequence, type RecordQuery } from '../../kernel/records.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
 import { readTrimBody } from '../../queue/rest/filters.js'
-import { queryAndBody, queryOf, type Row, row } from '../../queue/rest/reading.js'
+import { type QueueEndpoint, queryAndBody, queryOf, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { eventsOf, type LogView, runShape } from '../log.js'
-import type { Run } from '../run.js'
-import type { Workflows } from '../workflows.js'
+import type { WorkflowRunState } from '../run.js'
+import type { WorkflowEngine } from '../workflows.js'
 import { readRunFilters } from './filters.js'
 
 /** Runs of a page, at most. [workflow.md 10] */
@@ -20,7 +20,7 @@ const cancelledAtOnce = 100
 const eventsOfPage = 1000
 
 /** What is asked about runs, and the bulk cancel that is asked with the same filters. [workflow.md 1, 10] */
-export function logEndpoints(workflows: Workflows): readonly Row[] {
+export function logEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call) =>
       queryOf(call).get('groupBy')?.[0] === 'workflowRunId' ? runs(call, workflows) : events(call, workflows),
@@ -35,7 +35,7 @@ export function logEndpoints(workflows: Workflows): readonly Row[] {
 
 const others = ['groupBy', 'trimBody', 'workflowRuns']
 
-function runs(call: ServiceCall, workflows: Workflows): Answer {
+function runs(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const query = queryOf(call)
   const page = workflows.records.select(selectionOf(query))
   const view = viewOf(workflows, readTrimBody(query))
@@ -43,11 +43,11 @@ function runs(call: ServiceCall, workflows: Workflows): Answer {
 }
 
 /** `workflowRuns=ID@TS,ID@TS` leaves all other filters out. [queue.md 1.12] */
-function selectionOf(query: ReadonlyMap<string, readonly string[]>): Selection<Run> {
+function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery<WorkflowRunState> {
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
   if (named !== undefined) {
     const wanted = new Map(named.map((one) => [one.replace(/@\d*$/, ''), /@(\d+)$/.exec(one)?.[1]]))
-    const only = ({ id, time }: Run): boolean => (wanted.get(id) ?? String(time)) === String(time)
+    const only = ({ id, time }: WorkflowRunState): boolean => (wanted.get(id) ?? String(time)) === String(time)
     const filters = new Map([['workflowRunId', new Set(wanted.keys())]])
     return { filters, order: 'latestFirst', count: wanted.size, only }
   }
@@ -56,7 +56,7 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): Selection<R
 }
 
 /** What a run's log needs to know of its messages. */
-function viewOf(workflows: Workflows, trim: number | undefined): LogView {
+function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   const { queue } = workflows
   return {
     now: workflows.now(),
@@ -79,7 +79,7 @@ function viewOf(workflows: Workflows, trim: number | undefined): LogView {
 }
 
 /** Lines of the flat log, the latest first. Runs are filtered; what happened to them makes the pages. */
-function events(call: ServiceCall, workflows: Workflows): Answer {
+function events(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const query = new Map(queryOf(call))
   const [state, after] = [query.get('state'), cursorOf(query)]
   query.delete('state')
@@ -108,7 +108,7 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
 }
 
 /** Ids that nobody knows and runs that ended do not count. [workflow.md 1] */
-function cancelMany(call: ServiceCall, workflows: Workflows): Answer {
+function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const query = queryAndBody(call)
   const ids = query.get('workflowRunIds')
   const found =
@@ -120,7 +120,7 @@ function cancelMany(call: ServiceCall, workflows: Workflows): Answer {
   return json({ cancelled: open.length })
 }
 
-function cancelSelection(query: ReadonlyMap<string, readonly string[]>): Selection<Run> {
+function cancelSelection(query: ReadonlyMap<string, readonly string[]>): RecordQuery<WorkflowRunState> {
   if (query.has('cursor')) throw refusals.invalid('filter', '"cursor" is not known')
   const rules = { defaultCount: cancelledAtOnce, maxCount: cancelledAtOnce }
   const selection = readRunFilters(query, rules, true)

@@ -3,23 +3,23 @@ import type { FaultFacts } from '../../faults/fault.js'
 import { text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
 import { batchSchema, itemCall, publishCall, wordsOf } from '../../queue/rest/publishing.js'
-import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
+import { open, parsed, type QueueApi, type QueueEndpoint, row } from '../../queue/rest/reading.js'
 import { parseServiceDuration } from '../../queue/settings/options.js'
 import { refusals } from '../../queue/settings/refusals.js'
-import { type Given, joined } from '../../queue/settings/settings.js'
+import { type HeaderValue, joined } from '../../queue/settings/settings.js'
 import { checkReach, checkUrl } from '../../queue/settings/url.js'
-import type { Words } from '../../queue/settings/words.js'
+import type { QueueDialect } from '../../queue/settings/words.js'
 import { headerArrays, stepSchema } from '../invoke.js'
 import { allFeatures, forwardNames } from '../protocol.js'
 import type { Wait } from '../run.js'
-import type { Begun } from '../triggers.js'
-import type { Workflows } from '../workflows.js'
+import type { TriggeredRun } from '../triggers.js'
+import type { WorkflowEngine } from '../workflows.js'
 
 /** What begins a run, and what happens while it lasts. [workflow.md 1] */
-export function runningEndpoints(workflows: Workflows): readonly Row[] {
+export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row(
       'POST',
@@ -59,12 +59,12 @@ export function runningEndpoints(workflows: Workflows): readonly Row[] {
   ]
 }
 
-function begunShape({ run, deduplicated }: Begun): object {
+function begunShape({ run, deduplicated }: TriggeredRun): object {
   return { workflowRunId: run.id, workflowCreatedAt: run.time, ...(deduplicated && { deduplicated }) }
 }
 
 /** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
-function prepared(call: PublishCall, workflows: Workflows): () => Begun {
+function prepared(call: PublishCall, workflows: WorkflowEngine): () => TriggeredRun {
   const url = workflows.urlOf(call.target)
   const settings = new Map(call.settings)
   const isAsked = /^true$/i.test(joined(settings.get('workflow-unknown-sdk')) ?? '')
@@ -83,12 +83,12 @@ function prepared(call: PublishCall, workflows: Workflows): () => Begun {
 }
 
 /** What an SDK would say about itself. */
-function withProtocol(settings: Map<string, Given>, words: Words): Map<string, Given> {
+function withProtocol(settings: Map<string, HeaderValue>, words: QueueDialect): Map<string, HeaderValue> {
   for (const name of forwardNames('Workflow-Sdk-Version', words)) if (!settings.has(name)) settings.set(name, '1')
   return settings
 }
 
-function triggerMany(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
+function triggerMany(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine): Answer {
   const all = parsed(call, batchSchema).map((item) => prepared(itemCall(item, call, api), workflows))
   return json(
     all.map((begin) => begunShape(begin())),
@@ -105,7 +105,7 @@ const waitBody = v.object({
 })
 
 /** What rules may ask about a wait; what is wrong with it is told when it is read. */
-function waitFacts({ settings, body }: ServiceCall, workflows: Workflows): FaultFacts {
+function waitFacts({ settings, body }: ServiceRequest, workflows: WorkflowEngine): FaultFacts {
   const runId = settings.get('workflow-runid')
   const workflow = settings.get('workflow-url') ?? (runId === undefined ? undefined : workflows.get(runId)?.url)
   const step = v.safeParse(v.pipe(v.string(), v.parseJson(), v.object({ step: stepSchema })), text(body))
@@ -113,12 +113,12 @@ function waitFacts({ settings, body }: ServiceCall, workflows: Workflows): Fault
   return { runId, workflow, step: stepName, stepType }
 }
 
-function wait(call: ServiceCall, workflows: Workflows): Answer {
+function wait(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const run = workflows.get(call.settings.get('workflow-runid') ?? '')
   return workflows.submitting(run, () => waiting(call, workflows))
 }
 
-function waiting(call: ServiceCall, workflows: Workflows): Answer {
+function waiting(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const eventId = decodeSegment(call.rest)
   if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const runId = call.settings.get('workflow-runid')
@@ -139,7 +139,7 @@ function waiting(call: ServiceCall, workflows: Workflows): Answer {
 }
 
 /** A run and an event, or an event whose id may have slashes. [workflow.md 7] */
-function notify(call: ServiceCall, workflows: Workflows): Answer {
+function notify(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const slash = call.rest.indexOf('/')
   const first = slash < 0 ? '' : decodeSegment(call.rest.slice(0, slash))
   const isForRun = first.startsWith('wfr_') && slash < call.rest.length - 1
@@ -171,18 +171,18 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
 }
 
 /** Which run of an id is meant, as newer SDKs tell it. [workflow.md 12] */
-function createdAt(call: ServiceCall): string | undefined {
+function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
 }
 
-function steps(call: ServiceCall, workflows: Workflows): Answer {
+function steps(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const run = workflows.running(call.params.id!, createdAt(call))
   workflows.hide(run, call.cause)
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
 /** `cancel=false` and the result end it; anything else cancels. [workflow.md 1] */
-function end(call: ServiceCall, workflows: Workflows): Answer {
+function end(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
   if (cancel === 'false') workflows.end(id!, call.body, call.cause, createdAt(call))
@@ -191,7 +191,7 @@ function end(call: ServiceCall, workflows: Workflows): Answer {
 }
 
 /** A call of a webhook is an event for one run, kept when the run does not wait yet. [workflow.md 8] */
-function hook(call: ServiceCall, workflows: Workflows): Answer {
+function hook(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const { run: runId } = call.params
   const eventId = decodeSegment(call.rest)
   workflows.running(runId!)
@@ -202,7 +202,7 @@ function hook(call: ServiceCall, workflows: Workflows): Answer {
 }
 
 /** What the SDK makes a `Request` of, whose url is that of the webhook. */
-function webhookCall(call: ServiceCall): object {
+function webhookCall(call: ServiceRequest): object {
   const base = new URL(call.base)
   const query = call.query === '' ? '' : `?${call.query}`
   const path = base.pathname.replace(/\/$/, '') + call.path

@@ -2,11 +2,11 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 import { VirtualClock } from '../../../src/kernel/clock.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { Access } from '../../../src/store/access/access.js'
-import { Blocked, type End } from '../../../src/store/blocking/blocked.js'
+import { AccessControl } from '../../../src/store/access/access.js'
+import { Blocked, type WaitEnd } from '../../../src/store/blocking/blocked.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../../src/store/rest/answers.js'
-import { Store } from '../../../src/store/store.js'
+import { StoreEngine } from '../../../src/store/store.js'
 import { asService } from '../../support/deviations.js'
 import { decodeReply, type RespReply } from '../../support/resp.js'
 import { showReply } from '../../support/steps.js'
@@ -17,17 +17,17 @@ type Rows = readonly (readonly string[])[]
 /** Runs a program that a real server ran; the steps after which somebody got something else, as a few lines each. */
 export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
   const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) })
-  const store = new Store({
+  const store = new StoreEngine({
     clock,
     random: createRandom('program'),
-    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })
   let got: Record<string, string> = {}
   const waiting = new Map<string, Blocked>()
   const latest = new Map<string, Rows>()
-  const answer = (name: string, end: End): void => {
+  const answer = (name: string, end: WaitEnd): void => {
     waiting.delete(name)
     got[name] = rawOf(end)
   }
@@ -35,7 +35,7 @@ export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
     const argvs = rowsOf(line)
     latest.set(name, argvs)
     if (line.startsWith('MULTI')) {
-      const raws = store.waiting.transaction(() => argvs.map((argv) => rawOf(begin(store, argv) as End)))
+      const raws = store.waiting.transaction(() => argvs.map((argv) => rawOf(begin(store, argv) as WaitEnd)))
       got[name] = `*${raws.length}\r\n${raws.join('')}`
       return
     }
@@ -61,7 +61,7 @@ export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
   return differences
 }
 
-function begin(store: Store, argv: readonly string[]): Blocked | End {
+function begin(store: StoreEngine, argv: readonly string[]): Blocked | WaitEnd {
   try {
     const begun = store.begin(argv as readonly Bytes[])
     return begun instanceof Blocked ? begun : { reply: begun }
@@ -71,7 +71,7 @@ function begin(store: Store, argv: readonly string[]): Blocked | End {
   }
 }
 
-function rawOf(end: End): string {
+function rawOf(end: WaitEnd): string {
   return 'reply' in end ? resp2(end.reply) : resp2Error(end.error as ReplyError)
 }
 

@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { toldChanges } from '../../../src/report/told-changes.js'
+import { redactedChanges } from '../../../src/report/told-changes.js'
 
 test('what a secret name has is hidden, in a hash, a long one too, at a key and in JSON', () => {
   using sandbox = createSandbox()
@@ -11,16 +11,16 @@ test('what a secret name has is hidden, in a hash, a long one too, at a key and 
   store.run('SET', 'profile', JSON.stringify({ password: planted, name: 'Ada' }))
   store.run('HSET', 'long', ...Array.from({ length: 80 }, (_, index) => [`field-${index}`, 'x']).flat())
   store.run('HSET', 'long', 'client_secret', planted)
-  const told = JSON.stringify(toldChanges(store, traffic.redaction()))
+  const told = JSON.stringify(redactedChanges(store, traffic.redaction()))
   expect(told).not.toContain(planted)
   expect(told).toContain('Ada')
-  expect(toldChanges(store, traffic.redaction(['body']))).toEqual([])
+  expect(redactedChanges(store, traffic.redaction(['body']))).toEqual([])
 })
 
 test('of a long list each push tells only what is new', () => {
   using sandbox = createSandbox()
   for (let number = 0; number < 3_000; number++) sandbox.store.run('RPUSH', 'list', `item-${number}`)
-  const { length } = JSON.stringify(toldChanges(sandbox.store, sandbox.traffic.redaction()))
+  const { length } = JSON.stringify(redactedChanges(sandbox.store, sandbox.traffic.redaction()))
   // In full it would be 3,000 times 1,500 items on average.
   expect(length).toBeLessThan(3_000_000)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox, errorReply, lostAck } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { toldChanges } from '../../../src/report/told-changes.js'
+import { redactedChanges } from '../../../src/report/told-changes.js'
 import type { DumpedKey, StoreDump } from '../../../src/store/dump/store-dump.js'
 import { appliedTo } from '../../../src/store/history/stored-change.js'
 import { amount, runs, seedOr } from '../../support/effort.js'
@@ -65,7 +65,7 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
     }
     // The same by what each command left.
     const keys = new Map<string, DumpedKey>()
-    const changes = toldChanges(store, traffic.redaction())
+    const changes = redactedChanges(store, traffic.redaction())
     let next = 0
     for (const { seq, at, keys: then } of moments) {
       for (; next < changes.length && changes[next]!.seq <= seq; next++) {

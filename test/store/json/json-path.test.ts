@@ -6,8 +6,8 @@ import { Work } from '../../../src/kernel/work.js'
 import type { Json } from '../../../src/store/values/json.js'
 import {
   findValues,
+  type JsonLocation,
   JsonPathBudgetError,
-  type Location,
   locate,
   parsePath,
 } from '../../../src/store/values/json-path.js'
@@ -25,7 +25,7 @@ const find = (path: string, document: string | Json): string => {
 }
 
 /** `/a/0`: where a match lies. */
-function pointer(location: Location): string {
+function pointer(location: JsonLocation): string {
   return location.up
     ? `${pointer(location.up)}/${typeof location.key === 'number' ? location.key : text(location.key)}`
     : ''

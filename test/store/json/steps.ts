@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { Access } from '../../../src/store/access/access.js'
+import { AccessControl } from '../../../src/store/access/access.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { type PlainReply, plainReply } from '../../../src/store/direct.js'
-import { Store } from '../../../src/store/store.js'
+import { StoreEngine } from '../../../src/store/store.js'
 
 /** A command line and its reply. Words are parted by blanks; one in single quotes may contain some. */
 export type Step = readonly [line: string, reply: PlainReply | Failure]
@@ -23,9 +23,9 @@ export const syntax: Failure = error('ERR syntax error')
 export const badJson: Failure = error('ERR invalid JSON value')
 export const notRoot: Failure = error('ERR new objects must be created at the root')
 
-export function createStore(): Store {
-  const access = new Access({ standard: 'standard', readOnly: 'readonly' })
-  return new Store({
+export function createStore(): StoreEngine {
+  const access = new AccessControl({ standard: 'standard', readOnly: 'readonly' })
+  return new StoreEngine({
     clock: { now: () => 0 },
     random: createRandom(1),
     access,
@@ -38,7 +38,7 @@ export function words(line: string): string[] {
   return Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
-export function reply(store: Store, argv: readonly string[]): PlainReply | Failure {
+export function reply(store: StoreEngine, argv: readonly string[]): PlainReply | Failure {
   try {
     return plainReply(store.execute(argv.map(utf8)))
   } catch (thrown) {

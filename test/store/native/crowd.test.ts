@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Account } from '../../../src/kernel/account.js'
-import { Crowd, type Holder } from '../../../src/store/native/crowd.js'
+import { Crowd, type MemoryHolder } from '../../../src/store/native/crowd.js'
 
 /** Holders of one account of a megabyte, and a time of their own. */
 function crowdOfTest(): { crowd: Crowd; holder: (bytes: number) => One; pass: (ms: number) => void } {
@@ -16,7 +16,7 @@ function crowdOfTest(): { crowd: Crowd; holder: (bytes: number) => One; pass: (m
   }
 }
 
-class One implements Holder {
+class One implements MemoryHolder {
   progress = 0
   isGone = false
   readonly #crowd: Crowd

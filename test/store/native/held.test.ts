@@ -6,8 +6,8 @@ import { type Bytes, fromArray, latin1, toArray } from '../../../src/kernel/byte
 import { hostPause } from '../../../src/kernel/host.js'
 import { Crowd, type Shared } from '../../../src/store/native/crowd.js'
 import type { Outlet, Session } from '../../../src/store/native/session.js'
-import { type Sessions, sessionsOf } from '../../../src/store/native/sessions.js'
-import { type Socket, Wire } from '../../../src/store/native/wire.js'
+import { type RespSessions, sessionsOf } from '../../../src/store/native/sessions.js'
+import { RespConnection, type Socket } from '../../../src/store/native/wire.js'
 
 // What a connection makes the process hold, and what becomes of it beyond the limits. Texts of redis-server 7.0.15.
 
@@ -21,7 +21,7 @@ function sandboxOfTest(options: SandboxOptions = {}): Sandbox {
 
 /** A session whose commands are words already: the same large word costs nothing, however often it is sent. */
 class Talk {
-  readonly sessions: Sessions
+  readonly sessions: RespSessions
   readonly session: Session
   isBroken = false
 
@@ -352,11 +352,11 @@ class Deaf implements Socket {
   isPaused = false
   readonly due: (() => void)[] = []
   readonly #taken: (() => void)[] = []
-  readonly wire: Wire
+  readonly wire: RespConnection
 
   constructor(sandbox: Sandbox, crowd?: Crowd, { isStranger = false } = {}) {
     const textOf = (bytes: Uint8Array, from: number, to: number) => fromArray(bytes.subarray(from, to))
-    this.wire = new Wire(porterOf(sandbox), this, 'there:1', textOf, crowd)
+    this.wire = new RespConnection(porterOf(sandbox), this, 'there:1', textOf, crowd)
     if (!isStranger) this.wire.welcome(homeOf(sandbox), 'default')
   }
 

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { Access } from '../../../src/store/access/access.js'
+import { AccessControl } from '../../../src/store/access/access.js'
 import { Blocked } from '../../../src/store/blocking/blocked.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { typedReply } from '../../../src/store/command/typed-reply.js'
 import { wireOf } from '../../../src/store/native/reply-writer.js'
-import { Store } from '../../../src/store/store.js'
+import { StoreEngine } from '../../../src/store/store.js'
 import { skeletonOf } from '../../support/resp3.js'
 import { type Section, wordsAt } from '../../support/steps.js'
 import { resp3Sections } from './resp3-sections.js'
@@ -35,10 +35,10 @@ test.each(sections.map((section) => [section.title, section] as const))(
 /** Steps whose replies are of other types; those that the service answers differently on purpose are left out. */
 function differences({ steps }: Section, rows: readonly string[]): string[] {
   let now = Date.UTC(2026, 0, 1)
-  const store = new Store({
+  const store = new StoreEngine({
     clock: { now: () => now },
     random: createRandom('resp3'),
-    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })
@@ -60,7 +60,7 @@ function differences({ steps }: Section, rows: readonly string[]): string[] {
   return found
 }
 
-function wireIn(store: Store, argv: readonly Bytes[]): string {
+function wireIn(store: StoreEngine, argv: readonly Bytes[]): string {
   try {
     const begun = store.begin(argv)
     if (begun instanceof Blocked) begun.cancel()

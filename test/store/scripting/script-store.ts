@@ -1,15 +1,15 @@
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
-import { Access } from '../../../src/store/access/access.js'
+import { AccessControl } from '../../../src/store/access/access.js'
 import type { User } from '../../../src/store/access/user.js'
 import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../../src/store/rest/answers.js'
-import { Store } from '../../../src/store/store.js'
+import { StoreEngine } from '../../../src/store/store.js'
 
 /** A store of its own for tests of scripts. */
 export interface ScriptStore {
-  readonly store: Store
+  readonly store: StoreEngine
   /** Words in UTF-8; throws `ReplyError`. */
   run(...words: readonly (string | number)[]): Reply
   /** The text of the error that a command ends in. */
@@ -19,10 +19,10 @@ export interface ScriptStore {
 }
 
 export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
-  const store = new Store({
+  const store = new StoreEngine({
     clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),
-    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
     // What scripts do is compared with redis-server.
     policy: { ...defaultPolicy, commands: 'all', ...policy },
     docs: 'docs.test',

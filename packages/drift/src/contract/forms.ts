@@ -1,5 +1,5 @@
 import { type Bytes, utf8 } from '../../../../src/kernel/bytes.js'
-import type { Ask, Case, Looseness, Need, Side } from '../case.js'
+import type { Case, ComparisonMode, DriftRequest, Need, Side } from '../case.js'
 import { observed } from '../observe.js'
 import { fillingOf } from '../rows.js'
 import { filled } from '../words.js'
@@ -11,8 +11,8 @@ interface Form {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  readonly token?: Ask['token']
-  readonly loose?: readonly Looseness[]
+  readonly token?: DriftRequest['token']
+  readonly loose?: readonly ComparisonMode[]
 }
 
 /** Requests, one after the other; `{p}` in path and body is the prefix. */
@@ -24,7 +24,7 @@ function forms(name: string, rows: readonly Form[], needs: readonly Need[] = ['s
     async run(side, see) {
       for (const { method, path, headers, body, token, loose } of rows) {
         const filling = fillingOf(side)
-        const ask: Ask = {
+        const ask: DriftRequest = {
           service: 'store',
           method,
           path: filled(path, filling),
@@ -212,7 +212,7 @@ const syncToken: Case = {
     let last: string | undefined
     for (const [command, ...words] of [['SET', 'v'], ['SET', 'v'], ['GET'], ['INCR'], ['GET']] as const) {
       const key = `${side.prefix}${command === 'INCR' ? 'n' : 'k'}`
-      const ask: Ask = {
+      const ask: DriftRequest = {
         service: 'store',
         method: 'POST',
         path: '/',
@@ -234,13 +234,13 @@ const dumped: Case = {
   needs: ['store'],
   requests: 5,
   async run(side, see) {
-    const asked = async (title: string, ask: Ask, loose: readonly Looseness[] = []): Promise<unknown> => {
+    const asked = async (title: string, ask: DriftRequest, loose: readonly ComparisonMode[] = []): Promise<unknown> => {
       const seen = observed(ask, await side.ask(ask), { asked: title, loose })
       see(seen)
       return (seen.value as { result?: unknown } | null)?.result
     }
     const key = `${side.prefix}k`
-    const line = (words: string, more: Partial<Ask> = {}): Ask => ({
+    const line = (words: string, more: Partial<DriftRequest> = {}): DriftRequest => ({
       service: 'store',
       method: 'GET',
       path: words,
@@ -263,7 +263,12 @@ function streamCase(name: string, path: (side: Side) => string, message: string)
     needs: ['store'],
     requests: 2,
     async run(side, see) {
-      const ask: Ask = { service: 'store', method: 'POST', path: path(side), headers: { accept: 'text/event-stream' } }
+      const ask: DriftRequest = {
+        service: 'store',
+        method: 'POST',
+        path: path(side),
+        headers: { accept: 'text/event-stream' },
+      }
       const stream = await side.open(ask)
       const own = (line: string | undefined): string => (line ?? 'nothing').replaceAll(side.prefix, '@')
       try {

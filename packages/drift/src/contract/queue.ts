@@ -1,6 +1,6 @@
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
-import type { Answered, Ask, Case, Delivery, Looseness, Need, Seen, Side } from '../case.js'
+import type { Answered, Case, ComparisonMode, Delivery, DriftRequest, Need, Observation, Side } from '../case.js'
 import { observed } from '../observe.js'
 
 // What the message queue is asked. Waits are short, and everything that is delivered goes to the endpoint that was named.
@@ -9,7 +9,7 @@ import { observed } from '../observe.js'
 class Stage {
   constructor(
     readonly side: Side,
-    readonly see: (seen: Seen) => void,
+    readonly see: (seen: Observation) => void,
   ) {}
 
   get prefix(): string {
@@ -117,17 +117,17 @@ function dlqIdIn(letter: DeadLetter | undefined): string {
 interface Asking {
   readonly headers?: Headers
   readonly body?: string
-  readonly token?: Ask['token']
-  readonly loose?: readonly Looseness[]
+  readonly token?: DriftRequest['token']
+  readonly loose?: readonly ComparisonMode[]
 }
 
 interface Publishing {
   readonly asked?: Readonly<Record<string, string | number>>
   readonly body?: string
-  readonly loose?: readonly Looseness[]
+  readonly loose?: readonly ComparisonMode[]
 }
 
-function askOf(method: string, path: string, { headers, body, token }: Asking = {}): Ask {
+function askOf(method: string, path: string, { headers, body, token }: Asking = {}): DriftRequest {
   return {
     ...{ service: 'queue', method, path },
     ...(headers && { headers }),
@@ -313,7 +313,7 @@ const schedules = queueCase('schedules', 14, async (stage) => {
   const path = `/v2/schedules/${id}`
   stage.undo(path)
   await stage.ask('read a schedule that is not there', 'GET', path, { loose: ['kind'] })
-  const create = (cron: string, settings: Headers): Ask['headers'] => ({
+  const create = (cron: string, settings: Headers): DriftRequest['headers'] => ({
     ...jsonBody,
     ...settings,
     'Service-Schedule-Id': id,

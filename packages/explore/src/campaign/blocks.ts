@@ -39,10 +39,10 @@ export function blocksText(blocks: readonly number[], size: number): string {
   return `${blocks.length === 1 ? 'block' : 'blocks'} ${rangesText(ranges)} (runs ${rangesText(runs)})`
 }
 
-const mostRanges = 12
+const maxRanges = 12
 
 function rangesText(ranges: readonly [number, number][]): string {
-  const shown = ranges.slice(0, mostRanges).map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`))
+  const shown = ranges.slice(0, maxRanges).map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`))
   const left = ranges.length - shown.length
   return left > 0 ? `${shown.join(', ')} and ${left} more` : shown.join(', ')
 }

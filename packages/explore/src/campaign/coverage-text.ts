@@ -5,7 +5,7 @@ interface Missed {
   readonly fault: string
 }
 
-const mostStatesShown = 6
+const maxStatesShown = 6
 
 /** @param places states in which something could have gone wrong */
 export function figureText(reached: number, possible: number, places: number, never: readonly Missed[]): string {
@@ -17,7 +17,7 @@ export function figureText(reached: number, possible: number, places: number, ne
     byPlace.set(place, [...(byPlace.get(place) ?? []), fault])
   }
   const lines = [...byPlace]
-    .slice(0, mostStatesShown)
+    .slice(0, maxStatesShown)
     .map(([place, faults]) => `  never at ${place}: ${faults.join(', ')}`)
   const left = byPlace.size - lines.length
   return [head, ...lines, ...(left > 0 ? [`  … and in ${left} more states`] : [])].join('\n')

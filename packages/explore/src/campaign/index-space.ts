@@ -10,7 +10,7 @@ export interface IndexSpace {
   /** Tries the runs of one block, and goes on after one that fails. @param ended is called after each */
   attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried>
   /** Tries a run that failed once more, and shrinks it. @returns its story; `undefined` when it does not fail again */
-  tell(run: number): Promise<string | undefined>
+  report(run: number): Promise<string | undefined>
 }
 
 export const checkNames = ['checkDelivery', 'everyCrashPoint', 'interleavings', 'playScenario'] as const
@@ -22,32 +22,32 @@ export interface Tried {
   /** Runs of which nothing is learned. */
   readonly skipped: number
   /** The failing run with the lowest number. */
-  readonly first?: Failure
+  readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
   /** Sentences about what no number of runs can show, the same for every block. */
   readonly notes?: readonly string[]
 }
 
-export interface Failure {
+export interface FailedRun {
   readonly run: number
   /** In one line. */
   readonly why: string
 }
 
 /** What is asked of a campaign. */
-export type Task =
+export type IndexTask =
   | { readonly do: 'count' }
   | { readonly do: 'attempt'; readonly from: number; readonly to: number; readonly ended: (failed: boolean) => void }
   | { readonly do: 'tell'; readonly run: number }
 
 /** What a campaign is played with. */
-export interface Given {
+export interface CampaignOptions {
   readonly seed: number
   /** Runs at most. */
   readonly runs: number
 }
 
-export type Answer =
+export type IndexResult =
   | { readonly check: CheckName; readonly size: number }
   | { readonly tried: Tried }
   | { readonly story: string | undefined }
@@ -59,7 +59,7 @@ export interface Campaign {
 
 /** What a thread does with a campaign. */
 export interface CampaignInternals {
-  perform(given: Given, task: Task): Promise<Answer>
+  perform(given: CampaignOptions, task: IndexTask): Promise<IndexResult>
 }
 
 export const campaignInternals: Internals<Campaign, CampaignInternals> = internals('campaign')

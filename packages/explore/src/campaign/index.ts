@@ -1,12 +1,12 @@
 // Campaigns, as the command `explore` runs and merges them.
 
-export { type Keeper, keeper } from '../workers/keeper.js'
+export { keeper, type ShardFileWriter } from '../workers/keeper.js'
 export { printedReport } from '../workers/printed.js'
 export { showProgress } from '../workers/progress.js'
-export { longest, type Orders, ShardRun } from '../workers/shard-run.js'
-export { mostLines } from '../workers/worker.js'
+export { longest, type ShardOptions, ShardRun } from '../workers/shard-run.js'
+export { maxLines } from '../workers/worker.js'
 export { JobFailed, Workers } from '../workers/workers.js'
 export { blockLength, type Shard } from './blocks.js'
 export { type Merged, merged, type NamedReport } from './merge.js'
 export { isWhole } from './report.js'
-export { mostBlocks, mostFaults, mostNotes, ShardError, type ShardReport, shardReportFrom } from './shard-report.js'
+export { maxBlocks, maxFaults, maxNotes, ShardError, type ShardReport, shardReportFrom } from './shard-report.js'

@@ -1,7 +1,7 @@
 import { blocksOf, runsOf, type Shard } from './blocks.js'
 import { type CoverageRow, united } from './coverage-rows.js'
-import type { Failure } from './index-space.js'
-import { type BlockReport, type Counted, ShardError, type ShardReport } from './shard-report.js'
+import type { FailedRun } from './index-space.js'
+import { type BlockReport, type CountedCheck, ShardError, type ShardReport } from './shard-report.js'
 
 /** A shard's file. */
 export interface NamedReport {
@@ -14,7 +14,7 @@ export interface Merged {
   readonly campaign: ShardReport['campaign']
   readonly seed: number
   readonly runs: number
-  readonly counted: Counted | undefined
+  readonly counted: CountedCheck | undefined
   /** The part that this is about; `undefined` for all of the campaign. */
   readonly shard: Shard | undefined
   /** Runs that there are in it. */
@@ -24,7 +24,7 @@ export interface Merged {
   readonly failed: number
   readonly skipped: number
   /** The failing run with the lowest number. */
-  readonly first: Failure | undefined
+  readonly first: FailedRun | undefined
   /** Blocks that were begun or planned and not run to their end, by the reason. */
   readonly notRun: readonly { readonly why: string; readonly blocks: readonly number[] }[]
   /** Blocks that no file knows. */
@@ -102,7 +102,7 @@ function refuseOther(one: NamedReport, other: NamedReport): void {
   if (a.runs !== b.runs) differ('the number of runs is', a.runs, b.runs)
 }
 
-function countedIn(files: readonly NamedReport[]): Counted | undefined {
+function countedIn(files: readonly NamedReport[]): CountedCheck | undefined {
   const having = files.flatMap(({ name, report }) =>
     report.counted === undefined ? [] : [{ name, ...report.counted }],
   )

@@ -1,12 +1,12 @@
 import type { FaultKind } from '../../../../src/faults/fault.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Play } from '../../../../src/scenarios/play.js'
-import { Coverage } from '../delivery/coverage.js'
+import { CoverageTracker } from '../delivery/coverage.js'
 import { lineOf } from './failure-line.js'
-import type { Failure, Given, IndexSpace } from './index-space.js'
+import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'
 
 /** Plays of a scenario: run 0 has the seed of the campaign, run 1 the next one, as `stuntdouble play --runs` has it. */
-export function playSpace({ seed, runs }: Given, play: (seed: number) => unknown): IndexSpace {
+export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) => unknown): IndexSpace {
   const played = async (run: number): Promise<Play> => {
     const given = await play(seed + run)
     if (!isPlay(given)) throw new TypeError('defineCampaign(): the function returned no play, where it did before.')
@@ -23,12 +23,12 @@ export function playSpace({ seed, runs }: Given, play: (seed: number) => unknown
       return runs
     },
     async attempt(from, to, ended) {
-      let coverage: Coverage | undefined
+      let coverage: CoverageTracker | undefined
       let failed = 0
-      let first: Failure | undefined
+      let first: FailedRun | undefined
       for (let run = from; run < to; run++) {
         const { holds, findings, sandbox, scenario } = await played(run)
-        coverage ??= new Coverage(kindsIn(scenario), from)
+        coverage ??= new CoverageTracker(kindsIn(scenario), from)
         coverage.note(sandbox)
         if (!holds) {
           failed++
@@ -39,7 +39,7 @@ export function playSpace({ seed, runs }: Given, play: (seed: number) => unknown
       }
       return { failed, skipped: 0, ...(first && { first }), coverage: coverage?.rows() ?? [] }
     },
-    async tell(run) {
+    async report(run) {
       const told = await played(run)
       if (told.holds) return undefined
       return [

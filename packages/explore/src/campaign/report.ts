@@ -1,20 +1,20 @@
-import { counted as countOf } from '../../../../src/kernel/counted.js'
+import { plural as countOf } from '../../../../src/kernel/counted.js'
 import { blocksText } from './blocks.js'
 import { amountOf } from './coverage-rows.js'
 import { figureText } from './coverage-text.js'
 import type { Merged } from './merge.js'
 
 /** What is known of the first run that failed. */
-export interface Story {
+export interface ShrunkFailure {
   /** Its story, shrunk; or why there is none, as a sentence. */
   readonly told: string
 }
 
 /** Notes and reasons that are printed. The report counts those beyond it. */
-const mostShown = 100
+const maxShown = 100
 
 /** The report of a campaign: the same text whoever has run which part of it. */
-export function campaignReport(merged: Merged, story?: Story): string {
+export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
   const { campaign, seed, skipped, notes, first, shard } = merged
   const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
   const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
@@ -27,7 +27,7 @@ export function campaignReport(merged: Merged, story?: Story): string {
 
 /** The first of them, and how many more there are. */
 function shown(given: readonly string[], what: string): string[] {
-  const lines = given.slice(0, mostShown)
+  const lines = given.slice(0, maxShown)
   const left = given.length - lines.length
   return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
 }

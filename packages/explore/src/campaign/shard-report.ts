@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { blockCount, blockLength, runsOf, type Shard } from './blocks.js'
 import type { CoverageRow } from './coverage-rows.js'
-import { type CheckName, checkNames, type Failure } from './index-space.js'
+import { type CheckName, checkNames, type FailedRun } from './index-space.js'
 
 // What a shard has done, as the one file that it leaves behind.
 
@@ -22,7 +22,7 @@ export interface ShardReport {
   readonly blockLength: number
   readonly shard: Shard
   /** What there is to run, once somebody has counted it. */
-  readonly counted?: Counted
+  readonly counted?: CountedCheck
   /** Blocks that were run to their end. */
   readonly blocks: readonly BlockReport[]
   /** Those that were not, and why; without a count no block was. */
@@ -35,10 +35,10 @@ export interface BlockReport {
   readonly block: number
   readonly failed: number
   readonly skipped: number
-  readonly first?: Failure
+  readonly first?: FailedRun
 }
 
-export interface Counted {
+export interface CountedCheck {
   readonly check: CheckName
   readonly size: number
 }
@@ -48,9 +48,9 @@ const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const text = v.pipe(v.string(), v.maxLength(10_000))
 
 /** Notes of one shard: a shard leaves out those beyond it, and a file with more is refused. */
-export const mostNotes = 1_000
+export const maxNotes = 1_000
 /** Faults of one state and point. A file with more is refused. */
-export const mostFaults = 1_000
+export const maxFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
   format: v.literal('stuntdouble campaign'),
@@ -77,14 +77,14 @@ const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
       point: text,
       seen: positive,
       moment: whole,
-      could: v.pipe(v.array(text), v.maxLength(mostFaults)),
+      could: v.pipe(v.array(text), v.maxLength(maxFaults)),
       struck: v.pipe(
         v.record(v.string(), positive),
-        v.check((struck) => Object.keys(struck).length <= mostFaults),
+        v.check((struck) => Object.keys(struck).length <= maxFaults),
       ),
     }),
   ),
-  notes: v.pipe(v.array(text), v.maxLength(mostNotes)),
+  notes: v.pipe(v.array(text), v.maxLength(maxNotes)),
 })
 
 /** What is wrong with a file, or with files that do not belong together, as a sentence. */
@@ -116,7 +116,7 @@ function parsedJson(given: string, name: string): unknown {
 }
 
 /** Blocks of a campaign: ten milliards of runs. */
-export const mostBlocks = 10_000_000
+export const maxBlocks = 10_000_000
 
 /** What cannot be, although each value by itself can. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
@@ -124,7 +124,7 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
   if (counted === undefined)
     return blocks.length + coverage.length > 0 ? 'it has blocks of a campaign that was not counted' : undefined
   const { size } = counted
-  if (blockCount(size) > mostBlocks) return `it has ${blockCount(size)} blocks`
+  if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
   // A list of the blocks that it owns would be as long as the file says.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()

@@ -1,4 +1,4 @@
-import type { Answer, Given, IndexSpace, Task } from './index-space.js'
+import type { CampaignOptions, IndexResult, IndexSpace, IndexTask } from './index-space.js'
 
 // What a campaign has its function called for. The check that the function calls finds it here, and does that part of its
 // work instead of all of it.
@@ -19,12 +19,12 @@ class PartDone extends Error {
 
 /** One thing that is asked of a campaign. */
 export class PartOfCampaign {
-  readonly given: Given
-  readonly #task: Task
+  readonly given: CampaignOptions
+  readonly #task: IndexTask
   #check: string | undefined
-  #answer: Answer | undefined
+  #answer: IndexResult | undefined
 
-  constructor(given: Given, task: Task) {
+  constructor(given: CampaignOptions, task: IndexTask) {
     this.given = given
     this.#task = task
   }
@@ -41,7 +41,7 @@ export class PartOfCampaign {
   }
 
   /** Calls the function of a campaign. @returns what its check has answered, or what it returned without one */
-  async during(work: () => unknown): Promise<{ readonly answer: Answer } | { readonly result: unknown }> {
+  async during(work: () => unknown): Promise<{ readonly answer: IndexResult } | { readonly result: unknown }> {
     if (place[slot] !== undefined) throw new Error('A campaign does one thing at a time.')
     place[slot] = this
     try {
@@ -56,13 +56,13 @@ export class PartOfCampaign {
   }
 }
 
-export async function answerOf(space: IndexSpace, task: Task): Promise<Answer> {
+export async function answerOf(space: IndexSpace, task: IndexTask): Promise<IndexResult> {
   switch (task.do) {
     case 'count':
       return { check: space.check, size: await space.count() }
     case 'attempt':
       return { tried: await space.attempt(task.from, task.to, task.ended) }
     case 'tell':
-      return { story: await space.tell(task.run) }
+      return { story: await space.report(task.run) }
   }
 }

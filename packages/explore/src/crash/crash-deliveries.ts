@@ -1,16 +1,16 @@
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { DeliveryContext } from '../../../../src/queue/destinations/delivery-context.js'
-import type { WireReply } from '../../../../src/queue/destinations/wire.js'
+import type { RawOutcome } from '../../../../src/queue/destinations/wire.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
 import { carriedBy, momentOf, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
 /** Deliveries after which a schedule is given up. */
-const mostDeliveries = 500
+const maxDeliveries = 500
 
 /** How long a branch waits for those before it, at most: turns in which it lets others go first. */
-const mostTurns = 1_000
+const maxTurns = 1_000
 
 /** The deliveries to the endpoints of runs: what becomes of each, and what goes wrong there. */
 export class CrashDeliveries {
@@ -57,8 +57,8 @@ export class CrashDeliveries {
     attempt: Attempt,
     context: DeliveryContext,
     place: RunDelivery['place'],
-    deliver: () => WireReply | Promise<WireReply>,
-  ): Promise<WireReply> {
+    deliver: () => RawOutcome | Promise<RawOutcome>,
+  ): Promise<RawOutcome> {
     const world = this.#world
     const { sandbox, isPlain } = world
     await world.started
@@ -86,11 +86,11 @@ export class CrashDeliveries {
       ...(isPlain && { storeBefore: sandbox.store.dump() }),
     }
     this.all.push(delivery)
-    if (ordinal === mostDeliveries) this.#giveUp()
+    if (ordinal === maxDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
     if (world.disturbance('before-route', ordinal) !== undefined)
       return this.#lost(attempt, 'the process died before the route')
-    const run = (submits: boolean): Promise<WireReply> => {
+    const run = (submits: boolean): Promise<RawOutcome> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
       return world.works.run(work, () => Promise.race([deliver(), work.death]))
@@ -110,12 +110,12 @@ export class CrashDeliveries {
   /** A workflow that never ends. */
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `everyCrashPoint(): the runs have had ${mostDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
+      `everyCrashPoint(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }
 
-  #lost(attempt: Attempt, note: string): WireReply {
+  #lost(attempt: Attempt, note: string): RawOutcome {
     this.#world.restart()
     this.#cut(attempt)
     return lost(note)
@@ -131,7 +131,7 @@ export class CrashDeliveries {
     const order = disturbances.find((one) => one.kind === 'parallel-order' && one.order.includes(key))
     if (order === undefined) return
     const before = order.order.slice(0, order.order.indexOf(key))
-    for (let turn = 0; turn < mostTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)
+    for (let turn = 0; turn < maxTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)
   }
 
   async #playLateOf(runId: string): Promise<void> {

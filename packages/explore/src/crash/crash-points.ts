@@ -17,13 +17,13 @@ import {
   crashReport,
   smallestOf,
 } from './crash-report.js'
-import { type Again, CrashRun } from './crash-run.js'
+import { CrashRun, type RepeatedDelivery } from './crash-run.js'
 import { CrashTally, crashSpace } from './crash-space.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
-import { type Carrier, carrier } from './step-chance.js'
+import { type AsyncCarrier, carrier } from './step-chance.js'
 import { straysOf } from './step-determinism.js'
 import type { StepDifference } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
@@ -56,7 +56,7 @@ export async function everyCrashPoint(
     crashSpace(campaign.given.runs, {
       planned: () => during((check) => check.planned()),
       attempt: (from, to, ended) => during((check) => check.attempt(from, to, ended)),
-      tell: (only) => during((check) => check.all(), only),
+      report: (only) => during((check) => check.all(), only),
     }),
   )
 }
@@ -75,12 +75,12 @@ interface Plan {
 }
 
 /** Findings of which it is tried whether fault rules do the same. */
-const mostScenarios = 5
+const maxScenarios = 5
 
 class Check {
   readonly #subject: CrashSubject
   readonly #options: CrashPointOptions
-  readonly #works: Carrier<DeliveryWork | undefined> = carrier('everyCrashPoint()')
+  readonly #works: AsyncCarrier<DeliveryWork | undefined> = carrier('everyCrashPoint()')
   readonly #times = new Map<string, number>()
   readonly #seed: number
 
@@ -148,7 +148,7 @@ class Check {
     const smallest = smallestOf(findings)
     const history = smallest && {
       ...(await this.#historyOf(smallest)),
-      scenario: await this.#scenarioOf(bySize(findings).slice(0, mostScenarios), effects),
+      scenario: await this.#scenarioOf(bySize(findings).slice(0, maxScenarios), effects),
     }
     const { message, failure } = crashReport(done, findings, strays, history)
     throw carryFailure(new CrashPointBroken(message, { ...done, findings, strays }), failure)
@@ -224,7 +224,7 @@ class Check {
     }
   }
 
-  async #again(delivery: RunDelivery, store: StoreDump): Promise<Again> {
+  async #again(delivery: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
     const run = this.#run([], `${this.#seed}/again`)
     try {
       return await run.again(delivery, store)

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
@@ -95,16 +95,16 @@ export function bySize(findings: readonly CrashFinding[]): readonly CrashFinding
 }
 
 /** Lines of a report that can be read at a glance. Its last lines say how to replay, and are not to scroll away. */
-const mostLines = 40
+const maxLines = 40
 const leastOfTimeline = 8
-const mostRows = 8
-const mostDifferences = 4
-const mostOthers = 6
-const mostStrays = 6
+const maxRows = 8
+const maxDifferences = 4
+const maxOthers = 6
+const maxStrays = 6
 
 /** The deliveries as a table: what each carries, what it submits, and what came of it. */
 function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
-  const rows = deliveries.slice(0, mostRows).map(({ ordinal, carries, submissions, attempt }) => {
+  const rows = deliveries.slice(0, maxRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
     const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
     const sent = submissions.map(({ what }) => what).join(', ')
@@ -118,7 +118,7 @@ function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const lines = rows.map(
     ([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`,
   )
-  return [...lines, ...more(deliveries.length - mostRows)]
+  return [...lines, ...more(deliveries.length - maxRows)]
 }
 
 function more(count: number): string[] {
@@ -147,11 +147,11 @@ export function crashReport(
   if (smallest !== undefined && history !== undefined) {
     const { id, disturbances, differences } = smallest
     head.push(
-      `Fails in ${findings.length} of ${counted(schedules, 'schedule')}. The smallest history:`,
+      `Fails in ${findings.length} of ${plural(schedules, 'schedule')}. The smallest history:`,
       ...disturbances.map(({ told }) => `  ${told}`),
       ...history.table,
-      ...differences.slice(0, mostDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
-      ...more(differences.length - mostDifferences),
+      ...differences.slice(0, maxDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
+      ...more(differences.length - maxDifferences),
       '',
       ...otherLines(findings.filter((finding) => finding !== smallest)),
     )
@@ -159,8 +159,8 @@ export function crashReport(
     tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
-  if (untried > 0) tail.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
-  const left = mostLines - linesOf(head) - linesOf(tail)
+  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
+  const left = maxLines - linesOf(head) - linesOf(tail)
   const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
   return {
     failure: {
@@ -181,11 +181,11 @@ function strayLines(strays: readonly StepDifference[]): string[] {
   return [
     'Code outside steps does not do the same when the same delivery comes again:',
     ...strays
-      .slice(0, mostStrays)
+      .slice(0, maxStrays)
       .map(({ step, field, first, again }) =>
         standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
       ),
-    ...more(strays.length - mostStrays),
+    ...more(strays.length - maxStrays),
     'Move what uses time, chance or what others change into context.run().',
   ]
 }
@@ -200,9 +200,9 @@ function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[]
 function otherLines(others: readonly CrashFinding[]): string[] {
   if (others.length === 0) return []
   const shown = others
-    .slice(0, mostOthers)
+    .slice(0, maxOthers)
     .flatMap(({ id, differences }) => [
       `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
     ])
-  return ['It also fails:', ...shown, ...more(others.length - mostOthers), '']
+  return ['It also fails:', ...shown, ...more(others.length - maxOthers), '']
 }

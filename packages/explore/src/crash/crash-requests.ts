@@ -2,7 +2,7 @@ import { text } from '../../../../src/kernel/bytes.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { StepPart } from '../../../../src/workflow/parts.js'
+import { StepMessage } from '../../../../src/workflow/parts.js'
 import { effectText, happened, storeEffect } from './crash-effects.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
@@ -10,7 +10,7 @@ import { type Submission, submitted } from './run-delivery.js'
 import { callWith, fetchesList, isOfRun, jsonAnswer, pretended } from './run-requests.js'
 
 /** How long a wait is held until its event has come, at most: turns in which it lets others go first. */
-const mostTurns = 1_000
+const maxTurns = 1_000
 
 type Exchange = Sandbox['exchange']
 
@@ -91,7 +91,7 @@ async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: n
   const events = (): number => sandbox.traffic.of('notify').length
   const before = events()
   await task?.sleep(ms + 1)
-  for (let turn = 0; turn < mostTurns && events() === before; turn++) await task?.sleep(0)
+  for (let turn = 0; turn < maxTurns && events() === before; turn++) await task?.sleep(0)
 }
 
 /** Path below the address of the queue; `undefined` for other services. */
@@ -102,5 +102,5 @@ function endpointOf({ sandbox }: CrashWorld, { url }: Call): string | undefined 
 
 /** The list of steps that a delivery is about. */
 function listOf({ message: { part } }: Attempt): string {
-  return part instanceof StepPart ? text(part.run.listUpTo(part.index)) : '[]'
+  return part instanceof StepMessage ? text(part.run.listUpTo(part.index)) : '[]'
 }

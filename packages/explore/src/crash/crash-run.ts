@@ -1,7 +1,7 @@
-import { leftBehind } from '../../../../fixtures/world.js'
+import { leftovers } from '../../../../fixtures/world.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import { type Asked, askedOf } from '../delivery/foreign-calls.js'
+import { askedOf, type HandledOutbound } from '../delivery/foreign-calls.js'
 import { guardCalls } from './crash-calls.js'
 import { CrashDeliveries } from './crash-deliveries.js'
 import { guardDirectStore } from './crash-effects.js'
@@ -12,7 +12,7 @@ import type { RunDelivery, Submission } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
 /** What code does with a delivery that it had before. */
-export interface Again {
+export interface RepeatedDelivery {
   readonly submissions: readonly Submission[]
   /** Why the SDK refuses it, in its words. */
   readonly refusal: string | undefined
@@ -42,7 +42,7 @@ export class CrashRun {
   }
 
   /** What foreign hosts did for the app. */
-  get calls(): readonly Asked[] {
+  get calls(): readonly HandledOutbound[] {
     return askedOf(this.sandbox)
   }
 
@@ -74,7 +74,7 @@ export class CrashRun {
       await (settle === undefined ? untilDone() : settle(sandbox))
       // Where time goes only so far there may be no end.
       if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
-      world.error ??= leftBehind(sandbox, { strict: false })
+      world.error ??= leftovers(sandbox, { strict: false })
     } catch (error) {
       world.error ??= error
     }
@@ -86,7 +86,7 @@ export class CrashRun {
    * is accepted.
    * @param store what the data store holds
    */
-  async again(past: RunDelivery, store: StoreDump): Promise<Again> {
+  async again(past: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
     const { attempt, key, at } = past
     const world = this.#world
     await world.setUp()

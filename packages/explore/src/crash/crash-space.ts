@@ -1,6 +1,6 @@
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { lineOf } from '../campaign/failure-line.js'
-import type { Failure, IndexSpace, Tried } from '../campaign/index-space.js'
+import type { FailedRun, IndexSpace, Tried } from '../campaign/index-space.js'
 import type { CrashPointOptions } from './crash-options.js'
 import type { CrashFinding } from './crash-report.js'
 import type { Disturbance } from './disturbance.js'
@@ -11,7 +11,7 @@ import type { StepDifference } from './step-differences.js'
 interface CrashWork {
   planned(): Promise<readonly string[]>
   attempt: IndexSpace['attempt']
-  tell(only: CrashPointOptions): Promise<unknown>
+  report(only: CrashPointOptions): Promise<unknown>
 }
 
 /**
@@ -23,11 +23,11 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
     check: 'everyCrashPoint',
     count: async () => Math.min(runs, 1 + (await work.planned()).length),
     attempt: (from, to, ended) => work.attempt(from, to, ended),
-    async tell(run) {
+    async report(run) {
       const planned = await work.planned()
       try {
         // Whatever schedule is taken, run 0 is played before it.
-        await work.tell({ only: [planned[Math.max(0, run - 1)]!] })
+        await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {
         if (error instanceof Error && error.name === 'CrashPointBroken') return error.message
@@ -43,7 +43,7 @@ export class CrashTally {
   readonly #all: readonly Disturbance[]
   #failed = 0
   #skipped = 0
-  #first: Failure | undefined
+  #first: FailedRun | undefined
 
   constructor(deliveries: readonly RunDelivery[], all: readonly Disturbance[]) {
     this.#all = all

@@ -1,7 +1,7 @@
 import { createRandom } from '../../../../src/kernel/random.js'
 import type { Task } from '../../../../src/kernel/time.js'
 import { networkErrors } from '../../../../src/queue/destinations/script.js'
-import { broken, type WireReply } from '../../../../src/queue/destinations/wire.js'
+import { failedOutcome, type RawOutcome } from '../../../../src/queue/destinations/wire.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { Chance } from './step-chance.js'
 
@@ -19,8 +19,8 @@ export class DeliveryWork implements Chance {
   /** Calls of foreign hosts that it made. */
   calls = 0
   /** What the queue sees of its end, once it dies. */
-  readonly death: Promise<WireReply>
-  #dies!: (reply: WireReply) => void
+  readonly death: Promise<RawOutcome>
+  #dies!: (reply: RawOutcome) => void
 
   constructor(
     seed: string,
@@ -44,6 +44,6 @@ export class DeliveryWork implements Chance {
 }
 
 /** What the queue sees of an attempt that has no answer, and why there is none. */
-export function lost(note: string): WireReply {
-  return { ...broken(networkErrors.reset), note }
+export function lost(note: string): RawOutcome {
+  return { ...failedOutcome(networkErrors.reset), note }
 }

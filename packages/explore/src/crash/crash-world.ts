@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { ForeignAnswers } from '../delivery/foreign-calls.js'
 import { DeliveryWork } from './crash-work.js'
 import type { Disturbance, DisturbanceKind } from './disturbance.js'
-import { type Carrier, replaceChance, silence } from './step-chance.js'
+import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
 
 /**
  * Sets an app up in a sandbox: serves its workflows, registers destinations. What it returns is called once and triggers
@@ -20,7 +20,7 @@ export interface CrashSubject {
 }
 
 export interface CrashWorldOptions {
-  readonly works: Carrier<DeliveryWork | undefined>
+  readonly works: AsyncCarrier<DeliveryWork | undefined>
   /** When each delivery happens first, in the run that nothing disturbs. */
   readonly times: Map<string, number>
   readonly seed: number | string
@@ -32,7 +32,7 @@ export interface CrashWorldOptions {
 /** A world for one run of an app, what goes wrong in it, and the process that serves the app. */
 export class CrashWorld {
   readonly sandbox: Sandbox
-  readonly works: Carrier<DeliveryWork | undefined>
+  readonly works: AsyncCarrier<DeliveryWork | undefined>
   readonly times: Map<string, number>
   readonly disturbances: readonly Disturbance[]
   readonly rules: readonly FaultRule[]

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-call`. */
@@ -37,7 +37,7 @@ export interface Disturbance {
   readonly rules: readonly FaultRule[]
 }
 
-const mostBranches = 4
+const maxBranches = 4
 
 /** Everything that can disturb a run whose undisturbed deliveries are these, one thing at a time. */
 export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Disturbance[] {
@@ -142,9 +142,9 @@ function lostCalls(delivery: RunDelivery): Disturbance[] {
   })
 }
 
-type Given = Partial<Disturbance> & { readonly told: string }
+type DisruptionFields = Partial<Disturbance> & { readonly told: string }
 
-function made(kind: DisturbanceKind, { ordinal, submissions }: RunDelivery, given: Given): Disturbance {
+function made(kind: DisturbanceKind, { ordinal, submissions }: RunDelivery, given: DisruptionFields): Disturbance {
   const { submission = 0, order = [], heldMs = 0, rules = [], told } = given
   const nth = submissions.length > 1 && given.submission !== undefined ? `.${submission + 1}` : ''
   return { kind, delivery: ordinal, submission, order, heldMs, id: given.id ?? `${kind} ${ordinal}${nth}`, told, rules }
@@ -164,7 +164,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disturbance[] {
     return orders(branches).map((order) => {
       const names = order.map(({ told }) => told).join(', ')
       const id = `parallel-order ${order.map(({ ordinal }) => ordinal).join('-')}`
-      const told = `${counted(order.length, 'branch', 'branches')} end in the order ${names}`
+      const told = `${plural(order.length, 'branch', 'branches')} end in the order ${names}`
       return made('parallel-order', branches[0]!, { id, told, order: order.map(({ key }) => key) })
     })
   })
@@ -172,7 +172,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disturbance[] {
 
 /** All orders but the given one; of many only those in which one goes first, and the reverse. */
 function orders<T>(all: readonly T[]): T[][] {
-  if (all.length <= mostBranches) return permutations(all).slice(1)
+  if (all.length <= maxBranches) return permutations(all).slice(1)
   const first = all.slice(1).map((one) => [one, ...all.filter((other) => other !== one)])
   return [...first, [...all].reverse()]
 }

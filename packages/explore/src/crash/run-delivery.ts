@@ -4,7 +4,7 @@ import type { HeaderList } from '../../../../src/kernel/http.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import { StepPart } from '../../../../src/workflow/parts.js'
+import { StepMessage } from '../../../../src/workflow/parts.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
 // What the code of a delivery does to others before it submits anything: the process can die between two of these.
@@ -104,7 +104,7 @@ export function carriedBy(attempt: Attempt): {
 export function momentOf({ message }: Attempt, key: string): string {
   const { part } = message
   const isBranch = readStep(message.body)?.targetStep !== undefined
-  if (!(part instanceof StepPart) || part.index === 0 || isBranch) return key
+  if (!(part instanceof StepMessage) || part.index === 0 || isBranch) return key
   const steps = part.run.entries.slice(1, part.index + 1).map((entry) => readStep(entry.message.body))
   const finished = steps.flatMap((step) => (step === undefined || step.targetStep !== undefined ? [] : [step.stepId]))
   return `after ${finished.sort((a, b) => a - b).join(' ')}`

@@ -8,16 +8,16 @@ export interface Chance {
 }
 
 /** Work that carries something along through whatever it awaits, as `AsyncLocalStorage` of Node has it. */
-export interface Carrier<T> {
+export interface AsyncCarrier<T> {
   run<R>(carried: T, work: () => R): R
   getStore(): T | undefined
 }
 
 /** @throws TypeError where there is no Node underneath */
-export function carrier<T>(caller: string): Carrier<T> {
+export function carrier<T>(caller: string): AsyncCarrier<T> {
   const host = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const hooks = host.process?.getBuiltinModule?.('node:async_hooks') as
-    | { readonly AsyncLocalStorage: new () => Carrier<T> }
+    | { readonly AsyncLocalStorage: new () => AsyncCarrier<T> }
     | undefined
   if (hooks === undefined)
     throw new TypeError(`${caller} runs on Node 22.3 or later: it tells deliveries apart by AsyncLocalStorage.`)

@@ -1,5 +1,5 @@
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import type { Again } from './crash-run.js'
+import type { RepeatedDelivery } from './crash-run.js'
 import type { RunDelivery } from './run-delivery.js'
 import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
 
@@ -11,7 +11,7 @@ import { isNext, type StepDifference, stepDifferences } from './step-differences
 export async function straysOf(
   deliveries: readonly RunDelivery[],
   finalStore: StoreDump,
-  again: (delivery: RunDelivery, store: StoreDump) => Promise<Again>,
+  again: (delivery: RunDelivery, store: StoreDump) => Promise<RepeatedDelivery>,
 ): Promise<StepDifference[]> {
   const found = new Map<string, StepDifference>()
   const add = (difference: StepDifference): void => {

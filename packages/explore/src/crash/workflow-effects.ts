@@ -4,7 +4,7 @@ import { headerOf } from '../../../../src/kernel/http.js'
 import { portableString } from '../../../../src/kernel/portable.js'
 import type { Message } from '../../../../src/queue/message/message.js'
 import { workflowsOf } from '../../../../src/workflow/direct.js'
-import type { Run } from '../../../../src/workflow/run.js'
+import type { WorkflowRunState } from '../../../../src/workflow/run.js'
 import { differences, type EffectOptions, type Effects, storeEffects } from '../delivery/delivery-effects.js'
 import type { CrashRun } from './crash-run.js'
 
@@ -57,7 +57,7 @@ export function workflowDifferences(now: WorkflowEffects, once: WorkflowEffects)
   return told
 }
 
-function runsByName(runs: readonly Run[]): Map<string, string> {
+function runsByName(runs: readonly WorkflowRunState[]): Map<string, string> {
   const named = new Map<string, string>()
   for (const run of runs) {
     const name = `the run of ${run.url} ${run.payload === '' ? '' : shown(run.payload)}`.trim()
@@ -68,7 +68,7 @@ function runsByName(runs: readonly Run[]): Map<string, string> {
   return named
 }
 
-function messagesOf({ entries, failureFunction }: Run): string[] {
+function messagesOf({ entries, failureFunction }: WorkflowRunState): string[] {
   const messages = entries.map(({ message }) => message.id)
   return failureFunction === undefined ? messages : [...messages, failureFunction.id]
 }
@@ -86,7 +86,7 @@ function idempotencyKeyOf({ headers }: Message): string | undefined {
   return headerOf(headers, 'idempotency-key')
 }
 
-function endingOf({ state, result }: Run): string {
+function endingOf({ state, result }: WorkflowRunState): string {
   if (state === 'RUN_STARTED') return 'has not ended'
   const returned = result === undefined || result === '' ? '' : ` with ${text(result)}`
   return `ended ${state}${returned}`

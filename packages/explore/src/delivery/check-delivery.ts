@@ -7,13 +7,13 @@ import { blockCount, blockLength } from '../campaign/blocks.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { type CoverageFigure, withCoverage } from './coverage.js'
-import { type Found, report } from './delivery-report.js'
+import { type Counterexample, report } from './delivery-report.js'
 import { checkHandler, inEnvironment } from './delivery-run.js'
 import { deliverySpace, oneByOne } from './delivery-space.js'
 import { drawBlock, pathFrom } from './drawn-block-arbitraries.js'
 import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
 import { deliveryFaults } from './fault-arbitraries.js'
-import { judged, type Tally, verdict } from './judged.js'
+import { judged, type RunTally, verdict } from './judged.js'
 import { type Combination, checkChoices, combinationsOf, policyOf } from './policy-choices.js'
 import { countByValue, schedulesPerValue } from './policy-report.js'
 import type { Verified } from './verified-places.js'
@@ -77,7 +77,7 @@ export async function checkDelivery(options: CheckDeliveryOptions): Promise<Deli
 
 async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
   const { faults = deliveryFaults(), runs = 100, path } = options
-  const tally: Tally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
+  const tally: RunTally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
   // What is tried one by one is numbered after what is drawn.
   const later = path === undefined ? undefined : Number(path) - runs
   const isDrawn = later === undefined || !(later >= 0)
@@ -92,7 +92,7 @@ async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
 }
 
 /** Draws schedules, block by block, until one breaks the claim. */
-async function draw(options: CheckDeliveryOptions, tally: Tally): Promise<DeliveryBroken | undefined> {
+async function draw(options: CheckDeliveryOptions, tally: RunTally): Promise<DeliveryBroken | undefined> {
   const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
   const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
   for (let block = only ?? 0; block < (only === undefined ? blockCount(runs) : only + 1); block++) {
@@ -122,7 +122,7 @@ async function draw(options: CheckDeliveryOptions, tally: Tally): Promise<Delive
 /** Tries what is not drawn. @param only which of these schedules */
 async function tryOneByOne(
   options: CheckDeliveryOptions,
-  tally: Tally,
+  tally: RunTally,
   only: number | undefined,
 ): Promise<DeliveryBroken | undefined> {
   const { runs = 100, seed = 1, policies = {} } = options
@@ -137,7 +137,11 @@ async function tryOneByOne(
   return undefined
 }
 
-async function brokenBy(options: CheckDeliveryOptions, found: Found, verified?: Verified): Promise<DeliveryBroken> {
+async function brokenBy(
+  options: CheckDeliveryOptions,
+  found: Counterexample,
+  verified?: Verified,
+): Promise<DeliveryBroken> {
   const { faults, combination, seed, path } = found
   const { message, failure } = await report(options, found, (run) => verdict(run, options, verified))
   return carryFailure(new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path }), failure)

@@ -36,7 +36,7 @@ export interface CoverageFigure {
 }
 
 /** A moment of a run at which a fault was asked for. */
-export interface Moment {
+export interface CoverageMoment {
   /** State and point: what cells have in common. */
   readonly place: string
   readonly struck: readonly FaultKind[]
@@ -47,7 +47,7 @@ export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'
 /** Attempts of one run that are looked at: a run that goes on for ever shows nothing new. */
-const mostAttempts = 1000
+const maxAttempts = 1000
 
 /** Hears of the app's state at the start of each attempt. */
 export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): ReadonlyMap<number, string> {
@@ -60,7 +60,7 @@ export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): Rea
 }
 
 /** Counts cells over many runs. */
-export class Coverage {
+export class CoverageTracker {
   /** Faults that struck, by place: in which run first. */
   readonly #places: Map<string, Map<FaultKind, number>> = new Map()
   /** In which run a place occurred first, and at which moment of it. */
@@ -75,7 +75,7 @@ export class Coverage {
   }
 
   /** @returns the moments of the run, in the order in which rules are asked */
-  note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly Moment[] {
+  note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoverageMoment[] {
     const moments = momentsOf(sandbox, states)
     this.#runs++
     for (const [moment, { place, struck }] of moments.entries()) {
@@ -123,12 +123,12 @@ function canStrike(kind: FaultKind, point: string): boolean {
 
 const kindNames: ReadonlySet<string> = new Set(faultKinds)
 
-function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly Moment[] {
+function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly CoverageMoment[] {
   const { traffic } = sandbox
-  const attempts = traffic.of('attempt').slice(0, mostAttempts)
+  const attempts = traffic.of('attempt').slice(0, maxAttempts)
   const known = new Set<number>(attempts.map(({ seq }) => seq))
   const struckBy = new Map<number, FaultKind[]>()
-  const elsewhere: (Moment & { readonly seq: number })[] = []
+  const elsewhere: (CoverageMoment & { readonly seq: number })[] = []
   for (const { seq, cause = 0, fault, point, target } of traffic.of('fault')) {
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind

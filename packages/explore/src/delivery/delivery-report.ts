@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'
@@ -11,7 +11,7 @@ import { literal, rulesLiteral } from './rule-literal.js'
 import { swallowed } from './verified-places.js'
 
 /** What was found, and how. */
-export interface Found {
+export interface Counterexample {
   readonly faults: readonly FaultRule[]
   /** As it was before it was shrunk. */
   readonly first: readonly FaultRule[]
@@ -40,7 +40,7 @@ interface DeliveryReport {
 /** What was found. @param verdict why the claim does not hold */
 export async function report(
   options: CheckDeliveryOptions,
-  found: Found,
+  found: Counterexample,
   verdict: (run: DeliveryRun) => Promise<Error | undefined>,
 ): Promise<DeliveryReport> {
   const { faults, combination, seed, path } = found
@@ -69,9 +69,9 @@ export async function report(
   }
 }
 
-function headline({ faults, first, combination, seed, runs, tried }: Found): string {
+function headline({ faults, first, combination, seed, runs, tried }: Counterexample): string {
   const shrunk =
-    first.length > faults.length ? `, shrunk from ${counted(first.length, 'fault')} to ${faults.length}` : ''
+    first.length > faults.length ? `, shrunk from ${plural(first.length, 'fault')} to ${faults.length}` : ''
   const values = Object.entries(combination).map(([name, value]) => `${name} ${choiceText(value)}`)
   const policy = values.length === 0 ? '' : ` with ${values.join(', ')}`
   return faults.length === 0
@@ -80,7 +80,7 @@ function headline({ faults, first, combination, seed, runs, tried }: Found): str
 }
 
 /** What is otherwise than without faults; where there are none, than with a policy under which all is well. */
-async function changes(options: CheckDeliveryOptions, found: Found, run: DeliveryRun): Promise<string[]> {
+async function changes(options: CheckDeliveryOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
   const { faults, combination, counts } = found
   const neighbour = faults.length === 0 ? holdingNeighbour(counts, combination) : { combination, name: '', value: '' }
   if (neighbour === undefined) return []
@@ -90,7 +90,7 @@ async function changes(options: CheckDeliveryOptions, found: Found, run: Deliver
   return differences(effectsOf(run), effectsOf(other), there)
 }
 
-function scenario({ faults, combination }: Found): string[] {
+function scenario({ faults, combination }: Counterexample): string[] {
   const policy = Object.keys(combination).length === 0 ? undefined : literal(policyOf(combination))
   const lines =
     faults.length === 0

@@ -1,10 +1,10 @@
-import { connect, type FixtureOptions, leftBehind, sandboxOf } from '../../../../fixtures/world.js'
+import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/world.js'
 import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Task } from '../../../../src/kernel/time.js'
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Asked, answerCalls, askedOf, type ForeignAnswers } from './foreign-calls.js'
+import { answerCalls, askedOf, type ForeignAnswers, type HandledOutbound } from './foreign-calls.js'
 
 /** A route: what handles `request` in production does here too. The world of the run comes along for tests that need it. */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
@@ -30,7 +30,7 @@ export interface DeliveryRun {
   /** The world as it was in the end. */
   readonly sandbox: Sandbox
   /** What foreign hosts did for the handler. */
-  readonly calls: readonly Asked[]
+  readonly calls: readonly HandledOutbound[]
   /** Numbers of the entries for what the publisher published itself. */
   readonly given: ReadonlySet<number>
   /** What the publisher or time threw. */
@@ -84,7 +84,7 @@ export async function runDelivery(
     await subject.deliver(sandbox)
     given = givenBy(sandbox)
     await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
-    const assertion = leftBehind(sandbox, { strict: false })
+    const assertion = leftovers(sandbox, { strict: false })
     return { sandbox, calls: askedOf(sandbox), given, end, ...(assertion !== undefined && { error: assertion }) }
   } catch (error) {
     return { sandbox, calls: askedOf(sandbox), given, end, error }
@@ -145,7 +145,7 @@ export function isExhausted(sandbox: Sandbox): boolean {
 /** They strike before the attempt begins. */
 const holding: ReadonlySet<string> = new Set(faultKinds.filter((kind) => catalog[kind].effect === 'holds'))
 
-const mostRows = 40
+const maxRows = 40
 
 /** The attempts of a run as a table: what each met, and what came of it. */
 export function attemptTable(sandbox: Sandbox): string {
@@ -168,11 +168,11 @@ export function attemptTable(sandbox: Sandbox): string {
         .join(', ')
     rows.push([`${who}attempt ${retried + 1}`, met.map(({ fault }) => fault).join(' + ') || 'ok', told || answer])
   }
-  const shown = rows.slice(0, mostRows)
+  const shown = rows.slice(0, maxRows)
   const widths = [0, 1].map((column) => Math.max(0, ...shown.map((row) => row[column]!.length)))
   const lines = shown.map(([who, met, told]) =>
     `  ${who!.padEnd(widths[0]!)}  ${met!.padEnd(widths[1]!)}  ${told}`.trimEnd(),
   )
-  if (rows.length > mostRows) lines.push(`  and ${rows.length - mostRows} more`)
+  if (rows.length > maxRows) lines.push(`  and ${rows.length - maxRows} more`)
   return lines.join('\n')
 }

@@ -1,14 +1,14 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
 import { lineOf } from '../campaign/failure-line.js'
-import type { Failure, IndexSpace } from '../campaign/index-space.js'
+import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { withPolicy } from './delivery-report.js'
 import { inEnvironment, runDelivery } from './delivery-run.js'
 import { drawBlock } from './drawn-block-arbitraries.js'
 import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
 import { deliveryFaults, faultsOfCalls } from './fault-arbitraries.js'
-import { judged, type Tally } from './judged.js'
+import { judged, type RunTally } from './judged.js'
 import { combinationsOf } from './policy-choices.js'
 import { type Verified, verifiedPlaces } from './verified-places.js'
 
@@ -30,14 +30,14 @@ export function deliverySpace(
       }),
     attempt: (from, to, ended) =>
       inEnvironment(options, async () => {
-        const tally: Tally = {
+        const tally: RunTally = {
           schedules: new DrawnSchedules(options, faults, from),
           runs: 0,
           skipped: 0,
           delivered: false,
         }
         let [run, failed] = [from, 0]
-        let first: Failure | undefined
+        let first: FailedRun | undefined
         const note = (broken: Error | null | undefined): void => {
           if (broken === undefined) tally.skipped++
           else if (broken !== null) failed++
@@ -57,7 +57,7 @@ export function deliverySpace(
         }
         return { failed, skipped: tally.skipped, ...(first && { first }), coverage: tally.schedules.coverage.rows() }
       }),
-    async tell(run) {
+    async report(run) {
       try {
         await replay(String(run))
         return undefined

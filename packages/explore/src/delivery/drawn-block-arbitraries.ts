@@ -3,13 +3,13 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength, runsOf } from '../campaign/blocks.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'
 import { seedOfBlock } from './guide.js'
-import { judged, type Tally } from './judged.js'
+import { judged, type RunTally } from './judged.js'
 import { type Combination, combinationsOf, type PolicyChoices } from './policy-choices.js'
 
 /** Tries the schedules of a block, one after the other; where `path` names one of them, only that. */
 export async function drawBlock(
   options: CheckDeliveryOptions,
-  tally: Tally,
+  tally: RunTally,
   block: number,
   attempt: (rules: readonly FaultRule[], combination: Combination) => Promise<void>,
 ): Promise<fc.RunDetails<Schedule>> {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
-import { Coverage, type StateOf, watchStates } from './coverage.js'
+import { CoverageTracker, type StateOf, watchStates } from './coverage.js'
 import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
-import { Guide, seedOfBlock } from './guide.js'
+import { CoverageGuide, seedOfBlock } from './guide.js'
 
 interface ScheduleOptions {
   readonly seed?: number
@@ -15,10 +15,10 @@ interface ScheduleOptions {
 /** The schedules that a check tries, and what they have reached. */
 export class DrawnSchedules {
   readonly arbitrary: fc.Arbitrary<readonly FaultRule[]>
-  readonly coverage: Coverage
+  readonly coverage: CoverageTracker
   readonly #options: ScheduleOptions
   readonly #faults: fc.Arbitrary<readonly FaultRule[]>
-  readonly #guide: Guide | undefined
+  readonly #guide: CoverageGuide | undefined
   /** What the guide has proposed, and was not run yet. */
   #proposed: readonly FaultRule[] | undefined
 
@@ -28,8 +28,8 @@ export class DrawnSchedules {
     const space = spaceOf(faults)
     this.#options = options
     this.#faults = faults
-    this.coverage = new Coverage(space?.kinds ?? deliveryFaultKinds, run)
-    this.#guide = space && guidance === 'unreached' ? new Guide(space, seed) : undefined
+    this.coverage = new CoverageTracker(space?.kinds ?? deliveryFaultKinds, run)
+    this.#guide = space && guidance === 'unreached' ? new CoverageGuide(space, seed) : undefined
     this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
   }
 

@@ -3,7 +3,7 @@ import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.j
 import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fields.js'
 import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
-import type { ScheduleSpace } from './guide.js'
+import type { FaultPlanSpace } from './guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
 const statuses = fc.constantFrom(500, 503, 502, 504, 429, 404, 400)
@@ -96,7 +96,7 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
 }
 
 /** What schedules of `deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
-export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): ScheduleSpace | undefined {
+export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }
 
@@ -117,11 +117,11 @@ export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readon
 }
 
 /** Calls whose every fault is tried. */
-const mostCalls = 12
+const maxCalls = 12
 
 /** One thing wrong with each of so many calls: it is refused, or the host does its work and the answer is lost. */
 export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] {
-  const each = Array.from({ length: Math.min(calls, mostCalls) }, (_, skip) => ({
+  const each = Array.from({ length: Math.min(calls, maxCalls) }, (_, skip) => ({
     ...(skip > 0 && { skip }),
     times: 1,
   }))
@@ -192,7 +192,7 @@ class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   constructor(
     private readonly all: fc.Arbitrary<FaultRule[]>,
     private readonly kinds: readonly FaultKind[],
-    readonly space?: ScheduleSpace,
+    readonly space?: FaultPlanSpace,
   ) {
     super()
   }

@@ -8,7 +8,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 export type ForeignAnswers = Readonly<Record<string, CallHandler>>
 
 /** What a foreign host did for the app: once for each time that it did it. */
-export interface Asked {
+export interface HandledOutbound {
   readonly method: string
   readonly url: string
   readonly body: string
@@ -32,7 +32,7 @@ export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () 
 }
 
 /** What foreign hosts have done. A call that a fault kept from them is none. */
-export function askedOf({ traffic }: Sandbox): readonly Asked[] {
+export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.of('call').flatMap((entry) => {
     const { method, url, body, headers, handled } = entry
     const key = 'idempotency-key'

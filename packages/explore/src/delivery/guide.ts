@@ -3,10 +3,10 @@ import type { Fault, FaultKind, FaultRule } from '../../../../src/faults/fault.j
 import type { FaultPoint } from '../../../../src/faults/points.js'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
-import type { Moment } from './coverage.js'
+import type { CoverageMoment } from './coverage.js'
 
 /** What schedules of single strikes can be made of. */
-export interface ScheduleSpace {
+export interface FaultPlanSpace {
   readonly on: FaultPoint | readonly FaultPoint[]
   readonly kinds: readonly FaultKind[]
   readonly max: number
@@ -18,9 +18,9 @@ const unguided = 20
 /** One of so many runs stays with chance, so that nothing is ruled out. */
 const chancePer = 10
 /** Ways to a place that are remembered. */
-const mostWays = 4
+const maxWays = 4
 /** Times that a fault is aimed at a place in vain before it is given up. */
-const mostMisses = 3
+const maxMisses = 3
 
 /** The seed of what chance draws in a block: that of the check in its first one. */
 export function seedOfBlock(seed: number, block: number): number {
@@ -50,15 +50,15 @@ interface Target {
  * that never struck there. Draws from a source of its own, so that (seed, block) and what runs of the block have met
  * decide everything.
  */
-export class Guide {
-  readonly #space: ScheduleSpace
+export class CoverageGuide {
+  readonly #space: FaultPlanSpace
   readonly #seed: number
   #random: Random = createRandom(0)
   #index = 0
   #aim: { readonly target: Target; readonly kind: FaultKind } | undefined
   readonly #targets = new Map<string, Target>()
 
-  constructor(space: ScheduleSpace, seed: number) {
+  constructor(space: FaultPlanSpace, seed: number) {
     this.#space = space
     this.#seed = seed
   }
@@ -96,7 +96,7 @@ export class Guide {
   }
 
   /** What came of a schedule. */
-  learn(rules: readonly FaultRule[], moments: readonly Moment[]): void {
+  learn(rules: readonly FaultRule[], moments: readonly CoverageMoment[]): void {
     const { on, max, reach } = this.#space
     const points = [on].flat()
     const asked = moments.filter(({ place }) => points.some((point) => pointIn(place).startsWith(point)))
@@ -168,7 +168,7 @@ function pointIn(place: string): string {
 function remember(target: Target, way: Way): void {
   const { ways } = target
   const longest = ways.findIndex(({ kept }) => kept.length > way.kept.length)
-  if (ways.length < mostWays) ways.push(way)
+  if (ways.length < maxWays) ways.push(way)
   else if (longest !== -1) ways[longest] = way
   target.distance = Math.min(target.distance, way.kept.length)
 }
@@ -177,7 +177,7 @@ function remember(target: Target, way: Way): void {
 function missed({ left, misses }: Target, kind: FaultKind): void {
   const times = (misses.get(kind) ?? 0) + 1
   misses.set(kind, times)
-  if (times >= mostMisses) left.delete(kind)
+  if (times >= maxMisses) left.delete(kind)
 }
 
 /** At which moments rules strike that strike once: by their places in the list. */

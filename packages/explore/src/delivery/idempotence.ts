@@ -125,16 +125,16 @@ async function unrepeatable(
 }
 
 /** A repetition, and how many deliveries come before the one that it strikes. */
-interface Place {
+interface RepetitionTarget {
   readonly repetition: Repetition
   readonly skip: number
 }
 
-function placeName({ repetition, skip }: Place): string {
+function placeName({ repetition, skip }: RepetitionTarget): string {
   return `${repetition} ${skip + 1}`
 }
 
-function chosen(places: readonly Place[], only: IdempotenceOptions['only']): readonly Place[] {
+function chosen(places: readonly RepetitionTarget[], only: IdempotenceOptions['only']): readonly RepetitionTarget[] {
   if (only === undefined) return places
   return only.map((name) => {
     const place = places.find((each) => placeName(each) === name)
@@ -148,7 +148,7 @@ function chosen(places: readonly Place[], only: IdempotenceOptions['only']): rea
 async function compare(
   subject: DeliverySubject,
   options: IdempotenceOptions,
-  place: Place,
+  place: RepetitionTarget,
   wanted: LeftBehind,
 ): Promise<void> {
   const { repetition, skip } = place

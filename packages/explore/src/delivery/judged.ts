@@ -7,7 +7,7 @@ import type { Combination } from './policy-choices.js'
 import { refusedForGood, takenUnverified, type Verified } from './verified-places.js'
 
 /** What was done so far. */
-export interface Tally {
+export interface RunTally {
   readonly schedules: DrawnSchedules
   runs: number
   skipped: number
@@ -19,7 +19,7 @@ export async function judged(
   options: CheckDeliveryOptions,
   rules: readonly FaultRule[],
   combination: Combination,
-  tally: Tally,
+  tally: RunTally,
   verified?: Verified,
 ): Promise<Error | null | undefined> {
   const run = await tally.schedules.run(withPolicy(options, combination), rules)

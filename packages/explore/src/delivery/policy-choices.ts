@@ -43,14 +43,14 @@ export const disputedPolicies: PolicyChoices = {
 export type Combination = Readonly<Record<string, unknown>>
 
 /** Combinations beyond which each value is tried at least once, but not with all others. */
-const mostCombinations = 32
+const maxCombinations = 32
 
 /** Every combination; of many, those that differ from the first values in one policy. */
 export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
   const lists = Object.entries(choices) as [string, readonly unknown[]][]
   const first = Object.fromEntries(lists.map(([name, [value]]) => [name, value]))
   const count = lists.reduce((product, [, values]) => product * values.length, 1)
-  if (count > mostCombinations)
+  if (count > maxCombinations)
     return [first, ...lists.flatMap(([name, values]) => values.slice(1).map((value) => ({ ...first, [name]: value })))]
   return lists.reduce<readonly Combination[]>(
     (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),

@@ -55,8 +55,8 @@ export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | un
   const error = new Error(
     [
       'Two runs without any fault left different things behind, so that nothing can be said about repeated deliveries:',
-      ...different.slice(0, mostTold).map((line) => `  → ${line}`),
-      ...(different.length > mostTold ? [`  and ${different.length - mostTold} more`] : []),
+      ...different.slice(0, maxTold).map((line) => `  → ${line}`),
+      ...(different.length > maxTold ? [`  and ${different.length - maxTold} more`] : []),
       `They differ by ${sourceOf(first, second)}.`,
       "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreCalls: ['https://log.test/*'].",
     ].join('\n'),
@@ -66,7 +66,7 @@ export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | un
   return error
 }
 
-const mostTold = 8
+const maxTold = 8
 
 /** What the differing values come from, where all that is different has the looks of it. */
 function sourceOf(first: LeftBehind, second: LeftBehind): string {

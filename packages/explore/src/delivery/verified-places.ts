@@ -10,7 +10,7 @@ import { type DeliverySubject, runDelivery } from './delivery-run.js'
 type Point = 'queue.delivery' | 'queue.callback'
 
 /** Deliveries that are looked at. */
-const mostPlaces = 12
+const maxPlaces = 12
 
 /** Flaws that every receiver refuses; the SDK's wrappers do not compare the url, and old keys need a rotation. */
 const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as SignatureFlaw[]).filter(
@@ -76,7 +76,7 @@ function acceptedIn({ traffic }: Sandbox): readonly Place[] {
   const counts: Record<Point, number> = { 'queue.delivery': 0, 'queue.callback': 0 }
   return traffic
     .of('attempt')
-    .slice(0, mostPlaces)
+    .slice(0, maxPlaces)
     .flatMap(({ kind, url, outcome }) => {
       const on: Point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
       const skip = counts[on]++

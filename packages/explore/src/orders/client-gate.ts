@@ -4,7 +4,7 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { callWith } from '../crash/run-requests.js'
-import type { Carrier } from '../crash/step-chance.js'
+import type { AsyncCarrier } from '../crash/step-chance.js'
 
 interface Waiting {
   readonly who: string
@@ -18,14 +18,14 @@ const leastPauses = 20
 const patience = 20
 
 /** Holds requests of clients back until each is let through. Commands of a pipeline come one by one, as in the service. */
-export class ClientGate {
+export class ClientTurns {
   readonly #sandbox: Sandbox
   readonly #clients: readonly string[]
   readonly #unfinished: Set<string>
   #waiting: Waiting[] = []
   #isOpen = false
 
-  constructor(sandbox: Sandbox, clients: readonly string[], current: Carrier<string>) {
+  constructor(sandbox: Sandbox, clients: readonly string[], current: AsyncCarrier<string>) {
     this.#sandbox = sandbox
     this.#clients = clients
     this.#unfinished = new Set(clients)

@@ -1,11 +1,11 @@
-import { connect, type FixtureOptions, leftBehind, sandboxOf } from '../../../../fixtures/world.js'
+import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/world.js'
 import { createRandom } from '../../../../src/kernel/random.js'
 import type { Entry } from '../../../../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand, urlText } from '../../../../src/report/describe.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { Carrier, Chance } from '../crash/step-chance.js'
-import { ClientGate } from './client-gate.js'
+import type { AsyncCarrier, Chance } from '../crash/step-chance.js'
+import { ClientTurns } from './client-gate.js'
 import { everything, type Touched, touchedBy } from './touched.js'
 
 /** Somebody who uses the services: whatever it awaits, others may come between. */
@@ -27,7 +27,7 @@ export interface OrderStep {
 }
 
 /** Says who goes next. */
-export interface Usher {
+export interface TurnPicker {
   choose(waiting: readonly string[]): string
   executed(touched: Touched): void
 }
@@ -57,19 +57,19 @@ export class Unplayable extends TypeError {
 }
 
 /** Requests of all clients in one order. */
-const mostSteps = 400
+const maxSteps = 400
 const budget = 20_000
 /** Same requests with same replies in a row after which others are let through first: it may wait for them. */
 const spins = 3
 
 /** Time and chance of each client, so that the same order is the same world. */
 export interface ClientContext {
-  readonly names: Carrier<string>
+  readonly names: AsyncCarrier<string>
   /** Of the run that is under way. */
   chances: ReadonlyMap<string, Chance>
 }
 
-export async function runClients(subject: ClientSubject, usher: Usher, context: ClientContext): Promise<OrderRun> {
+export async function runClients(subject: ClientSubject, usher: TurnPicker, context: ClientContext): Promise<OrderRun> {
   const options: FixtureOptions = { ...subject.sandbox, env: false, realHosts: 'allow' }
   const sandbox = sandboxOf(options)
   const disconnect = connect(sandbox, options)
@@ -83,7 +83,7 @@ export async function runClients(subject: ClientSubject, usher: Usher, context: 
   let error: unknown
   try {
     await subject.prepare?.(sandbox)
-    const gate = new ClientGate(sandbox, clients, context.names)
+    const gate = new ClientTurns(sandbox, clients, context.names)
     for (const [name, client] of subject.clients) {
       const done = (result: ClientResult): void => {
         results.set(name, result)
@@ -105,7 +105,7 @@ export async function runClients(subject: ClientSubject, usher: Usher, context: 
         `${stuck.join(' and ')} never came to an end: waiting for something that nobody does in this order`,
       )
     await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
-    error = leftBehind(sandbox, { strict: false })
+    error = leftovers(sandbox, { strict: false })
   } catch (thrown) {
     if (thrown instanceof Unplayable) throw thrown
     error = thrown
@@ -115,7 +115,7 @@ export async function runClients(subject: ClientSubject, usher: Usher, context: 
   return { sandbox, steps, order, results, ...(error !== undefined && { error }) }
 }
 
-async function takeTurns(gate: ClientGate, sandbox: Sandbox, usher: Usher, steps: OrderStep[], order: string[]) {
+async function takeTurns(gate: ClientTurns, sandbox: Sandbox, usher: TurnPicker, steps: OrderStep[], order: string[]) {
   const { traffic } = sandbox
   const isMeddled = sandbox.faults.list().length > 0
   for (;;) {
@@ -126,8 +126,8 @@ async function takeTurns(gate: ClientGate, sandbox: Sandbox, usher: Usher, steps
       if (!(await gate.moveTime())) return
       continue
     }
-    if (steps.length === mostSteps)
-      throw new Error(`the clients have made ${mostSteps} requests and want more: one of them asks again and again`)
+    if (steps.length === maxSteps)
+      throw new Error(`the clients have made ${maxSteps} requests and want more: one of them asks again and again`)
     const name = usher.choose(preferred(waiting, steps, order))
     const before = traffic.entries.length
     const part = gate.letThrough(name)

@@ -11,7 +11,7 @@ export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
   return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
 }
 
-const mostRows = 8
+const maxRows = 8
 
 /** @param table all outcomes, and a line that counts them */
 export function explorationFailure(outcomes: readonly Outcome[], table: string): FailureData {
@@ -21,9 +21,9 @@ export function explorationFailure(outcomes: readonly Outcome[], table: string):
   const { flaw, steps, differences = [], rule, sandbox } = first
   const story =
     flaw === undefined || steps === undefined
-      ? failing.slice(0, mostRows)
+      ? failing.slice(0, maxRows)
       : [...stepRows(steps, flaw), flaw.sentence, ...differences.slice(0, 2).map((one) => `  ${differenceText(one)}`)]
-  const told = flaw === undefined ? mostRows : 1
+  const told = flaw === undefined ? maxRows : 1
   return {
     received: [
       ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),

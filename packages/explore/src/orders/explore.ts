@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import { Coverage, type CoverageFigure, withCoverage } from '../delivery/coverage.js'
+import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
 import type { OrderStep } from './client-run.js'
@@ -15,7 +15,7 @@ import { flawIn } from './flaws.js'
 import { placesOf } from './moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
 import type { Outcome } from './outcome.js'
-import { Turnstile } from './turnstile.js'
+import { DeliveryGate } from './turnstile.js'
 
 export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
@@ -61,7 +61,7 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
   const undisturbed = await judged(await play(scenario, options), options)
   outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
-  const coverage = new Coverage(kinds)
+  const coverage = new CoverageTracker(kinds)
   coverage.note(outcomes[0]!.sandbox)
   let complete = true
   for (const { point, faults, moments } of places) {
@@ -107,7 +107,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
     isComplete = runs < bound
     if (!isComplete) break
     runs++
-    const turnstile: Turnstile = new Turnstile(picks)
+    const turnstile: DeliveryGate = new DeliveryGate(picks)
     const prepare = async (sandbox: Sandbox): Promise<void> => {
       await options.prepare?.(sandbox)
       turnstile.guard(sandbox)
@@ -138,7 +138,7 @@ function leftBy({ sandbox, holds }: Verdict): SerialEnding {
 
 interface Ended {
   times: number
-  readonly turnstile: Turnstile
+  readonly turnstile: DeliveryGate
   readonly verdict: Verdict
   readonly found: Ending
 }

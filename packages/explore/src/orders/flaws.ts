@@ -47,7 +47,7 @@ const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
 const publishing = 'PUBLISH to the queue'
 
 /** Four of them are compared with each other. */
-const mostUses = 40
+const maxUses = 40
 
 /** Uses of keys in the order of the steps, as far as they had an effect. */
 function usesOf(steps: readonly OrderStep[]): Use[] {
@@ -66,7 +66,7 @@ function usesOf(steps: readonly OrderStep[]): Use[] {
       })
     }),
   )
-  return uses.slice(0, mostUses)
+  return uses.slice(0, maxUses)
 }
 
 function takes({ command, words }: Use): boolean {

@@ -1,17 +1,17 @@
-import { Unplayable, type Usher } from './client-run.js'
+import { type TurnPicker, Unplayable } from './client-run.js'
 import type { Touched } from './touched.js'
 
 // Orders that are known beforehand.
 
 /** The clients one after the other, each with all that it does. */
-export function oneByOne(clients: readonly string[]): Usher {
+export function oneByOne(clients: readonly string[]): TurnPicker {
   const rank = new Map(clients.map((name, at) => [name, at]))
   const place = (name: string): number => rank.get(name.split('#')[0]!)!
   return { choose: (waiting) => [...waiting].sort((a, b) => place(a) - place(b))[0]!, executed() {} }
 }
 
 /** One request of each in turn. */
-export function inTurn(clients: readonly string[]): Usher {
+export function inTurn(clients: readonly string[]): TurnPicker {
   let last = -1
   return {
     choose(waiting) {
@@ -28,7 +28,7 @@ export function inTurn(clients: readonly string[]): Usher {
 }
 
 /** The order that a failure has printed. What comes after its end goes on one by one. */
-export class GivenOrder implements Usher {
+export class GivenOrder implements TurnPicker {
   readonly #names: readonly string[]
   #at = 0
 
@@ -64,7 +64,7 @@ export class GivenOrder implements Usher {
 }
 
 /** An order as far as it can be played: whoever asks for nothing when it is their turn is passed over. */
-export class WantedOrder implements Usher {
+export class WantedOrder implements TurnPicker {
   readonly #names: string[]
 
   constructor(names: readonly string[]) {

@@ -13,13 +13,13 @@ import {
   type ClientSubject,
   type OrderRun,
   runClients,
-  type Usher,
+  type TurnPicker,
 } from './client-run.js'
 import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
-import { type Ended, orderSpace } from './order-space.js'
+import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
-import { Orders, type TriedOrders } from './tried-orders.js'
+import { TriedInterleavings, type TriedOrders } from './tried-orders.js'
 
 export interface ClientOrderOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
@@ -49,7 +49,7 @@ export interface ClientOrderOptions {
   readonly seed?: number
 }
 
-const mostClients = 5
+const maxClients = 5
 
 /** Tries the orders of the clients' requests. */
 export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
@@ -87,7 +87,7 @@ class ClientSearch {
   readonly #subject: ClientSubject
   readonly #options: ClientOrderOptions
   readonly #context: ClientContext
-  readonly #orders: Orders
+  readonly #orders: TriedInterleavings
   readonly #memory = new Memory()
   readonly #serial: SerialEnding[] = []
   readonly #deadline: number
@@ -96,7 +96,7 @@ class ClientSearch {
     this.#subject = subject
     this.#options = options
     this.#context = context
-    this.#orders = new Orders([...subject.clients.keys()], this.#serial)
+    this.#orders = new TriedInterleavings([...subject.clients.keys()], this.#serial)
     this.#deadline = hostTime() + milliseconds(options.within ?? '4s')
   }
 
@@ -144,7 +144,7 @@ class ClientSearch {
   /** Tries orders by their numbers in the list of all orders. */
   async attempt(
     orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
-    ended: Ended,
+    ended: OrderEnded,
   ): Promise<void> {
     const isClaimed = this.#options.holds !== undefined
     for (const order of orders(await this.plan())) {
@@ -188,7 +188,7 @@ class ClientSearch {
     return runs
   }
 
-  async #run(usher: Usher): Promise<OrderRun> {
+  async #run(usher: TurnPicker): Promise<OrderRun> {
     const run = await runClients(this.#subject, usher, this.#context)
     this.#memory.note(run)
     return run
@@ -226,9 +226,9 @@ function clientsOf({ clients, bound, replay }: ClientOrderOptions): ReadonlyMap<
   const named = Array.isArray(clients)
     ? clients.map((client: Client, at): [string, Client] => [`client-${at + 1}`, client])
     : Object.entries((clients ?? {}) as Record<string, Client>)
-  if (named.length < 2 || named.length > mostClients || named.some(([, client]) => typeof client !== 'function'))
+  if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
-      `interleavings() takes two to ${mostClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+      `interleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)

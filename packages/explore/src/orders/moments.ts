@@ -30,10 +30,10 @@ export async function placesOf(
   const prepare = async (sandbox: Sandbox): Promise<void> => {
     await options.prepare?.(sandbox)
     const { faults: asked } = sandbox
-    const ask = asked.ask.bind(asked)
+    const ask = asked.injections.bind(asked)
     const counted = (point: FaultPoint): number =>
       asked.list().find(({ rule }) => rule.name === counting(point))?.matched ?? 0
-    asked.ask = (point, facts, ...more) => {
+    asked.injections = (point, facts, ...more) => {
       const before = counted(point)
       const strikes = ask(point, facts, ...more)
       const place = places.find((one) => one.point === point)

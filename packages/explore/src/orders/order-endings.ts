@@ -1,7 +1,7 @@
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import { effectsOf } from '../delivery/delivery-effects.js'
-import type { Asked } from '../delivery/foreign-calls.js'
+import type { HandledOutbound } from '../delivery/foreign-calls.js'
 import type { ClientResult, OrderRun } from './client-run.js'
 
 /** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */
@@ -29,7 +29,7 @@ const absent = 'not there'
 /** @param calls what other hosts did, as far as it counts */
 export function endingOf(
   { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
-  calls: readonly Asked[] = [],
+  calls: readonly HandledOutbound[] = [],
 ): Ending {
   const ids = new Set(sandbox.traffic.of('published').map(({ messageId }) => messageId))
   // Ids are drawn one after the other, whoever asks.
@@ -41,7 +41,7 @@ export function endingOf(
   const called = calls.map(({ method, url, body }) => `call ${method} ${url} ${JSON.stringify(body)}`)
   for (const each of [...outgoing.map((message) => `message ${message}`), ...called]) {
     const name = plain(each)
-    ending.set(name, counted(Number.parseInt(ending.get(name) ?? '0', 10) + 1, 'time'))
+    ending.set(name, plural(Number.parseInt(ending.get(name) ?? '0', 10) + 1, 'time'))
   }
   for (const [who, result] of results) ending.set(`what ${who} returned`, plain(resultText(result)))
   return ending

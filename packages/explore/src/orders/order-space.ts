@@ -1,16 +1,16 @@
 import { lineOf } from '../campaign/failure-line.js'
-import type { Failure, IndexSpace } from '../campaign/index-space.js'
+import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
 import type { TriedOrders } from './tried-orders.js'
 
 /** Hears what came of an order, and who really went. */
-export type Ended = (broken: string | undefined, order: readonly string[]) => void
+export type OrderEnded = (broken: string | undefined, order: readonly string[]) => void
 
 type Turns = ReadonlyMap<string, number>
 
 /** What a campaign asks of a search through orders. */
 interface OrderWork {
   plan(): Promise<Turns>
-  attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: Ended): Promise<void>
+  attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: OrderEnded): Promise<void>
   replay(order: string): Promise<TriedOrders>
 }
 
@@ -32,7 +32,7 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
     count: async () => sizeOf(await work.plan()),
     async attempt(from, to, ended) {
       let [run, failed] = [from, 0]
-      let first: Failure | undefined
+      let first: FailedRun | undefined
       let all = 0n
       const orders = (turns: Turns): Iterable<readonly string[]> => {
         all = allOrders([...turns.values()])
@@ -47,7 +47,7 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
       const notes = all > BigInt(runs) ? [`The runs are spread evenly over ${digits(all)} orders.`] : []
       return { failed, skipped: 0, ...(first && { first }), coverage: [], notes }
     },
-    async tell(run) {
+    async report(run) {
       let replay = ''
       await work.attempt(
         (turns) => ordersIn(turns, run, run + 1),

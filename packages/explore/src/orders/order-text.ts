@@ -1,10 +1,10 @@
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import type { OrderStep } from './client-run.js'
 import type { Flaw } from './flaws.js'
 import type { OrderDifference } from './order-endings.js'
 
-const mostRows = 6
+const maxRows = 6
 const widest = 60
 
 /** Who did what, and what came back; of a long order the steps that make the flaw, and those around them. */
@@ -19,15 +19,15 @@ export function stepRows(steps: readonly OrderStep[], { steps: telling }: Pick<F
     `  ${row.map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell)).join('  ')}`.trimEnd(),
   )
   const left = steps.length - shown.length
-  return left === 0 ? lines : [...lines, `    … and ${counted(left, 'more step')}`]
+  return left === 0 ? lines : [...lines, `    … and ${plural(left, 'more step')}`]
 }
 
 /** Numbers of the steps that are shown. */
 function chosen(length: number, telling: readonly number[]): readonly number[] {
   const all = Array.from({ length }, (_, index) => index + 1)
-  if (length <= mostRows) return all
-  const first = [...telling].slice(0, mostRows - 1)
-  const others = all.filter((at) => !first.includes(at)).slice(0, mostRows - 1 - first.length)
+  if (length <= maxRows) return all
+  const first = [...telling].slice(0, maxRows - 1)
+  const others = all.filter((at) => !first.includes(at)).slice(0, maxRows - 1 - first.length)
   return [...first, ...others].sort((a, b) => a - b)
 }
 

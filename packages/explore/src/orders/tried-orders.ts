@@ -1,4 +1,4 @@
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -44,18 +44,18 @@ interface Progress {
   readonly runs?: number
 }
 
-interface Kept {
+interface GroupedOutcome {
   readonly run: OrderRun
   readonly complaint: string | undefined
   times: number
 }
 
 /** Orders that were tried, each counted once, by how they ended. */
-export class Orders {
+export class TriedInterleavings {
   readonly #clients: readonly string[]
   readonly #serial: readonly SerialEnding[]
   readonly #seen = new Set<string>()
-  readonly #endings = new Map<string, Kept>()
+  readonly #endings = new Map<string, GroupedOutcome>()
   #expected: ReadonlySet<string> | undefined
   #requests: ReadonlyMap<string, number> = new Map()
 
@@ -121,7 +121,7 @@ export class Orders {
     return carryFailureOf(tried, failure)
   }
 
-  #outcome({ run, complaint, times }: Kept): OrderOutcome {
+  #outcome({ run, complaint, times }: GroupedOutcome): OrderOutcome {
     const { sandbox, steps, order } = run
     const replay = order.join(' ')
     const base = {
@@ -229,13 +229,13 @@ function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): st
   return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
 }
 
-const mostDifferences = 2
+const maxDifferences = 2
 
 /** At most thirteen lines, then the timeline. */
 function ordersFailure(failures: readonly OrderOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
   const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
-  const shown = differences.slice(0, mostDifferences).map((one) => {
+  const shown = differences.slice(0, maxDifferences).map((one) => {
     const { serial } = one
     return `  ${differenceText(one)} (${serial.join(', then ')})`
   })
@@ -249,7 +249,7 @@ function ordersFailure(failures: readonly OrderOutcome[], summary: string): Fail
       ...stepRows(steps, flaw),
       flaw.sentence,
       ...shown,
-      ...(left > 0 ? [`  and ${counted(left, 'more difference')}`] : []),
+      ...(left > 0 ? [`  and ${plural(left, 'more difference')}`] : []),
       ...(shown.length === 0 || why.startsWith('ends as no order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
       ...(shown.length === 0 ? [`  ${why}`] : []),
       ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),

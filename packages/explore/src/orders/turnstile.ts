@@ -18,7 +18,7 @@ interface Choice {
  * Lets one at a time through: whenever everything stands still, one of those who wait goes on. Which one is decided by
  * a list of picks; `next()` gives the list for the next order that has not been tried.
  */
-export class Turnstile {
+export class DeliveryGate {
   /** Who went, one after the other, where there was a choice. */
   readonly order: string[] = []
   /** All requests, one after the other, and what came back. */

@@ -12,10 +12,10 @@ import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
 
 /** What code did with a list: steps it submitted, the end of the run, or nothing. */
-export type Done = readonly StepIdentity[] | 'end' | 'nothing'
+export type DeliveryResult = readonly StepIdentity[] | 'end' | 'nothing'
 
 export interface Delivered {
-  readonly done: Done
+  readonly done: DeliveryResult
   /** `undefined` when the route did not answer. */
   readonly outcome: AttemptOutcome | undefined
 }
@@ -54,7 +54,7 @@ export async function deliver(
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK says of every list that it refuses what is in the result too.
   const speak = silence(() => true)
-  let done: Done = 'nothing'
+  let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
   const { queue } = sandbox.addresses
   sandbox.exchange = async (call: Call) => {

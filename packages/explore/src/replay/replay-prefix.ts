@@ -4,12 +4,12 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import { headerEndingIn } from '../crash/run-delivery.js'
 import { refusalOf } from '../crash/run-requests.js'
 import type { RecordedSteps } from './history.js'
-import { type Delivered, type Done, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
-import { inWords, meaningOf, nameExpected, placeOf } from './replay-words.js'
-import { probeOf, standIns, withStandIn } from './stand-ins.js'
+import { type Delivered, type DeliveryResult, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
+import { describeStep, meaningOf, nameExpected, placeOf } from './replay-words.js'
+import { probeOf, replacements, withStandIn } from './stand-ins.js'
 
 /** How the answer to a list differs from what was recorded. */
-export interface Difference {
+export interface PrefixDifference {
   readonly expected: string
   readonly actual: string
   readonly sentence: string
@@ -21,13 +21,13 @@ export interface Difference {
 /** What became of one list: as recorded, otherwise, or otherwise for a reason that the history may lack. */
 export type PrefixVerdict =
   | { readonly is: 'same' }
-  | { readonly is: 'different'; readonly difference: Difference }
+  | { readonly is: 'different'; readonly difference: PrefixDifference }
   | { readonly is: 'unchecked'; readonly reason: string }
 
 const same: PrefixVerdict = { is: 'same' }
 
 /** The history, the app that is asked, and how long it may take. */
-export interface Trial {
+export interface PrefixTrial {
   readonly history: History
   readonly steps: RecordedSteps
   readonly app: ReplayedApp
@@ -37,13 +37,13 @@ export interface Trial {
 
 /** One list that is delivered: that of the history, and where it lacks values the same with others in their place. */
 export class Prefix {
-  readonly #trial: Trial
+  readonly #trial: PrefixTrial
   readonly #at: number
-  readonly #expected: Done | undefined
+  readonly #expected: DeliveryResult | undefined
   /** The code did not answer, be it the route or the body of a step. */
   hasHung = false
 
-  constructor(trial: Trial, at: number) {
+  constructor(trial: PrefixTrial, at: number) {
     this.#trial = trial
     this.#at = at
     this.#expected = trial.steps.followers(at)
@@ -68,10 +68,10 @@ export class Prefix {
   async #withOthers(
     entries: readonly HistoryEntry[],
     lacking: readonly number[],
-    difference: Difference,
+    difference: PrefixDifference,
   ): Promise<PrefixVerdict | undefined> {
     const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'perhaps undefined')
-    for (const standIn of standIns) {
+    for (const standIn of replacements) {
       const other = await this.#differenceOf(entries.map((entry, at) => withStandIn(entry, at, standIn)))
       if (other === undefined && !isPerhapsThere) return same
       if (isPerhapsThere && other?.actual !== difference.actual) return unchecked(difference, this.#named(lacking))
@@ -79,7 +79,7 @@ export class Prefix {
     return isPerhapsThere ? undefined : unchecked(difference, this.#named(lacking))
   }
 
-  async #differenceOf(entries: readonly HistoryEntry[]): Promise<Difference | undefined> {
+  async #differenceOf(entries: readonly HistoryEntry[]): Promise<PrefixDifference | undefined> {
     const delivered = await this.#deliver(entries)
     this.hasHung ||= delivered.outcome === undefined
     const difference = this.#difference(delivered)
@@ -129,20 +129,20 @@ export class Prefix {
     return `what the history lacks: ${names.join(', ')}`
   }
 
-  #difference({ done, outcome }: Delivered): Difference | undefined {
+  #difference({ done, outcome }: Delivered): PrefixDifference | undefined {
     if (outcome === undefined) {
       const actual = `no answer within ${this.#trial.patience} ms`
       return { ...this.#told(actual, 'the code does not answer'), kind: 'hung' }
     }
     if (outcome.status !== 200) return this.#refused(outcome)
     // What comes behind the end of the history breaks nothing.
-    if (this.#expected === undefined || this.#expected === 'end' || inWords(this.#expected) === inWords(done))
+    if (this.#expected === undefined || this.#expected === 'end' || describeStep(this.#expected) === describeStep(done))
       return undefined
     const kind = done === 'end' ? 'ended' : 'other'
-    return { ...this.#told(inWords(done), `the code goes on with ${inWords(done)}`), kind }
+    return { ...this.#told(describeStep(done), `the code goes on with ${describeStep(done)}`), kind }
   }
 
-  #refused(outcome: AttemptOutcome): Difference | undefined {
+  #refused(outcome: AttemptOutcome): PrefixDifference | undefined {
     const refusal = refusalOf(outcome)
     if (refusal === undefined && this.#isOfBody(outcome)) return undefined
     const actual = `answered ${outcome.status}: ${refusal ?? messageOf(outcome)}`
@@ -160,19 +160,19 @@ export class Prefix {
     return !Array.isArray(expected) || expected.some(({ stepName }: StepIdentity) => headerText(stepName) === step)
   }
 
-  #told(actual: string, does: string): Pick<Difference, 'expected' | 'actual' | 'sentence'> {
+  #told(actual: string, does: string): Pick<PrefixDifference, 'expected' | 'actual' | 'sentence'> {
     const expected = this.#expected
     const place = placeOf(this.#trial.steps.at(this.#at))
-    const recorded = expected === undefined ? 'the run goes on' : `${inWords(expected)} comes next`
+    const recorded = expected === undefined ? 'the run goes on' : `${describeStep(expected)} comes next`
     return {
-      expected: expected === undefined ? 'any step, or the end' : inWords(expected),
+      expected: expected === undefined ? 'any step, or the end' : describeStep(expected),
       actual,
       sentence: `${place} ${recorded}; but ${does}.`,
     }
   }
 }
 
-function unchecked({ sentence }: Difference, why: string): PrefixVerdict {
+function unchecked({ sentence }: PrefixDifference, why: string): PrefixVerdict {
   return { is: 'unchecked', reason: `${sentence} It may depend on ${why}.` }
 }
 

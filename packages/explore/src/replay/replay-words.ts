@@ -1,10 +1,10 @@
 import type { StepIdentity } from '../../../../src/workflow/history.js'
-import type { Done } from './replay-delivery.js'
+import type { DeliveryResult } from './replay-delivery.js'
 
 // What a replay says. The SDK's words come along as they are.
 
 /** Branches as a set: their order says nothing. */
-export function inWords(done: Done): string {
+export function describeStep(done: DeliveryResult): string {
   if (done === 'end') return 'the end of the run'
   if (done === 'nothing' || done.length === 0) return 'nothing'
   return done

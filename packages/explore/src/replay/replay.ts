@@ -2,7 +2,7 @@ import type { History } from '../../../../src/workflow/history.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
 import { RecordedSteps } from './history.js'
 import type { ReplayedApp } from './replay-delivery.js'
-import { type Difference, Prefix, type Trial } from './replay-prefix.js'
+import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 
 /** Something that a run which is under way could not go on with. */
 export interface Incompatibility {
@@ -38,7 +38,7 @@ export interface ReplayOptions {
 }
 
 /** Lists that may hang: a body that waits for what is not there may be one of them. */
-const mostHung = 2
+const maxHung = 2
 
 /** While it runs, `fetch`, the environment and the console of the process are its own. */
 let turn: Promise<unknown> = Promise.resolve()
@@ -59,7 +59,7 @@ export function replay(history: History, app: ReplayedApp, options: ReplayOption
 
 async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
   const history = checked(given, app, patience)
-  const trial: Trial = { history, steps: new RecordedSteps(history), app, patience }
+  const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience }
   const incompatible: Incompatibility[] = []
   const unchecked: Unchecked[] = []
   let prefixes = 0
@@ -67,7 +67,7 @@ async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: R
   for (const [at, { callType }] of history.entries.entries()) {
     if (at > 0 && callType !== 'step') continue
     const prefix = at + 1
-    if (hung === mostHung) {
+    if (hung === maxHung) {
       unchecked.push({ prefix, reason: 'The code did not answer before; this list and those after it were left out.' })
       break
     }
@@ -81,7 +81,7 @@ async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: R
   return { prefixes, incompatible, unchecked }
 }
 
-function shown({ expected, actual, sentence, refusal }: Difference): Omit<Incompatibility, 'prefix'> {
+function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<Incompatibility, 'prefix'> {
   return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
 }
 

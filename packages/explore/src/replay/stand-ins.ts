@@ -4,7 +4,7 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import { json } from '../crash/run-delivery.js'
 
 /** Values as JSON that stand for one that a history lacks: code that does not look at it goes on alike with all of them. */
-export const standIns: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
+export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 
 /** An entry with another value, where it has none of its own. */
 export function withStandIn(entry: HistoryEntry, at: number, standIn: string): HistoryEntry {

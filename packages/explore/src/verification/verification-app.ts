@@ -18,12 +18,12 @@ export interface Reaction {
   readonly effects: Effects
 }
 
-export interface Answer extends Reaction {
+export interface VerificationAnswer extends Reaction {
   readonly question: Question
 }
 
 /** What an app is asked, and where. */
-export interface Asked extends VerificationOptions {
+export interface VerificationRequest extends VerificationOptions {
   readonly to: string
 }
 
@@ -49,7 +49,7 @@ export function worldOf(app: VerificationSubject, options: VerificationOptions):
 }
 
 /** One delivery, in a world of its own. */
-export async function ask(world: AppWorld, delivery: SignedDelivery, options: Asked): Promise<Reaction> {
+export async function ask(world: AppWorld, delivery: SignedDelivery, options: VerificationRequest): Promise<Reaction> {
   const { flaw } = delivery
   const wrong: FaultRule[] =
     flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw } }]
@@ -65,7 +65,11 @@ export async function ask(world: AppWorld, delivery: SignedDelivery, options: As
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
 }
 
-function publish({ queue }: Sandbox, { body }: SignedDelivery, { to, method = 'POST', headers, keys }: Asked): void {
+function publish(
+  { queue }: Sandbox,
+  { body }: SignedDelivery,
+  { to, method = 'POST', headers, keys }: VerificationRequest,
+): void {
   const { former = [] } = keys ?? {}
   if (former.length > 0) engineOf(queue).keys.replace({ ...queue.keys.pair(), former })
   queue.publish({ to, method, retries: 0, headers: { 'content-type': 'application/json', ...headers }, body })

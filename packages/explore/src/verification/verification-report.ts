@@ -1,5 +1,5 @@
 import { text } from '../../../../src/kernel/bytes.js'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { vocabulariesOf } from '../../../../src/protocol/vocabulary.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
@@ -7,13 +7,13 @@ import { standardRedaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import type { Effects } from '../delivery/delivery-effects.js'
 import { literal } from '../delivery/rule-literal.js'
-import type { Answer, Reaction } from './verification-app.js'
+import type { Reaction, VerificationAnswer } from './verification-app.js'
 import { causes, otherSpellings, type Question, unknownKey, type VerificationCase } from './verification-cases.js'
 
 /** Reactions that are wrong for the same reason. */
 interface Group {
   readonly because: string
-  readonly answers: Answer[]
+  readonly answers: VerificationAnswer[]
   /** What a refused delivery did nevertheless. */
   readonly work: readonly string[]
 }
@@ -31,7 +31,11 @@ interface Case {
  * What an app answered otherwise than it should, as an error; `undefined` when all is well.
  * @param right the reaction to a delivery with nothing special about it
  */
-export function notVerified(answers: readonly Answer[], right: Reaction, { to, words }: Case): Error | undefined {
+export function notVerified(
+  answers: readonly VerificationAnswer[],
+  right: Reaction,
+  { to, words }: Case,
+): Error | undefined {
   const groups = grouped(answers, right)
   const takesAny =
     right.accepted || answers.some(({ question, accepted }) => question.wanted === 'accepted' && accepted)
@@ -57,7 +61,7 @@ export function notVerified(answers: readonly Answer[], right: Reaction, { to, w
   return carryFailure(error, { replay, timeline: timeline.split('\n') })
 }
 
-function grouped(answers: readonly Answer[], right: Reaction): readonly Group[] {
+function grouped(answers: readonly VerificationAnswer[], right: Reaction): readonly Group[] {
   const groups = new Map<string, Group>()
   const taken = new Set(answers.flatMap(({ question, accepted }) => (accepted ? [question.name] : [])))
   if (right.accepted) taken.add('current')
@@ -97,7 +101,12 @@ function inCommon(now: Effects, right: Effects): readonly string[] {
   return [...keys.map((key) => `${key} was written`), ...sent.map((call) => `${call} went out`)]
 }
 
-function wrongAnswers(to: string, answers: readonly Answer[], groups: readonly Group[], rest: number): string[] {
+function wrongAnswers(
+  to: string,
+  answers: readonly VerificationAnswer[],
+  groups: readonly Group[],
+  rest: number,
+): string[] {
   const wrong = answers.filter(({ question }) => question.wanted === 'refused')
   const accepted = wrong.filter((answer) => answer.accepted)
   const isOpen = (['unsigned', 'key'] as const).every((name) => accepted.some(({ question }) => question.name === name))
@@ -111,7 +120,7 @@ function wrongAnswers(to: string, answers: readonly Answer[], groups: readonly G
     ...groups.flatMap((group, at) => told(group, groups, groups[at + 1]?.because)),
     ...(rest > 0
       ? [
-          `The other ${counted(rest, 'delivery', 'deliveries')} of this check ${rest === 1 ? 'was' : 'were'} answered as they should be.`,
+          `The other ${plural(rest, 'delivery', 'deliveries')} of this check ${rest === 1 ? 'was' : 'were'} answered as they should be.`,
         ]
       : []),
   ]

@@ -1,5 +1,5 @@
 import { inEnvironment } from '../delivery/delivery-run.js'
-import { type Answer, type Asked, ask, worldOf } from './verification-app.js'
+import { ask, type VerificationAnswer, type VerificationRequest, worldOf } from './verification-app.js'
 import { questionsFor } from './verification-cases.js'
 import {
   addressesOf,
@@ -24,11 +24,11 @@ export async function expectVerified(subject: VerificationSubject, options: Veri
   for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
 }
 
-async function verify(subject: VerificationSubject, options: Asked): Promise<void> {
+async function verify(subject: VerificationSubject, options: VerificationRequest): Promise<void> {
   const questions = questionsFor(bodyText(options.body))
   const world = worldOf(subject, options)
   const simple = questions[0]!.deliveries[0]!
-  const answers: Answer[] = []
+  const answers: VerificationAnswer[] = []
   const right = await inEnvironment(world, async () => {
     // What an accepted delivery leaves behind is the work that no refused one may do.
     const accepted = await ask(world, simple, options)

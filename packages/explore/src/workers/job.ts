@@ -1,11 +1,11 @@
-import type { Given, Task } from '../campaign/index-space.js'
+import type { CampaignOptions, IndexTask } from '../campaign/index-space.js'
 
 /** What a worker is told to do. */
-export interface Job {
+export interface WorkerJob {
   /** Url of the campaign's file. */
   readonly file: string
-  readonly given: Given
-  readonly task: Exclude<Task, { do: 'attempt' }> | Omit<Extract<Task, { do: 'attempt' }>, 'ended'>
+  readonly given: CampaignOptions
+  readonly task: Exclude<IndexTask, { do: 'attempt' }> | Omit<Extract<IndexTask, { do: 'attempt' }>, 'ended'>
   /** Shared, so that progress is seen of a worker that never lets go. */
   readonly slot: Int32Array
 }

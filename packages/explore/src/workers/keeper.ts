@@ -5,13 +5,13 @@ import type { ShardReport } from '../campaign/shard-report.js'
 /** How often the file of a shard is written at most, in host milliseconds. */
 const writeEvery = 2000
 
-export interface Keeper {
+export interface ShardFileWriter {
   now(): Promise<void>
   soon(): void
 }
 
 /** Writes the file of a shard now and then, so that whatever happens it is there, and it is true. */
-export function keeper(out: string | undefined, report: () => ShardReport): Keeper {
+export function keeper(out: string | undefined, report: () => ShardReport): ShardFileWriter {
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
   const write = async (): Promise<void> => {

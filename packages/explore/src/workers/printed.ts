@@ -1,13 +1,13 @@
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import type { Merged } from '../campaign/merge.js'
-import { campaignReport, type Story } from '../campaign/report.js'
+import { campaignReport, type ShrunkFailure } from '../campaign/report.js'
 
 /**
  * The report of a campaign for a terminal or the log of a CI. Files of shards come from other jobs: each of their texts stays
  * on one line, and no line is a command to the CI.
  */
-export function printedReport(merged: Merged, story?: Story): string {
+export function printedReport(merged: Merged, story?: ShrunkFailure): string {
   const { campaign, first, notRun, coverage, notes } = merged
   const plain: Merged = {
     ...merged,

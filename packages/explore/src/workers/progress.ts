@@ -1,5 +1,5 @@
 import { hostTime } from '../../../../src/kernel/host.js'
-import type { Progress } from './shard-run.js'
+import type { ShardProgress } from './shard-run.js'
 
 /** How often it is told how far a campaign is, in host milliseconds: to a person, and to a file. */
 const everyMs = { terminal: 500, pipe: 10_000 } as const
@@ -7,7 +7,7 @@ const everyMs = { terminal: 500, pipe: 10_000 } as const
 const stillAfter = 30_000
 
 /** Tells on the standard error how far a campaign is. @returns ends it */
-export function showProgress(progress: () => Progress): () => void {
+export function showProgress(progress: () => ShardProgress): () => void {
   const { stderr } = process
   const isTerminal = stderr.isTTY === true
   const begun = hostTime()
@@ -37,7 +37,7 @@ function cut(line: string, columns: number): string {
 
 /** @param elapsed and still in host milliseconds; `still` is since when no run has ended, if that is long */
 export function progressLine(
-  { runs, of, failed, reached, possible, underWay }: Progress,
+  { runs, of, failed, reached, possible, underWay }: ShardProgress,
   elapsed: number,
   still = 0,
 ): string {

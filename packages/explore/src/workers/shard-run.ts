@@ -1,15 +1,15 @@
 import { blocksOf, runsOf, type Shard } from '../campaign/blocks.js'
 import { amountOf, type CoverageRow, united } from '../campaign/coverage-rows.js'
 import type { Tried } from '../campaign/index-space.js'
-import { type BlockReport, type Counted, mostNotes, type ShardReport } from '../campaign/shard-report.js'
+import { type BlockReport, type CountedCheck, maxNotes, type ShardReport } from '../campaign/shard-report.js'
 import { newSlot, slotOf } from './job.js'
-import { JobFailed, type Workforce } from './workers.js'
+import { JobFailed, type WorkerPool } from './workers.js'
 
 /** What a shard is told to do. */
-export type Orders = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
+export type ShardOptions = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
 
 /** How far a shard is. */
-export interface Progress {
+export interface ShardProgress {
   readonly runs: number
   /** Runs in all; `undefined` while they are counted. */
   readonly of: number | undefined
@@ -24,9 +24,9 @@ const notYet = 'it was not run yet'
 
 /** The blocks of one shard, tried by workers. What it says of itself is true at any time. */
 export class ShardRun {
-  readonly #orders: Orders
-  readonly #workers: Workforce
-  #counted: Counted | undefined
+  readonly #orders: ShardOptions
+  readonly #workers: WorkerPool
+  #counted: CountedCheck | undefined
   #owned: readonly number[] = []
   readonly #done = new Map<number, BlockReport>()
   readonly #left = new Map<number, string>()
@@ -36,7 +36,7 @@ export class ShardRun {
   /** Why nothing at all was run. */
   #why: string | undefined = notYet
 
-  constructor(orders: Orders, workers: Workforce) {
+  constructor(orders: ShardOptions, workers: WorkerPool) {
     this.#orders = orders
     this.#workers = workers
   }
@@ -45,14 +45,14 @@ export class ShardRun {
     return this.#orders.shard
   }
 
-  get counted(): Counted | undefined {
+  get counted(): CountedCheck | undefined {
     return this.#counted
   }
 
   /** Counts what there is to run. @throws JobFailed */
-  async count(): Promise<Counted> {
+  async count(): Promise<CountedCheck> {
     try {
-      const counted = (await this.#workers.perform({ do: 'count' })) as Counted
+      const counted = (await this.#workers.perform({ do: 'count' })) as CountedCheck
       this.#counted = { check: counted.check, size: counted.size }
       this.#owned = blocksOf(this.shard, counted.size)
       for (const block of this.#owned) this.#left.set(block, notYet)
@@ -77,7 +77,7 @@ export class ShardRun {
           this.#done.set(block, { block, failed, skipped, ...(first && { first }) })
           this.#left.delete(block)
           this.#coverage = united([this.#coverage, coverage])
-          for (const note of notes) if (this.#notes.size < mostNotes) this.#notes.add(note)
+          for (const note of notes) if (this.#notes.size < maxNotes) this.#notes.add(note)
         } catch (error) {
           this.#left.set(block, whyOf(error))
         }
@@ -93,7 +93,7 @@ export class ShardRun {
     for (const [block, known] of this.#left) if (known === notYet || known === stopped) this.#left.set(block, why)
   }
 
-  get progress(): Progress {
+  get progress(): ShardProgress {
     const size = this.#counted?.size ?? 0
     const lengthOf = (block: number): number => runsOf(block, size).to - runsOf(block, size).from
     const done = [...this.#done.values()]

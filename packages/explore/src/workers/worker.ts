@@ -1,17 +1,17 @@
 import { threadId } from 'node:worker_threads'
 import { multiLine } from '../../../../src/report/safe-text.js'
-import { type Answer, type CampaignInternals, campaignInternals, type Task } from '../campaign/index-space.js'
-import { type Job, slotOf } from './job.js'
+import { type CampaignInternals, campaignInternals, type IndexResult, type IndexTask } from '../campaign/index-space.js'
+import { slotOf, type WorkerJob } from './job.js'
 
 // Runs in a thread of its own: the code of a campaign may never end, and the program has to hear Ctrl-C meanwhile.
 
 /** What came of a job. */
-export type Done = { readonly answer: Answer } | { readonly broken: string }
+export type JobResult = { readonly answer: IndexResult } | { readonly broken: string }
 
 let silenced = false
 
 /** Called by the pool. */
-export async function perform({ file, given, task, slot }: Job): Promise<Done> {
+export async function perform({ file, given, task, slot }: WorkerJob): Promise<JobResult> {
   if (!silenced) leaveTheReportAlone()
   silenced = true
   Atomics.store(slot, slotOf.thread, threadId)
@@ -54,7 +54,7 @@ async function load(file: string): Promise<CampaignInternals> {
   )
 }
 
-function taskOf(task: Job['task'], slot: Int32Array): Task {
+function taskOf(task: WorkerJob['task'], slot: Int32Array): IndexTask {
   if (task.do !== 'attempt') return task
   return {
     ...task,
@@ -80,10 +80,10 @@ function told(error: unknown): string {
   const lines = (error.stack ?? error.message)
     .split('\n')
     .filter((line) => !/^ +at .*(?:node:internal|tinypool)/.test(line))
-  return multiLine(lines.slice(0, mostLines).join('\n'))
+  return multiLine(lines.slice(0, maxLines).join('\n'))
 }
 
-export const mostLines = 12
+export const maxLines = 12
 
 /** Sentences that tell what to do: where they were thrown helps nobody. */
 const ours = /^(?:checkDelivery|everyCrashPoint|interleavings|defineCampaign)\(\)|^Its default export/

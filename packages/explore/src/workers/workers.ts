@@ -1,15 +1,15 @@
 import { Tinypool } from 'tinypool'
-import type { Answer, Given } from '../campaign/index-space.js'
-import { type Job, newSlot, slotOf } from './job.js'
-import type { Done } from './worker.js'
+import type { CampaignOptions, IndexResult } from '../campaign/index-space.js'
+import { newSlot, slotOf, type WorkerJob } from './job.js'
+import type { JobResult } from './worker.js'
 
 /** Why a job has no answer, as a sentence or a stack. */
 export class JobFailed extends Error {}
 
 /** Whoever does the jobs of a campaign. */
-export interface Workforce {
+export interface WorkerPool {
   /** @param slot in which it is told how far the job is @throws JobFailed */
-  perform(task: Job['task'], slot?: Int32Array): Promise<Answer>
+  perform(task: WorkerJob['task'], slot?: Int32Array): Promise<IndexResult>
 }
 
 interface Running {
@@ -18,14 +18,14 @@ interface Running {
 }
 
 /** Threads that do the jobs of one campaign. */
-export class Workers implements Workforce {
+export class Workers implements WorkerPool {
   readonly #pool: Tinypool
   readonly #file: string
-  readonly #given: Given
+  readonly #given: CampaignOptions
   readonly #running = new Set<Running>()
   readonly #watched = new WeakSet<object>()
 
-  constructor(file: string, given: Given, jobs: number) {
+  constructor(file: string, given: CampaignOptions, jobs: number) {
     this.#file = file
     this.#given = given
     this.#pool = new Tinypool({
@@ -41,7 +41,7 @@ export class Workers implements Workforce {
     this.#pool.on('error', () => {})
   }
 
-  perform(task: Job['task'], slot: Int32Array = newSlot()): Promise<Answer> {
+  perform(task: WorkerJob['task'], slot: Int32Array = newSlot()): Promise<IndexResult> {
     return new Promise((resolve, reject) => {
       const gone = new AbortController()
       const job: Running = {
@@ -53,8 +53,8 @@ export class Workers implements Workforce {
       }
       this.#running.add(job)
       void this.#pool
-        .run({ file: this.#file, given: this.#given, task, slot } satisfies Job, { signal: gone.signal })
-        .then((done: Done) => ('answer' in done ? resolve(done.answer) : reject(new JobFailed(done.broken))))
+        .run({ file: this.#file, given: this.#given, task, slot } satisfies WorkerJob, { signal: gone.signal })
+        .then((done: JobResult) => ('answer' in done ? resolve(done.answer) : reject(new JobFailed(done.broken))))
         .catch((error: Error) => reject(new JobFailed(`Its worker ended: ${error.message}`)))
         .finally(() => {
           this.#running.delete(job)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
-import { type Answer, type Campaign, campaignInternals, type Tried } from '../../src/campaign/index-space.js'
+import { type Campaign, campaignInternals, type IndexResult, type Tried } from '../../src/campaign/index-space.js'
 import { checkDelivery, type DeliveryBroken } from '../../src/fast-check.js'
 import { defineCampaign, everyCrashPoint, interleavings } from '../../src/scenarios.js'
 
@@ -16,7 +16,7 @@ const attempt = async (campaign: Campaign, from: number, to: number): Promise<Tr
       tried: Tried
     }
   ).tried
-const count = (campaign: Campaign, most = runs): Promise<Answer> =>
+const count = (campaign: Campaign, most = runs): Promise<IndexResult> =>
   campaignInternals.of(campaign).perform({ seed, runs: most }, { do: 'count' })
 const tell = async (campaign: Campaign, run: number): Promise<string | undefined> =>
   ((await campaignInternals.of(campaign).perform({ seed, runs }, { do: 'tell', run })) as { story: string | undefined })

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { amount, runs } from '../../../../test/support/effort.js'
 import { blockCount, type Shard } from '../../src/campaign/blocks.js'
-import { type Answer, campaignInternals } from '../../src/campaign/index-space.js'
+import { campaignInternals, type IndexResult } from '../../src/campaign/index-space.js'
 import { merged, type NamedReport } from '../../src/campaign/merge.js'
 import { campaignReport, isWhole } from '../../src/campaign/report.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
 import { checkDelivery } from '../../src/fast-check.js'
 import { defineCampaign } from '../../src/scenarios.js'
 import { ShardRun } from '../../src/workers/shard-run.js'
-import { JobFailed, type Workforce } from '../../src/workers/workers.js'
+import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 
 // One run of all is the truth; whatever is cut, lost, repeated and shuffled has to come to the same text.
 
@@ -27,9 +27,9 @@ const campaign = defineCampaign(() =>
 )
 
 /** Each task is done once: that it does not matter who does it when is tested elsewhere. */
-const answers = new Map<string, Promise<Answer>>()
+const answers = new Map<string, Promise<IndexResult>>()
 let last: Promise<unknown> = Promise.resolve()
-const workforce: Workforce = {
+const workforce: WorkerPool = {
   perform(task) {
     const name = JSON.stringify(task)
     const known = answers.get(name)
@@ -123,7 +123,7 @@ describe('what is missing is named', () => {
   })
 
   test('blocks whose worker has died, with the reason, until somebody runs them', async () => {
-    const dying: Workforce = {
+    const dying: WorkerPool = {
       perform: (task) =>
         task.do === 'attempt' && task.from === 2000
           ? Promise.reject(new JobFailed('Its worker ended with code 9.'))

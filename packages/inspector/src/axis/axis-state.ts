@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { type Marks, marksOf, type PlacedMarks, placed } from './marks.js'
 import { type Scale, type ScaleKind, scaleOf } from './scale.js'
 
@@ -23,7 +23,7 @@ export class AxisState {
   /** The present on the axis, which waits may lead beyond. */
   readonly now: ReadonlySignal<number>
 
-  constructor(readonly view: View) {
+  constructor(readonly view: PageView) {
     const changed = computed(() => new Set(view.changes.value.map(({ seq }) => seq)))
     this.marks = computed(() => marksOf(view.entries.value, changed.value))
     this.scale = computed(() => {

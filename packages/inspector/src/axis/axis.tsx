@@ -3,15 +3,15 @@ import type { HTMLAttributes, JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { lanes } from '../kinds.js'
 import { shownDate, shownFrom, shownTime } from '../shown.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import type { AxisState } from './axis-state.js'
 import { LaneNames } from './lane-names.js'
-import { Coverage, nearestMark } from './marks.js'
+import { AxisCoverage, nearestMark } from './marks.js'
 import { type Colours, coloursOf, labelHeight, laneHeights, lineAt, paint, pictureHeight } from './paint.js'
 import { Scrubber } from './scrubber.js'
 
 interface AxisProps {
-  readonly view: View
+  readonly view: PageView
   readonly axis: AxisState
 }
 
@@ -129,7 +129,7 @@ interface Painting extends AxisProps {
 
 /** Paints when something is different, at most once a frame. */
 function usePainting({ view, axis, box, canvas, width }: Painting): void {
-  const coverage = useMemo(() => new Coverage(), [])
+  const coverage = useMemo(() => new AxisCoverage(), [])
   const latest = useRef({ width, colours: undefined as Colours | undefined, frame: 0 })
   latest.current.width = width
   const ask = useMemo(

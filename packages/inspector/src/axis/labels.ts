@@ -16,7 +16,7 @@ export interface Labels {
   readonly dates: readonly Label[]
 }
 
-interface Place {
+interface LabelBox {
   readonly scale: Scale
   /** What is in sight, in places of the scale. */
   readonly from: number
@@ -33,13 +33,13 @@ const gap = 12
 const precisions = [5, 8, 12]
 
 /** What the axis is labelled with; no two labels of a line overlap, and none leaves it, however narrow it is. */
-export function labelsOf(place: Place): Labels {
+export function labelsOf(place: LabelBox): Labels {
   const found = precisions.map((precision) => labelled(place, precision))
   return found.find(({ isTelling }) => isTelling) ?? found.at(-1)!
 }
 
 /** @returns `isTelling` where no two times beside each other read the same */
-function labelled({ scale, from, to, width, measure }: Place, precision: number): Labels & { isTelling: boolean } {
+function labelled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
   const times: Label[] = []
   const dates: Label[] = []
   const count = Math.max(1, Math.floor(width / (measure(shownTime(0).slice(0, precision)) + 3 * gap)))

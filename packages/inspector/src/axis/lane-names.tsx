@@ -1,12 +1,12 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { faultLane, isEcho, isStruckByScript, kindOf, lanes, spanOf, toneOf } from '../kinds.js'
 import { shownFrom, shownTime } from '../shown.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 
 interface LaneNamesProps {
-  readonly view: View
+  readonly view: PageView
   /** Of the lanes, in pixels. */
   readonly heights: readonly number[]
   readonly top: number
@@ -50,7 +50,7 @@ export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
             {shortNames[lane]} <small>{count}</small>
           </span>
           <span class="unseen">
-            {lanes[lane]!.name}: {counted(count, 'entry', 'entries')}
+            {lanes[lane]!.name}: {plural(count, 'entry', 'entries')}
             {failed > 0 && `, ${failed} failed`}
             {count > 0 && `, ${shownTime(first)} to ${shownFrom(last, first)}`}
           </span>

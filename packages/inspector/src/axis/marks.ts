@@ -123,7 +123,7 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
 const widthAtEdge = 4
 
 /** Which pixels of which line have which tone: counts begin and end of each mark, so that a million cost what they are. */
-export class Coverage {
+export class AxisCoverage {
   #width = 0
   #edges = new Int32Array(0)
 

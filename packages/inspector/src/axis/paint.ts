@@ -1,6 +1,6 @@
 import { lanes, type Tone, tones } from '../kinds.js'
 import { type Labels, labelsOf } from './labels.js'
-import { type Coverage, firstLines, type PlacedMarks } from './marks.js'
+import { type AxisCoverage, firstLines, type PlacedMarks } from './marks.js'
 import type { Scale } from './scale.js'
 
 /** Height of the labels above the lanes, in pixels. */
@@ -46,7 +46,7 @@ export function coloursOf(element: HTMLElement): Colours {
 interface Picture {
   readonly pen: CanvasRenderingContext2D
   readonly marks: PlacedMarks
-  readonly coverage: Coverage
+  readonly coverage: AxisCoverage
   readonly scale: Scale
   readonly from: number
   readonly to: number

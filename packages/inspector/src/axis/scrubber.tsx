@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { shownDate, shownTime } from '../shown.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import type { AxisState } from './axis-state.js'
 
 interface ScrubberProps {
-  readonly view: View
+  readonly view: PageView
   readonly axis: AxisState
   readonly width: number
 }

@@ -13,8 +13,8 @@ interface BodyBlockProps {
 type Form = 'Laid out' | 'As text' | 'Hex'
 
 /** More is not drawn; nobody reads it in a page. */
-const mostChars = 200_000
-const mostBytes = 16_384
+const maxChars = 200_000
+const maxBytes = 16_384
 
 /** A body as JSON laid out, as text, or byte by byte. */
 export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element | null {
@@ -23,7 +23,7 @@ export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element 
   if (reading === undefined || (reading.bytes.length === 0 && absent === undefined)) return null
   if (reading.bytes.length === 0) return <p class="quiet">{absent}</p>
   const { text, bytes, cutFrom } = reading
-  const pretty = text === undefined || text.length > mostChars ? undefined : laidOut(text)
+  const pretty = text === undefined || text.length > maxChars ? undefined : laidOut(text)
   const forms = [
     ...(pretty === undefined ? [] : ['Laid out']),
     ...(text === undefined ? [] : ['As text']),
@@ -31,8 +31,8 @@ export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element 
   ] as Form[]
   const form = wanted.value !== undefined && forms.includes(wanted.value) ? wanted.value : forms[0]!
   const shown =
-    form === 'Hex' ? hexLines(bytes, mostBytes) : multiLine((form === 'Laid out' ? pretty! : text!).slice(0, mostChars))
-  const isCut = form === 'Hex' ? bytes.length > mostBytes : (text?.length ?? 0) > mostChars
+    form === 'Hex' ? hexLines(bytes, maxBytes) : multiLine((form === 'Laid out' ? pretty! : text!).slice(0, maxChars))
+  const isCut = form === 'Hex' ? bytes.length > maxBytes : (text?.length ?? 0) > maxChars
   return (
     <section class="body" aria-label={title}>
       <div class="body-head">

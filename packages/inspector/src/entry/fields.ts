@@ -4,7 +4,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { kindOf } from '../kinds.js'
 import { shownDate, shownTime } from '../shown.js'
 
-export interface Field {
+export interface EntryField {
   readonly name: string
   readonly text: string
   /** The entry that it names. */
@@ -88,8 +88,8 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
 }
 
 /** The fields of an entry as one names them to a person, but for those that have a place of their own. */
-export function fieldsOf(entry: TraceEntry): readonly Field[] {
-  const fields: Field[] = [
+export function fieldsOf(entry: TraceEntry): readonly EntryField[] {
+  const fields: EntryField[] = [
     { name: 'What', text: kindOf(entry).name },
     { name: 'When', text: `${shownDate(entry.at)} ${shownTime(entry.at)}` },
   ]

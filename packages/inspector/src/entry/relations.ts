@@ -11,7 +11,7 @@ export interface Relations {
   readonly behind?: number
 }
 
-const mostEffects = 30
+const maxEffects = 30
 
 /** Goes through all entries once: for the one that is selected that is soon done. */
 export function relationsOf(entries: readonly TraceEntry[], entry: TraceEntry): Relations {
@@ -23,7 +23,7 @@ export function relationsOf(entries: readonly TraceEntry[], entry: TraceEntry): 
   for (const other of entries) {
     if (other.seq === entry.seq) continue
     if (other.cause === entry.seq) {
-      if (effects.length < mostEffects) effects.push(other.seq)
+      if (effects.length < maxEffects) effects.push(other.seq)
       else more++
     }
     const isSame =

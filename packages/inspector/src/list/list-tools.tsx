@@ -1,18 +1,18 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
-import { type Group, groups, isEcho, kindOf } from '../kinds.js'
-import type { View } from '../view.js'
-import type { Filter } from './rows.js'
+import { type EntryGroup, groups, isEcho, kindOf } from '../kinds.js'
+import type { PageView } from '../view.js'
+import type { ListFilter } from './rows.js'
 
 interface ListToolsProps {
-  readonly view: View
-  readonly filter: Filter
+  readonly view: PageView
+  readonly filter: ListFilter
 }
 
 /** What narrows the list: words, and kinds of entries. */
 export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
   const counts = useComputed(() => {
-    const found = new Map<Group, number>()
+    const found = new Map<EntryGroup, number>()
     let echoes = 0
     for (const entry of view.entries.value) {
       const { group } = kindOf(entry)
@@ -77,7 +77,7 @@ export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
   )
 }
 
-function toggled(groups: ReadonlySet<Group>, group: Group): ReadonlySet<Group> {
+function toggled(groups: ReadonlySet<EntryGroup>, group: EntryGroup): ReadonlySet<EntryGroup> {
   const changed = new Set(groups)
   if (!changed.delete(group)) changed.add(group)
   return changed

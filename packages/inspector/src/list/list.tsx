@@ -1,17 +1,17 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import type { AxisState } from '../axis/axis-state.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { ListTools } from './list-tools.js'
-import { Row, rowHeight } from './row.js'
-import type { Filter, Rows } from './rows.js'
+import { ListRow, rowHeight } from './row.js'
+import type { ListFilter, Rows } from './rows.js'
 
 interface ListProps {
-  readonly view: View
+  readonly view: PageView
   readonly axis: AxisState
-  readonly filter: Filter
+  readonly filter: ListFilter
   readonly rows: ReadonlySignal<Rows>
 }
 
@@ -31,10 +31,10 @@ export function List({ view, axis, filter, rows }: ListProps): JSX.Element {
         <ListTools view={view} filter={filter} />
         <output id="count">
           {view.connection.value.state === 'loading'
-            ? `Loading: ${counted(all, 'entry', 'entries')}`
+            ? `Loading: ${plural(all, 'entry', 'entries')}`
             : count === all
-              ? counted(all, 'entry', 'entries')
-              : `${count} of ${counted(all, 'entry', 'entries')}`}
+              ? plural(all, 'entry', 'entries')
+              : `${count} of ${plural(all, 'entry', 'entries')}`}
         </output>
       </div>
       <Lines view={view} axis={axis} rows={rows} />
@@ -66,7 +66,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
     const entry = lines.entry(row)
     const kind = lines.kind(row)
     drawn.push(
-      <Row
+      <ListRow
         // Elements that leave at one end come again at the other: none is made while one scrolls.
         key={row % elements}
         row={row}
@@ -104,7 +104,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
 }
 
 /** Brings the selected entry into sight, whoever selected it; one that a link names perhaps comes later. */
-function useFollowing(view: View, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
+function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
   const followed = useRef<number | undefined>(undefined)
   useSignalEffect(() => {
     const seq = view.selectedSeq.value
@@ -127,7 +127,7 @@ function scrollTo(element: HTMLElement, top: number): void {
 }
 
 /** The entry a number of lines away from the selected one. */
-export function moveSelection(view: View, lines: Rows, by: number): void {
+export function moveSelection(view: PageView, lines: Rows, by: number): void {
   if (lines.count === 0) return
   const { value: seq } = view.selectedSeq
   const direction = by < 0 ? -1 : 1

@@ -4,7 +4,7 @@ import type { Sight } from '../axis/axis-state.js'
 import type { Scale } from '../axis/scale.js'
 import { spanOf, toneOf } from '../kinds.js'
 import { shownDate, shownTime } from '../shown.js'
-import { type Told, told, waitText } from '../words.js'
+import { type EntryText, told, waitText } from '../words.js'
 import type { RowKind } from './rows.js'
 
 /** In pixels; the style says the same. */
@@ -21,7 +21,7 @@ interface RowProps {
 }
 
 /** One line of the list; drawn anew only when it is about something else. */
-export class Row extends Component<RowProps> {
+export class ListRow extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     return (Object.keys(next) as (keyof RowProps)[]).some((name) => next[name] !== this.props[name])
   }
@@ -69,7 +69,7 @@ function line(props: RowProps): JSX.Element {
 }
 
 /** What is cut for lack of room is the beginning of the url: how it ended is always there. */
-function Words({ told: { head, url, end } }: { readonly told: Told }): JSX.Element {
+function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.Element {
   return (
     <span class="row-text">
       <span class={url === undefined ? 'row-head is-all' : 'row-head'}>{head}</span>

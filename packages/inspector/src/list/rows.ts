@@ -1,8 +1,8 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { type Group, groups, isEcho, kindOf, spanOf } from '../kinds.js'
+import { type EntryGroup, groups, isEcho, kindOf, spanOf } from '../kinds.js'
 import { day } from '../shown.js'
-import { placeOf, type Range, type View } from '../view.js'
+import { type PageView, placeOf, type TimeRange } from '../view.js'
 import { lineOf, told, waitText } from '../words.js'
 
 /** What a line of the list shows: an entry, what something waits for behind it, or that another day begins. */
@@ -52,9 +52,9 @@ export class Rows {
 }
 
 /** What the list is narrowed to. */
-export class Filter {
+export class ListFilter {
   readonly words: Signal<string> = signal('')
-  readonly groups: Signal<ReadonlySet<Group>> = signal(new Set(groups))
+  readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
   /** Key events that repeat what their commands tell. */
   readonly echoes: Signal<boolean> = signal(false)
 
@@ -64,7 +64,7 @@ export class Filter {
   }
 }
 
-export function rowsOf(view: View, filter: Filter): ReadonlySignal<Rows> {
+export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows> {
   return computed(() =>
     listed(view.entries.value, {
       range: view.range.value,
@@ -79,10 +79,10 @@ export function rowsOf(view: View, filter: Filter): ReadonlySignal<Rows> {
 }
 
 export interface Narrowing {
-  readonly range?: Range | undefined
+  readonly range?: TimeRange | undefined
   /** In lower case; an entry has them all. */
   readonly words?: readonly string[]
-  readonly groups?: ReadonlySet<Group>
+  readonly groups?: ReadonlySet<EntryGroup>
   readonly echoes?: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isLive, type QueueAt } from './queue.js'
 import { triggers } from './queue-settings.js'
-import type { Point } from './store.js'
+import type { StoreInstant } from './store.js'
 
 /** Something that waits for its time. */
 export interface ComingAt {
@@ -16,7 +16,7 @@ export interface ComingAt {
  * they fired next.
  * @param entries the whole log, also what came later
  */
-export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: Point): readonly ComingAt[] {
+export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: StoreInstant): readonly ComingAt[] {
   const coming: ComingAt[] = []
   for (const message of queue.messages) {
     const { id, due, state, retried, story } = message

@@ -1,11 +1,11 @@
 import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { Reply } from './wire.js'
+import type { ControlReply } from './wire.js'
 
 // A console of the store: what is typed as words, and what is answered as the command line shows it.
 
 /** A row of the reference. */
-export interface CommandRow {
+export interface CommandHelp {
   readonly name: string
   readonly usage: string
   readonly summary?: string
@@ -83,7 +83,11 @@ function portable(bytes: Bytes): PortableString {
 const bareAnswers: Readonly<Record<string, RegExp>> = { TYPE: /./s, PING: /^PONG$/ }
 
 /** Whether an answer is a word of the protocol rather than a value: the wire tells them alike. */
-export function isStatus(reply: Reply, [name = '', ...rest]: readonly PortableString[], row?: CommandRow): boolean {
+export function isStatus(
+  reply: ControlReply,
+  [name = '', ...rest]: readonly PortableString[],
+  row?: CommandHelp,
+): boolean {
   if (typeof reply !== 'string') return false
   const bare = bareAnswers[String(name).toUpperCase()]
   if (bare !== undefined) return rest.length === (bare === bareAnswers.PING ? 0 : 1) && bare.test(reply)
@@ -91,7 +95,7 @@ export function isStatus(reply: Reply, [name = '', ...rest]: readonly PortableSt
 }
 
 /** An answer as the command line of the store shows it. */
-export function replyText(reply: Reply, isBare = false, indent = ''): string {
+export function replyText(reply: ControlReply, isBare = false, indent = ''): string {
   if (reply === null) return '(nil)'
   if (typeof reply === 'number') return `(integer) ${reply}`
   if (typeof reply === 'string') return isBare ? reply : quoted(utf8(reply))
@@ -99,7 +103,7 @@ export function replyText(reply: Reply, isBare = false, indent = ''): string {
   if (reply.length === 0) return '(empty array)'
   const width = String(reply.length).length
   const deeper = indent + ' '.repeat(width + 2)
-  const rows = (reply as readonly Reply[]).map(
+  const rows = (reply as readonly ControlReply[]).map(
     (item, at) => `${String(at + 1).padStart(width)}) ${replyText(item, false, deeper)}`,
   )
   return rows.join(`\n${indent}`)
@@ -123,16 +127,16 @@ function quoted(bytes: string): string {
 }
 
 /** The row of the command that a line begins with; the longest name, for those that are two words. */
-export function rowOf(rows: readonly CommandRow[], line: string): CommandRow | undefined {
+export function rowOf(rows: readonly CommandHelp[], line: string): CommandHelp | undefined {
   const upper = `${line.trim().toUpperCase().replace(/\s+/g, ' ')} `
-  let found: CommandRow | undefined
+  let found: CommandHelp | undefined
   for (const row of rows)
     if (upper.startsWith(`${row.name} `) && row.name.length > (found?.name.length ?? 0)) found = row
   return found
 }
 
 /** Commands that a line may become, at most so many. */
-export function completions(rows: readonly CommandRow[], line: string, most = 8): readonly CommandRow[] {
+export function completions(rows: readonly CommandHelp[], line: string, most = 8): readonly CommandHelp[] {
   const upper = line.trimStart().toUpperCase().replace(/\s+/g, ' ')
   if (upper === '') return []
   return rows.filter(({ name }) => name.startsWith(upper) && name !== upper).slice(0, most)

@@ -1,10 +1,10 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
-import type { Word } from './wire.js'
+import type { ControlArg } from './wire.js'
 
 // How a value of each type is shown as rows, and which commands change it. They run one after the other.
 
-export type CommandLine = readonly Word[]
+export type CommandLine = readonly ControlArg[]
 /** The cells of a row. */
 export type Cells = readonly PortableString[]
 

@@ -1,5 +1,5 @@
 /** A kind of fault, as the catalog tells it. */
-export interface FaultKind {
+export interface FaultKindInfo {
   readonly kind: string
   readonly summary: string
   readonly points: readonly string[]
@@ -19,7 +19,7 @@ export interface FaultField {
 }
 
 /** What stands in the fields of a fault before anything is typed: what its example has. */
-export function typedOf({ fields, example = {} }: FaultKind): Readonly<Record<string, string>> {
+export function typedOf({ fields, example = {} }: FaultKindInfo): Readonly<Record<string, string>> {
   const typed = fields.flatMap(({ name }) => {
     const given = example[name]
     return given === undefined ? [] : [[name, typeof given === 'string' ? given : JSON.stringify(given)] as const]
@@ -31,7 +31,7 @@ export function typedOf({ fields, example = {} }: FaultKind): Readonly<Record<st
  * What was typed into the fields of a fault, as the fault has it.
  * @throws Error that names the field, where its text is no such value
  */
-export function faultOf(kind: FaultKind, typed: Readonly<Record<string, string>>): Record<string, unknown> {
+export function faultOf(kind: FaultKindInfo, typed: Readonly<Record<string, string>>): Record<string, unknown> {
   const fault: Record<string, unknown> = { kind: kind.kind }
   for (const { name, type, optional, values } of kind.fields) {
     const text = typed[name] ?? ''

@@ -1,11 +1,11 @@
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import type { Point } from './store.js'
+import type { StoreInstant } from './store.js'
 
 // One message as the log tells it: where it stood at any instant.
 
 /** `LOST`: a fault made it vanish. */
-export type MessageState =
+export type ShownMessageState =
   | 'CREATED'
   | 'ACTIVE'
   | 'RETRY'
@@ -18,8 +18,8 @@ export type MessageState =
 /** Where a message stood. Times are virtual milliseconds since the Unix epoch. */
 export interface MessageAt {
   readonly id: string
-  readonly story: MessageStory
-  readonly state: MessageState
+  readonly story: MessageStates
+  readonly state: ShownMessageState
   /** `seq` of the entry that brought it there. */
   readonly seq: number
   /** Attempts that had begun. */
@@ -37,7 +37,7 @@ export interface MessageAt {
 type Standing = { -readonly [K in keyof MessageAt]: MessageAt[K] }
 
 /** What an entry does to where a message stands. */
-const effects: Readonly<Record<string, (standing: Standing, entry: never, point: Point) => void>> = {
+const effects: Readonly<Record<string, (standing: Standing, entry: never, point: StoreInstant) => void>> = {
   published(standing, { notBefore, at }: EntryOf<'published'>) {
     standing.due = notBefore
     standing.why = notBefore > at ? 'its delay' : undefined
@@ -80,21 +80,21 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
 }
 
 /** Whether what an entry began was over at a point. */
-function hasEnded({ endedAfter }: { endedAfter?: number }, at: number, point: Point): boolean {
+function hasEnded({ endedAfter }: { endedAfter?: number }, at: number, point: StoreInstant): boolean {
   return at <= point.at && (endedAfter === undefined || endedAfter <= point.seq)
 }
 
-export function isOver(state: MessageState): boolean {
+export function isOver(state: ShownMessageState): boolean {
   return state === 'DELIVERED' || state === 'FAILED' || state === 'CANCELLED' || state === 'LOST'
 }
 
 type Publication = Partial<EntryOf<'published'>>
 
-export class MessageStory {
+export class MessageStates {
   /** Oldest first; the first one is its publication unless the log has forgotten it. */
   readonly entries: TraceEntry[]
   /** Where it stands at the end of what is known, and from when on. */
-  #last: { readonly from: Point; readonly standing: MessageAt } | undefined
+  #last: { readonly from: StoreInstant; readonly standing: MessageAt } | undefined
 
   constructor(
     readonly id: string,
@@ -125,7 +125,7 @@ export class MessageStory {
   }
 
   /** Where it stood; `undefined` before its publication. */
-  at(point: Point): MessageAt | undefined {
+  at(point: StoreInstant): MessageAt | undefined {
     if (this.first.seq > point.seq || this.first.at > point.at) return undefined
     const last = this.#last ?? { from: this.#end(), standing: undefined }
     if (last.from.seq > point.seq || last.from.at > point.at) return this.#standing(point)
@@ -135,7 +135,7 @@ export class MessageStory {
   }
 
   /** From here on nothing more is known of it. */
-  #end(): Point {
+  #end(): StoreInstant {
     let { seq, at } = this.first
     for (const entry of this.entries) {
       const { outcome, endedAfter } = entry as { outcome?: { at: number }; endedAfter?: number }
@@ -145,7 +145,7 @@ export class MessageStory {
     return { seq, at }
   }
 
-  #standing(point: Point): MessageAt {
+  #standing(point: StoreInstant): MessageAt {
     const standing: Standing = {
       id: this.id,
       story: this,

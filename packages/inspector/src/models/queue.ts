@@ -1,7 +1,7 @@
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isOf } from '../kinds.js'
-import { isOver, type MessageAt, MessageStory } from './message-story.js'
+import { isOver, type MessageAt, MessageStates } from './message-story.js'
 import {
   type FlowKeyAt,
   flowKeysOf,
@@ -12,7 +12,7 @@ import {
   type ScheduleAt,
   schedulesOf,
 } from './queue-settings.js'
-import type { Point } from './store.js'
+import type { StoreInstant } from './store.js'
 
 // The queue as of any instant, from the entries of the log.
 
@@ -38,14 +38,14 @@ export interface QueueAt {
 type Setting = EntryOf<'setting'>
 
 export class QueueModel {
-  readonly #stories = new Map<string, MessageStory>()
+  readonly #stories = new Map<string, MessageStates>()
   readonly #settings: Setting[] = []
   readonly #letters: EntryOf<'dead-letter'>[] = []
   /** Requests about dead letters that change them. */
   readonly #taken: TraceEntry[] = []
   /** Of each entry about a message, whose. */
   readonly #owner = new Map<number, string>()
-  #last: { readonly point: Point; readonly state: QueueAt } | undefined
+  #last: { readonly point: StoreInstant; readonly state: QueueAt } | undefined
 
   /** Takes entries in the order of `seq`, and again those that have ended since. */
   add(entries: Iterable<TraceEntry>): void {
@@ -61,7 +61,7 @@ export class QueueModel {
     if (id === undefined) return
     this.#owner.set(seq, id)
     const story = this.#stories.get(id)
-    if (story === undefined) this.#stories.set(id, new MessageStory(id, entry))
+    if (story === undefined) this.#stories.set(id, new MessageStates(id, entry))
     else story.add(entry)
     if (isOf(entry, 'dead-letter')) this.#letters.push(entry)
   }
@@ -75,12 +75,12 @@ export class QueueModel {
   }
 
   /** The story of one message. */
-  story(id: string): MessageStory | undefined {
+  story(id: string): MessageStates | undefined {
     return this.#stories.get(id)
   }
 
   /** Everything as it stood. */
-  at(point: Point): QueueAt {
+  at(point: StoreInstant): QueueAt {
     if (this.#last?.point.seq === point.seq && this.#last.point.at === point.at) return this.#last.state
     const settings = this.#settings.filter(({ seq, at }) => seq <= point.seq && at <= point.at)
     const began = beginnings(settings)
@@ -104,7 +104,7 @@ export class QueueModel {
     return state
   }
 
-  #deadLetters(point: Point, isOfNow: (entry: EntryOf<'dead-letter'>) => boolean): readonly DeadLetterAt[] {
+  #deadLetters(point: StoreInstant, isOfNow: (entry: EntryOf<'dead-letter'>) => boolean): readonly DeadLetterAt[] {
     const letters = this.#letters.filter((entry) => entry.seq <= point.seq && entry.at <= point.at && isOfNow(entry))
     return letters.map((entry) => {
       const taker = this.#taken.find(

@@ -1,19 +1,19 @@
 import type { EntryOf } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isOf } from '../kinds.js'
-import type { Point } from './store.js'
+import type { StoreInstant } from './store.js'
 
 // Runs of workflows as the log tells them, at any instant.
 
-type RunState = 'started' | 'success' | 'failed' | 'canceled'
-type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
+type ShownRunState = 'started' | 'success' | 'failed' | 'canceled'
+type ShownStepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 
 export interface StepAt {
   readonly id: number
   readonly name: string
   /** `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly type: string
-  readonly state: StepState
+  readonly state: ShownStepState
   /** The entry that first told of it. */
   readonly seq: number
   /** Deliveries that carry it. */
@@ -26,7 +26,7 @@ export interface RunAt {
   readonly id: string
   readonly url: string
   readonly region?: string | undefined
-  readonly state: RunState
+  readonly state: ShownRunState
   readonly start: EntryOf<'workflow'>
   readonly end?: EntryOf<'workflow'>
   readonly steps: readonly StepAt[]
@@ -57,9 +57,9 @@ class Run {
     return step
   }
 
-  told(point: Point): RunAt {
+  told(point: StoreInstant): RunAt {
     const { start, end } = this
-    const state = end === undefined ? 'started' : (end.state.slice('RUN_'.length).toLowerCase() as RunState)
+    const state = end === undefined ? 'started' : (end.state.slice('RUN_'.length).toLowerCase() as ShownRunState)
     const steps = this.steps.map(({ carrier, ...step }): StepAt => {
       const attempts = this.attempts.get(carrier ?? '') ?? []
       const hasFailed = state === 'failed' && step.state !== 'done' && endOf(attempts.at(-1), point) === 'FAILED'
@@ -69,7 +69,7 @@ class Run {
   }
 }
 
-function endOf(attempt: Attempt | undefined, { seq, at }: Point): string | undefined {
+function endOf(attempt: Attempt | undefined, { seq, at }: StoreInstant): string | undefined {
   const { outcome, endedAfter = 0 } = attempt ?? {}
   return outcome !== undefined && outcome.at <= at && endedAfter <= seq ? outcome.state : undefined
 }
@@ -108,7 +108,7 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
 }
 
 /** The runs of workflows as they stood at a point, oldest first. */
-export function runsAt(entries: readonly TraceEntry[], point: Point): readonly RunAt[] {
+export function runsAt(entries: readonly TraceEntry[], point: StoreInstant): readonly RunAt[] {
   const runs = new Map<string, Run>()
   for (const entry of entries) {
     const effect = effects[entry.type]

@@ -1,11 +1,11 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
-import { appliedTo, type StoredChange } from '../../../../src/store/history/stored-change.js'
+import { appliedTo, type KeyChange } from '../../../../src/store/history/stored-change.js'
 
 // The store as of any instant, from what each command left at each key.
 
 /** Where one looks: everything up to an entry, and the time at which it is looked at, for what has expired by then. */
-export interface Point {
+export interface StoreInstant {
   /** `seq` of the last entry that counts. */
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */
@@ -26,17 +26,17 @@ export function idOf(key: PortableString): string {
 
 /** What one key has been, change by change; each change has the number of its step, counted from 0. */
 class KeyHistory {
-  readonly #changes: StoredChange[] = []
+  readonly #changes: KeyChange[] = []
   readonly #steps: number[] = []
   /** The value that was asked for last: of a long collection a change tells only what is different. */
   #known: { readonly index: number; readonly value: DumpedKey | undefined } | undefined
 
-  add(step: number, change: StoredChange): void {
+  add(step: number, change: KeyChange): void {
     this.#steps.push(step)
     this.#changes.push(change)
   }
 
-  get changes(): readonly StoredChange[] {
+  get changes(): readonly KeyChange[] {
     return this.#changes
   }
 
@@ -69,7 +69,7 @@ type Histories = ReadonlyMap<string, KeyHistory>
  * of a key that was in force. So any instant opens at once, whatever came before it.
  */
 export class StoreModel {
-  readonly #steps: { readonly id: string; readonly change: StoredChange }[] = []
+  readonly #steps: { readonly id: string; readonly change: KeyChange }[] = []
   readonly #histories = new Map<string, KeyHistory>()
 
   get size(): number {
@@ -77,7 +77,7 @@ export class StoreModel {
   }
 
   /** Takes what came, in the order of `seq`. */
-  add(changes: Iterable<StoredChange>): void {
+  add(changes: Iterable<KeyChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
       let history = this.#histories.get(id)
@@ -91,12 +91,12 @@ export class StoreModel {
   }
 
   /** What was there at a point. What has expired by then is not. */
-  at(point: Point): StoredState {
+  at(point: StoreInstant): StoredState {
     return new StoredState(this.#histories, this.#countAt(point), point.at)
   }
 
   /** What is different between two points, the earlier one first. */
-  difference(from: Point, to: Point): readonly KeyDifference[] {
+  difference(from: StoreInstant, to: StoreInstant): readonly KeyDifference[] {
     const [before, after] = [this.at(from), this.at(to)]
     const touched = new Set<string>()
     for (let step = this.#countAt(from); step < this.#countAt(to); step++) touched.add(this.#steps[step]!.id)
@@ -105,17 +105,17 @@ export class StoreModel {
   }
 
   /** What has changed one key, oldest first. */
-  changesOf(key: PortableString): readonly StoredChange[] {
+  changesOf(key: PortableString): readonly KeyChange[] {
     return this.#histories.get(idOf(key))?.changes ?? []
   }
 
   /** The last change up to a point. */
-  lastChange(point: Point): StoredChange | undefined {
+  lastChange(point: StoreInstant): KeyChange | undefined {
     return this.#steps[this.#countAt(point) - 1]?.change
   }
 
   /** Steps up to a point. */
-  #countAt({ seq, at }: Point): number {
+  #countAt({ seq, at }: StoreInstant): number {
     return firstWhere(this.#steps, ({ change }) => change.seq > seq || change.at > at)
   }
 }

@@ -3,7 +3,7 @@ import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
 /** Where a fault may strike what an entry tells of, when it comes again. */
-export interface Target {
+export interface FaultTarget {
   /** For people. */
   readonly label: string
   readonly on: string
@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** What can be struck of an entry of each type. */
-const targets: Readonly<Record<string, (entry: never) => readonly Target[]>> = {
+const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>> = {
   published: ofMessage,
   attempt: ofMessage,
   message: ofMessage,
@@ -52,7 +52,7 @@ interface OfMessage {
   readonly url?: string
 }
 
-function ofMessage({ messageId, kind, url }: OfMessage): readonly Target[] {
+function ofMessage({ messageId, kind, url }: OfMessage): readonly FaultTarget[] {
   const on = kind === undefined || kind === 'message' ? 'queue.delivery' : 'queue.callback'
   const next = { label: 'the next attempt of this message', on, match: { messageId } }
   if (url === undefined) return [next]
@@ -64,6 +64,6 @@ function withoutQuery(url: string): string {
 }
 
 /** Where a fault may strike because of an entry, the nearest first. */
-export function targetsOf(entry: TraceEntry | undefined): readonly Target[] {
+export function targetsOf(entry: TraceEntry | undefined): readonly FaultTarget[] {
   return entry === undefined ? [] : (targets[entry.type]?.(entry as never) ?? [])
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** What an order of the control API answered. */
-export interface Asked<T> {
+export interface ControlQuery<T> {
   readonly value: T | undefined
   readonly failure: string | undefined
   /** Asks again. */
@@ -12,7 +12,7 @@ export interface Asked<T> {
  * Asks, and asks again when `when` changes; never twice at once, and what changed meanwhile is asked for afterwards.
  * Nothing is asked for while `ask` is undefined.
  */
-export function useAsked<T>(ask: (() => Promise<unknown>) | undefined, when: readonly unknown[]): Asked<T> {
+export function useAsked<T>(ask: (() => Promise<unknown>) | undefined, when: readonly unknown[]): ControlQuery<T> {
   const [state, setState] = useState<{ value?: T; failure?: string }>({})
   const running = useRef({ isBusy: false, isStale: false, isGone: false, ask })
   const { current } = running

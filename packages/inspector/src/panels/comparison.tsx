@@ -3,7 +3,7 @@ import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { shownKey } from '../models/key-tree.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store.js'
 import type { Control } from '../source.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { useAsked } from './asked.js'
 import { modelsOf } from './models-of.js'
 import { Failure, Moment, Most, Name } from './parts.js'
@@ -18,7 +18,7 @@ interface WorldSummary {
 }
 
 interface ComparisonProps {
-  readonly view: View
+  readonly view: PageView
   readonly control: Control
   /** Name of the other tenant. */
   readonly other: string

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type CommandRow, completions, isStatus, replyText, rowOf, wordsOf } from '../models/console.js'
+import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../models/console.js'
 import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
 import { kept } from './kept.js'
@@ -15,7 +15,7 @@ interface Line {
 }
 
 /** Lines that stay on the page. */
-const mostLines = 400
+const maxLines = 400
 
 /** A console for commands of the store. It is not there in a recording, and changes the world as it is now. */
 export function Console({ view }: PanelProps): JSX.Element | null {
@@ -29,13 +29,13 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
   const place = useSignal<number | undefined>(undefined)
   const typed = kept<readonly string[]>(view, 'typed commands', [])
   const output = useRef<HTMLDivElement>(null)
-  const reference = useAsked<readonly CommandRow[]>(() => control.ask('GET', '/store/commands'), [control])
+  const reference = useAsked<readonly CommandHelp[]>(() => control.ask('GET', '/store/commands'), [control])
   const rows = reference.value ?? []
   const row = rowOf(rows, line.value)
   const possible = completions(rows, line.value)
   const say = (text: string, kind: Line['kind']): void => {
     const id = (lines.value.at(-1)?.id ?? 0) + 1
-    lines.value = [...lines.value, { id, text, kind }].slice(-mostLines)
+    lines.value = [...lines.value, { id, text, kind }].slice(-maxLines)
   }
   useEffect(() => {
     output.current?.scrollTo(0, output.current.scrollHeight)

@@ -1,21 +1,21 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { type FaultField, type FaultKind, faultOf, typedOf } from '../models/fault-fields.js'
-import { type Target, targetsOf } from '../models/targets.js'
+import { type FaultField, type FaultKindInfo, faultOf, typedOf } from '../models/fault-fields.js'
+import { type FaultTarget, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { useAsked } from './asked.js'
 import { Failure, Marked, useAct } from './parts.js'
 
 interface FaultFormProps {
-  readonly view: View
+  readonly view: PageView
   readonly control: Control
   readonly onAdded: () => void
 }
 
 /** A form for a rule: where it strikes because of the selected entry, or anywhere, and what it does. */
 export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
-  const catalog = useAsked<readonly FaultKind[]>(() => control.ask('GET', '/faults/catalog'), [control])
+  const catalog = useAsked<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')
   const kindName = useSignal('')
   const changed = useSignal<Readonly<Record<string, string>>>({})
@@ -124,15 +124,15 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
 /** Rules of one page, which so have names of their own. */
 let added = 1
 
-function anywhere(on: string): Target {
+function anywhere(on: string): FaultTarget {
   return { label: on, on, match: {} }
 }
 
-function keyOf({ on, match }: Target): string {
+function keyOf({ on, match }: FaultTarget): string {
   return Object.keys(match).length === 0 ? on : JSON.stringify([on, match])
 }
 
-function placeOf(key: string, targets: readonly Target[], points: readonly string[]): Target | undefined {
+function placeOf(key: string, targets: readonly FaultTarget[], points: readonly string[]): FaultTarget | undefined {
   return targets.find((target) => keyOf(target) === key) ?? (points.includes(key) ? anywhere(key) : undefined)
 }
 

@@ -1,10 +1,10 @@
 import { type Signal, signal } from '@preact/signals'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 
-const pages = new WeakMap<View, Map<string, Signal<unknown>>>()
+const pages = new WeakMap<PageView, Map<string, Signal<unknown>>>()
 
 /** Something that a panel remembers while another one is open. */
-export function kept<T>(view: View, name: string, first: T): Signal<T> {
+export function kept<T>(view: PageView, name: string, first: T): Signal<T> {
   let known = pages.get(view)
   if (known === undefined) {
     known = new Map()

@@ -4,12 +4,12 @@ import { useMemo } from 'preact/hooks'
 import { formatDuration } from '../../../../src/kernel/duration.js'
 import { levelOf } from '../models/key-tree.js'
 import type { StoredState } from '../models/store.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { kept } from './kept.js'
 import { Most, Name } from './parts.js'
 
 interface KeyTreeProps {
-  readonly view: View
+  readonly view: PageView
   readonly state: StoredState
   readonly wanted: string
   /** Id of the key that is shown. */

@@ -5,7 +5,7 @@ import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, expiring, writing } from '../models/edits.js'
 import { hexOf, shownKey } from '../models/key-tree.js'
 import type { Control } from '../source.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { modelsOf } from './models-of.js'
 import { Bytes, Countdown, EntryLink, Failure, Twice, useAct } from './parts.js'
 import { RowEditor } from './row-editor.js'
@@ -34,7 +34,7 @@ function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 's
 }
 
 interface KeyValueProps {
-  readonly view: View
+  readonly view: PageView
   readonly value: DumpedKey
   /** Absent where it can only be read. */
   readonly control: Control | undefined

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { MessageAt, MessageState } from '../models/message-story.js'
+import type { MessageAt, ShownMessageState } from '../models/message-story.js'
 import { isLive, reasonOf } from '../models/queue.js'
 import { useAsked } from './asked.js'
 import { modelsOf } from './models-of.js'
@@ -8,7 +8,7 @@ import { Countdown, EntryLink, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 /** States in the order in which they are shown, in words for people. */
-export const stateWords: Readonly<Record<MessageState, string>> = {
+export const stateWords: Readonly<Record<ShownMessageState, string>> = {
   ACTIVE: 'being delivered',
   RETRY: 'waits for a retry',
   CREATED: 'waits for its first attempt',

@@ -1,24 +1,24 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type QueueAt, QueueModel } from '../models/queue.js'
-import { type Point, StoreModel } from '../models/store.js'
-import type { View } from '../view.js'
+import { type StoreInstant, StoreModel } from '../models/store.js'
+import type { PageView } from '../view.js'
 
 /** What the panels of one page share. */
 export interface Models {
   readonly store: ReadonlySignal<{ readonly model: StoreModel }>
   readonly queue: ReadonlySignal<QueueAt>
   /** Where the panels look. */
-  readonly point: ReadonlySignal<Point>
+  readonly point: ReadonlySignal<StoreInstant>
   /** One looks at the world as it is: it can be changed. */
   readonly isPresent: ReadonlySignal<boolean>
   /** Back to the present. */
   present(): void
 }
 
-const known = new WeakMap<View, Models>()
+const known = new WeakMap<PageView, Models>()
 
-export function modelsOf(view: View): Models {
+export function modelsOf(view: PageView): Models {
   let models = known.get(view)
   if (models === undefined) {
     models = made(view)
@@ -27,9 +27,9 @@ export function modelsOf(view: View): Models {
   return models
 }
 
-function made(view: View): Models {
+function made(view: PageView): Models {
   const now = computed(() => view.facts.value?.now ?? view.entries.value.at(-1)?.at ?? 0)
-  const point = computed((): Point => {
+  const point = computed((): StoreInstant => {
     const at = view.instant.value
     if (at === undefined) return { seq: Number.POSITIVE_INFINITY, at: now.value }
     // Of several entries at one instant, the selected one is where one looks.
@@ -61,7 +61,7 @@ function made(view: View): Models {
 
 /** A model that takes what is new of a list, and begins anew where the list does. */
 function growing<T extends { readonly seq: number }, M>(
-  view: View,
+  view: PageView,
   list: () => readonly T[],
   begin: () => M,
   add: (model: M, fresh: readonly T[]) => void,

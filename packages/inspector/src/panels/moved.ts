@@ -1,8 +1,8 @@
 import type { Control } from '../source.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 
 /** Moves time; where it stands then shows at once. */
-export async function moved(view: View, control: Control, order: string, body: object): Promise<void> {
+export async function moved(view: PageView, control: Control, order: string, body: object): Promise<void> {
   const { milliseconds } = (await control.ask('POST', `/clock/${order}`, body)) as { milliseconds?: number }
   const facts = view.facts.peek()
   if (view.source.control !== control || facts === undefined || milliseconds === undefined) return

@@ -1,6 +1,6 @@
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 
 /** What every panel is given: the state of the page. */
 export interface PanelProps {
-  readonly view: View
+  readonly view: PageView
 }

@@ -6,7 +6,7 @@ import { iso } from '../../../../src/kernel/instant.js'
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import { hexOf } from '../models/key-tree.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 
 // Small things that every panel is made of.
 
@@ -73,7 +73,7 @@ export function EntryLink({ view, seq, children }: EntryLinkProps): JSX.Element 
 }
 
 interface EntryLinkProps {
-  readonly view: View
+  readonly view: PageView
   readonly seq: number
   readonly children?: ComponentChildren
 }

@@ -1,18 +1,18 @@
 import { type Signal, signal } from '@preact/signals'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { moved } from './moved.js'
 
 /** The longest piece of host time that is played at once, so that a page that was away does not leap. */
-const longestFrame = 250
+const maxFrame = 250
 
 /** Lets time go by itself, in pieces as long as a frame. It goes on while another panel is open. */
-export class Player {
+export class TimePlayer {
   /** Times as fast as the host; 0 while it is paused. */
   readonly speed: Signal<number> = signal(0)
   readonly failure: Signal<string | undefined> = signal(undefined)
   #isRunning = false
 
-  constructor(readonly view: View) {}
+  constructor(readonly view: PageView) {}
 
   play(speed: number): void {
     this.speed.value = speed
@@ -33,7 +33,7 @@ export class Player {
     try {
       while (this.speed.value > 0 && control !== undefined && this.view.source.control === control) {
         await new Promise((resolve) => requestAnimationFrame(resolve))
-        const passed = Math.min(performance.now() - last, longestFrame)
+        const passed = Math.min(performance.now() - last, maxFrame)
         last = performance.now()
         if (this.speed.value > 0)
           await moved(this.view, control, 'advance', { by: Math.round(passed * this.speed.value) })
@@ -47,10 +47,10 @@ export class Player {
   }
 }
 
-const players = new WeakMap<View, Player>()
+const players = new WeakMap<PageView, TimePlayer>()
 
-export function playerOf(view: View): Player {
-  const player = players.get(view) ?? new Player(view)
+export function playerOf(view: PageView): TimePlayer {
+  const player = players.get(view) ?? new TimePlayer(view)
   players.set(view, player)
   return player
 }

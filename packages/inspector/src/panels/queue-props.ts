@@ -1,10 +1,10 @@
 import type { Control } from '../source.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import type { Act } from './parts.js'
 
 /** What every part of the queue's panel has. */
 export interface QueueProps {
-  readonly view: View
+  readonly view: PageView
   /** Absent where one can only read: in a recording, and at an earlier instant. */
   readonly control: Control | undefined
   /** Virtual time at which one looks. */

@@ -1,10 +1,10 @@
 import type { CommandLine } from '../models/edits.js'
-import type { Reply } from '../models/wire.js'
+import type { ControlReply } from '../models/wire.js'
 import type { Control } from '../source.js'
 
 /** Runs one command as the owner of the store. @throws Error with the store's refusal */
-export async function runCommand(control: Control, command: CommandLine): Promise<Reply> {
-  const { reply } = (await control.ask('POST', '/store/run', { command })) as { reply: Reply }
+export async function runCommand(control: Control, command: CommandLine): Promise<ControlReply> {
+  const { reply } = (await control.ask('POST', '/store/run', { command })) as { reply: ControlReply }
   return reply
 }
 

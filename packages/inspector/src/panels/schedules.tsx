@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { monthAfter, monthName, monthOf, weeksOf } from '../models/calendar.js'
 import type { ScheduleAt } from '../models/queue-settings.js'
 import { useAsked } from './asked.js'
@@ -34,7 +34,7 @@ export function Schedules({
                 `It has not fired${since}.`
               ) : (
                 <>
-                  Fired {counted(fired.length, 'time')}
+                  Fired {plural(fired.length, 'time')}
                   {since}, last <Moment at={fired.at(-1)!} />.
                 </>
               )}{' '}

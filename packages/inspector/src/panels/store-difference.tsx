@@ -3,21 +3,21 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
-import type { KeyDifference, Point } from '../models/store.js'
-import type { Range, View } from '../view.js'
+import type { KeyDifference, StoreInstant } from '../models/store.js'
+import type { PageView, TimeRange } from '../view.js'
 import { kept } from './kept.js'
 import { modelsOf } from './models-of.js'
 import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
 
 interface StoreDifferenceProps {
-  readonly view: View
+  readonly view: PageView
   readonly onChoose: (key: PortableString) => void
 }
 
 /** What the event at which one looks has changed, or what has changed since an instant that was marked. */
 export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.Element {
   const { store, point } = modelsOf(view)
-  const mark = kept<Point | undefined>(view, 'mark', undefined)
+  const mark = kept<StoreInstant | undefined>(view, 'mark', undefined)
   const here = point.value
   const range = view.range.value
   const isSpan = mark.value !== undefined || range !== undefined
@@ -76,7 +76,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
 }
 
 /** Before the first and after the last instant of a range. */
-function endsOf({ from, to }: Range): readonly [Point, Point] {
+function endsOf({ from, to }: TimeRange): readonly [StoreInstant, StoreInstant] {
   const seq = Number.POSITIVE_INFINITY
   return [
     { seq, at: from - 1 },
@@ -84,12 +84,15 @@ function endsOf({ from, to }: Range): readonly [Point, Point] {
   ]
 }
 
-function inOrder(one: Point, other: Point): readonly [Point, Point] {
+function inOrder(one: StoreInstant, other: StoreInstant): readonly [StoreInstant, StoreInstant] {
   return one.at < other.at || (one.at === other.at && one.seq <= other.seq) ? [one, other] : [other, one]
 }
 
 /** The last event up to a point that changed the store; the pinned one, whatever it did. */
-function eventAt(view: View, point: Point): { readonly point: Point; readonly before: Point } | undefined {
+function eventAt(
+  view: PageView,
+  point: StoreInstant,
+): { readonly point: StoreInstant; readonly before: StoreInstant } | undefined {
   const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.model.lastChange(point)
   if (pinned === undefined) return undefined
   const previous = view.entries.value.findLast((entry) => entry.seq < pinned.seq)

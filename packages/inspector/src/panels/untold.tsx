@@ -1,28 +1,31 @@
 import type { JSX } from 'preact'
-import type { MessageState } from '../models/message-story.js'
+import type { ShownMessageState } from '../models/message-story.js'
 import type { QueueAt } from '../models/queue.js'
 import { useAsked } from './asked.js'
 import { stateWords } from './messages.js'
 import { Countdown, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
-interface Told {
+interface UnfinishedMessage {
   readonly id: string
   readonly url: string
-  readonly state: MessageState
+  readonly state: ShownMessageState
   readonly time: number
   readonly due: number
 }
 
 /** Messages and dead letters that are older than the log: a state brought them, or their entries were dropped. */
 export function Untold({ view, control, now, queue }: QueueProps & { readonly queue: QueueAt }): JSX.Element | null {
-  const there = useAsked<readonly Told[]>(
+  const there = useAsked<readonly UnfinishedMessage[]>(
     control &&
       (async () => {
         const [waiting, failed] = await Promise.all(
           ['messages', 'dead-letters'].map((part) => control.ask('GET', queuePath(undefined, part))),
         )
-        return [...(waiting as Told[]), ...(failed as { message: Told }[]).map(({ message }) => message)]
+        return [
+          ...(waiting as UnfinishedMessage[]),
+          ...(failed as { message: UnfinishedMessage }[]).map(({ message }) => message),
+        ]
       }),
     [view.entries.value.length, view.world.value],
   )

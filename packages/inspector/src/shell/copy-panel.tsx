@@ -113,11 +113,11 @@ function choicesOf({ view }: PageState): readonly Choice[] {
   const within = range === undefined ? [] : entries.filter(({ at }) => at >= range.from && at <= range.to)
   if (within.length > 0) {
     choices.push({ name: 'the range', selection: { entries, range: [within[0]!.seq, within.at(-1)!.seq] } })
-  } else if (entries.length > 0 && entries.length <= mostOfAll) {
+  } else if (entries.length > 0 && entries.length <= maxOfAll) {
     choices.push({ name: 'everything', selection: { entries, range: [entries[0]!.seq, entries.at(-1)!.seq] } })
   }
   return choices
 }
 
 /** A longer log nobody pastes. */
-const mostOfAll = 500
+const maxOfAll = 500

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { formatDuration } from '../../../../src/kernel/duration.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { PageState } from '../page-state.js'
 import { shownDate, shownTime } from '../shown.js'
-import type { View } from '../view.js'
+import type { PageView } from '../view.js'
 import { droppedText } from '../words.js'
 import { themes } from './theme.js'
 
@@ -18,7 +18,7 @@ export function Header({ page }: HeaderProps): JSX.Element {
   const facts = view.facts.value
   const entries = view.entries.value
   const first = entries[0]
-  const told: string[] = [counted(entries.length, 'entry', 'entries')]
+  const told: string[] = [plural(entries.length, 'entry', 'entries')]
   if (facts !== undefined && facts.now !== 0) told.push(`now ${shownDate(facts.now)} ${shownTime(facts.now)}`)
   const begin = page.axis.scale.value.first
   if (first !== undefined) told.push(`${formatDuration(page.axis.now.value - begin)} of virtual time`)
@@ -56,7 +56,7 @@ export function Header({ page }: HeaderProps): JSX.Element {
 }
 
 /** An order that fails has not reached the test; the page says that the server does not answer. */
-function goOn(view: View): void {
+function goOn(view: PageView): void {
   view.source.control?.ask('POST', '/go-on').then(
     () => (view.hasGoneOn.value = true),
     () => undefined,

@@ -1,11 +1,11 @@
 import { effect } from '@preact/signals'
-import type { Theme, View } from '../view.js'
+import type { PageView, Theme } from '../view.js'
 
 export const themes: readonly Theme[] = ['system', 'light', 'dark']
 const place = 'stuntdouble-theme'
 
 /** Keeps the colours that a reader has chosen. */
-export function keepTheme({ theme }: View): void {
+export function keepTheme({ theme }: PageView): void {
   const kept = read()
   if (kept !== undefined) theme.value = kept
   effect(() => {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { wireReply, wordOfWire } from '../../../../src/client/wire-value.js'
-import { orders } from '../../../server/src/control/control.js'
-import { type CommandRow, completions, isStatus, replyText, rowOf, wordsOf } from '../../src/models/console.js'
+import { controlOperations } from '../../../server/src/control/control.js'
+import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../../src/models/console.js'
 
 // What the command line of the store, 7.0.15 with --no-raw, printed for these lines.
 const transcript: readonly (readonly [line: string, printed: string])[] = [
@@ -31,9 +31,9 @@ const transcript: readonly (readonly [line: string, printed: string])[] = [
   ['GET bell', String.raw`"\a\b\t\\"`],
 ]
 
-const rows = orders
+const rows = controlOperations
   .find(({ path }) => path === '/store/commands')!
-  .run(createSandbox(), undefined, {} as never) as readonly CommandRow[]
+  .run(createSandbox(), undefined, {} as never) as readonly CommandHelp[]
 
 test('words are read and replies are shown as the command line of the store does', () => {
   const { store } = createSandbox()

@@ -1,18 +1,18 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import type { StoredChange } from '../../../../src/store/history/stored-change.js'
-import { orders } from '../../../server/src/control/control.js'
-import { type FaultKind, faultOf, typedOf } from '../../src/models/fault-fields.js'
+import type { KeyChange } from '../../../../src/store/history/stored-change.js'
+import { controlOperations } from '../../../server/src/control/control.js'
+import { type FaultKindInfo, faultOf, typedOf } from '../../src/models/fault-fields.js'
 import { StoreModel } from '../../src/models/store.js'
 
 /** What an order of the control API answers. */
 function asked<T>(path: string, sandbox: Sandbox, query = ''): T {
-  const order = orders.find((one) => one.path === path && one.method === 'GET')!
+  const order = controlOperations.find((one) => one.path === path && one.method === 'GET')!
   return order.run(sandbox, undefined, { query: new URLSearchParams(query), params: {} } as never) as T
 }
 
 describe('the catalog of faults', () => {
-  const kinds = asked<readonly FaultKind[]>('/faults/catalog', createSandbox())
+  const kinds = asked<readonly FaultKindInfo[]>('/faults/catalog', createSandbox())
 
   test('has every fault with its fields', () => {
     expect(kinds.length).toBeGreaterThan(30)
@@ -52,7 +52,7 @@ test('the changes that a world tells give the store that it had, long collection
     if (n === 90) run('EXPIRE', 'list', 3600)
     if (n % 10 === 0) await clock.advance('10s')
   }
-  const changes = await asked<readonly StoredChange[]>('/store/changes', sandbox)
+  const changes = await asked<readonly KeyChange[]>('/store/changes', sandbox)
   expect(changes.some(({ splice }) => splice !== undefined)).toBe(true)
   const model = new StoreModel()
   model.add(changes)

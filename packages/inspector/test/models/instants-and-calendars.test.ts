@@ -2,7 +2,7 @@ import { createSandbox, errorReply, lostAck, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { orders } from '../../../../test/report/worlds.js'
 import { monthAfter, monthName, monthOf, weeksOf } from '../../src/models/calendar.js'
-import { type FaultKind, faultOf } from '../../src/models/fault-fields.js'
+import { type FaultKindInfo, faultOf } from '../../src/models/fault-fields.js'
 import { instantOf } from '../../src/models/instant-text.js'
 import { targetsOf } from '../../src/models/targets.js'
 
@@ -100,7 +100,7 @@ describe('where a fault strikes because of an entry', () => {
 })
 
 describe('the fields of a fault as they are typed', () => {
-  const kind: FaultKind = {
+  const kind: FaultKindInfo = {
     kind: 'some',
     summary: '',
     points: [],

@@ -5,11 +5,11 @@ import { engineOf } from '../../../../src/queue/direct.js'
 import { acts, answers, perform, policies, worldOf } from '../../../../test/queue/forecast-world.js'
 import { runs } from '../../../../test/support/effort.js'
 import { isLive, type QueueAt, QueueModel, reasonOf } from '../../src/models/queue.js'
-import type { Point } from '../../src/models/store.js'
+import type { StoreInstant } from '../../src/models/store.js'
 
 // The second way of computing is the engine itself, asked at each instant.
 
-function pointOf({ traffic, clock }: Sandbox): Point {
+function pointOf({ traffic, clock }: Sandbox): StoreInstant {
   return { seq: traffic.mark() as unknown as number, at: clock.now() }
 }
 
@@ -81,7 +81,7 @@ describe('the queue at any instant', () => {
         fc.nat(1000),
         async (script, story, policy, seed) => {
           const sandbox = worldOf(script, policy, seed)
-          const taken: { readonly point: Point; readonly engine: object; readonly waiting: unknown }[] = []
+          const taken: { readonly point: StoreInstant; readonly engine: object; readonly waiting: unknown }[] = []
           const take = (): void => {
             const waiting = [...engineOf(sandbox.queue).flow.keys.values()].map(({ key, waitListSize }) => [
               key,

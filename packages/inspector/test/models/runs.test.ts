@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { app, workflowWorld } from '../../../../test/workflow/world.js'
 import { runsAt } from '../../src/models/runs.js'
-import type { Point } from '../../src/models/store.js'
+import type { StoreInstant } from '../../src/models/store.js'
 
 test('the runs at each instant are in the state that the engine said then', async () => {
   const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
@@ -16,7 +16,7 @@ test('the runs at each instant are in the state that the engine said then', asyn
     '/broken',
     (context) => context.run('charge', () => Promise.reject(new Error('no money'))) as Promise<never>,
   )
-  const taken: { point: Point; states: unknown }[] = []
+  const taken: { point: StoreInstant; states: unknown }[] = []
   const take = async (): Promise<void> => {
     await clock.advance(0)
     const states = workflow.runs.map(({ id, state }) => [id, state])

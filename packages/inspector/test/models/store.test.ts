@@ -3,12 +3,12 @@ import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { differenceOf } from '../../../../src/store/dump/snapshot.js'
 import type { DumpedKey, StoreDump } from '../../../../src/store/dump/store-dump.js'
-import type { StoredChange } from '../../../../src/store/history/stored-change.js'
+import type { KeyChange } from '../../../../src/store/history/stored-change.js'
 import { levelOf } from '../../src/models/key-tree.js'
-import { idOf, type Point, StoreModel } from '../../src/models/store.js'
+import { idOf, type StoreInstant, StoreModel } from '../../src/models/store.js'
 
 /** The second way of computing: everything from the start, each time. */
-function replayed(changes: readonly StoredChange[], { seq, at }: Point): Map<string, DumpedKey> {
+function replayed(changes: readonly KeyChange[], { seq, at }: StoreInstant): Map<string, DumpedKey> {
   const keys = new Map<string, DumpedKey>()
   for (const change of changes) {
     if (change.seq > seq || change.at > at) break
@@ -37,7 +37,7 @@ const histories = fc
   )
   .map((rows) => {
     let [seq, at] = [1, 1000]
-    return rows.map(({ key, value, lives, step, wait }): StoredChange => {
+    return rows.map(({ key, value, lives, step, wait }): KeyChange => {
       seq += step
       at += wait
       if (value === undefined) return { seq, at, key }
@@ -71,7 +71,7 @@ test('a difference between two points is what turns one into the other', () => {
         const points = [0, 1].map((nth) => ({
           seq: seqs.toSorted((one, other) => one - other)[nth]!,
           at: 1000 + ats.toSorted((one, other) => one - other)[nth]!,
-        })) as [Point, Point]
+        })) as [StoreInstant, StoreInstant]
         const [before, after] = points.map((point) => replayed(changes, point)) as [
           Map<string, DumpedKey>,
           Map<string, DumpedKey>,
@@ -91,7 +91,7 @@ test('a difference between two points is what turns one into the other', () => {
 test('every type of a real store, its deadlines and those of its fields', async () => {
   const { store, clock } = createSandbox({ seed: 3, startAt: '2030-01-01T00:00:00Z' })
   const model = new StoreModel()
-  const taken: { point: Point; dump: StoreDump }[] = []
+  const taken: { point: StoreInstant; dump: StoreDump }[] = []
   let seq = 0
   let before = store.dump()
   const commands: (readonly (string | number)[] | number)[] = [
@@ -141,7 +141,7 @@ test('every type of a real store, its deadlines and those of its fields', async 
 })
 
 test('opens any instant of 100,000 changes at once', () => {
-  const changes = Array.from({ length: 100_000 }, (_, n): StoredChange => {
+  const changes = Array.from({ length: 100_000 }, (_, n): KeyChange => {
     const key = `user:${(n * 7919) % 50_000}:visits`
     return { seq: n + 1, at: n, key, ...(n % 9 !== 0 && { now: { key, type: 'string', value: String(n) } }) }
   })

@@ -4,10 +4,10 @@ import { createSandbox, lostAck, ok, status } from '../../../../src/index.js'
 import { runs } from '../../../../test/support/effort.js'
 import { AxisState } from '../../src/axis/axis-state.js'
 import { type Label, labelsOf } from '../../src/axis/labels.js'
-import { Coverage, lines, marksOf, placed } from '../../src/axis/marks.js'
+import { AxisCoverage, lines, marksOf, placed } from '../../src/axis/marks.js'
 import { distinct, scaleOf } from '../../src/axis/scale.js'
 import { tones } from '../../src/kinds.js'
-import { View } from '../../src/view.js'
+import { PageView } from '../../src/view.js'
 
 const start = Date.parse('2030-01-01T09:00:00Z')
 /** Instants within two months, some of them close together. */
@@ -49,7 +49,7 @@ describe('the scale', () => {
 test('the present is where the clock stands, not where a wait ends, and nothing later can be looked at', () => {
   using sandbox = createSandbox({ startAt: start })
   sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
-  const view = new View({ follow: () => () => {} })
+  const view = new PageView({ follow: () => () => {} })
   view.facts.value = { name: 'main', now: start }
   // A world in which nothing has happened begins then, too.
   expect(new AxisState(view).now.value).toBe(start)
@@ -136,7 +136,7 @@ test('what is drawn covers the pixels of each mark and of nothing else, whatever
     [0.2, 0.4],
     [0.9, 1],
   ] as const) {
-    const coverage = new Coverage()
+    const coverage = new AxisCoverage()
     coverage.fill(all, from, to, width)
     const covered = new Set<string>()
     for (let line = 0; line < lines; line++) {
@@ -187,7 +187,7 @@ describe('of a double charge', () => {
   test.each(['delivery', 'call'] as const)('the second one, at the last instant, is drawn: %s', async (way) => {
     const entries = await charged(way)
     const marks = marksOf(entries, new Set())
-    const coverage = new Coverage()
+    const coverage = new AxisCoverage()
     coverage.fill(placed(marks, scaleOf('steps', marks.instants)), 0, 1, 600)
     const calls = [...marks.entry].flatMap((place, at) =>
       entries[place]!.type === 'call' && marks.tone[at] !== tones.indexOf('fault') ? [at] : [],

@@ -52,11 +52,11 @@ export function compile(source: string, shown: string): Chunk {
 }
 
 /** The length to which redis cuts chunk names in messages. */
-const longestName = 79
+const maxName = 79
 
 /** How positions name a chunk: `user_script`, or `[string "return 1"]` for a source without a name. */
 function displayName(name: string): string {
-  if (name.startsWith('=')) return name.slice(1, 1 + longestName)
+  if (name.startsWith('=')) return name.slice(1, 1 + maxName)
   if (name.startsWith('@')) {
     const file = name.slice(1)
     return file.length > 72 ? `...${file.slice(-72)}` : file

@@ -1,7 +1,7 @@
 import { vm } from '../runtime/activation.js'
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import { rawSet, setIndex } from '../runtime/operations.js'
-import type { Value } from '../runtime/value.js'
+import type { LuaValue } from '../runtime/value.js'
 import { isMany, LuaTable, nothing } from '../runtime/value.js'
 import type { Expression, IndexNode, Local, Statement, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
@@ -9,7 +9,7 @@ import { capture } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf } from './operands.js'
 
 /** Puts a fresh value into a local: a new cell each time, so that closures of a loop do not share one. */
-export function initialiser(local: Local): (frame: Frame, value: Value) => void {
+export function initialiser(local: Local): (frame: Frame, value: LuaValue) => void {
   const { slot, isCaptured } = local
   if (isCaptured) {
     return (frame, value) => {
@@ -51,7 +51,7 @@ export function valueList(
   compiler: Compiler,
   values: readonly Expression[],
   count: number,
-): (frame: Frame) => readonly Value[] {
+): (frame: Frame) => readonly LuaValue[] {
   if (values.length === 0) return () => nothing
   const last = values[values.length - 1]
   const isOpen = values.length <= count && isMulti(last)
@@ -60,19 +60,19 @@ export function valueList(
   if (fixed.length === 0) {
     return (frame) => {
       const result = rest!(frame)
-      return isMany(result) ? result : [result as Value]
+      return isMany(result) ? result : [result as LuaValue]
     }
   }
   return (frame) => gather(frame, fixed, rest)
 }
 
-export function gather(frame: Frame, fixed: readonly Evaluate[], rest: EvaluateAll | undefined): Value[] {
-  const list: Value[] = []
+export function gather(frame: Frame, fixed: readonly Evaluate[], rest: EvaluateAll | undefined): LuaValue[] {
+  const list: LuaValue[] = []
   for (let at = 0; at < fixed.length; at++) list.push(fixed[at]!(frame))
   if (rest === undefined) return list
   const result = rest(frame)
   if (isMany(result)) for (let at = 0; at < result.length; at++) list.push(result[at])
-  else list.push(result as Value)
+  else list.push(result as LuaValue)
   return list
 }
 
@@ -117,7 +117,7 @@ function assignOne(compiler: Compiler, target: Variable, node: Expression, line:
     }
     case 'global': {
       const { name } = target
-      const operation: Operation = { site: compiler.site(line), left: undefined, right: undefined }
+      const operation: OperationSite = { site: compiler.site(line), left: undefined, right: undefined }
       return (frame) => {
         setIndex(vm.globals, name, value(frame), operation)
         return undefined
@@ -150,7 +150,7 @@ function assignField(compiler: Compiler, target: IndexNode, node: Expression, li
   }
 }
 
-export function store(table: Value, key: Value, value: Value, operation: Operation): void {
+export function store(table: LuaValue, key: LuaValue, value: LuaValue, operation: OperationSite): void {
   if (table instanceof LuaTable && table.meta === undefined && !table.isReadonly) {
     if (typeof key === 'string') table.set(key, value)
     else rawSet(table, key, value, operation)
@@ -164,7 +164,7 @@ function reference(
   compiler: Compiler,
   target: Variable,
   { targets, line }: Statement & { kind: 'assign' },
-): (frame: Frame) => (value: Value) => void {
+): (frame: Frame) => (value: LuaValue) => void {
   switch (target.kind) {
     case 'index': {
       const object = compiler.expression(target.object)
@@ -192,7 +192,7 @@ function reference(
       }
     }
     case 'global': {
-      const operation: Operation = { site: compiler.site(line), left: undefined, right: undefined }
+      const operation: OperationSite = { site: compiler.site(line), left: undefined, right: undefined }
       return () => (value) => setIndex(vm.globals, target.name, value, operation)
     }
   }

@@ -1,15 +1,15 @@
 import { settle, stackOverflow, TailCall, vm } from '../runtime/activation.js'
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import { callValue, index } from '../runtime/operations.js'
 import { exhausted, remaining } from '../runtime/steps.js'
-import type { CallSite, LuaFunction, Result, Value } from '../runtime/value.js'
+import type { CallSite, LuaFunction, LuaValue, Result } from '../runtime/value.js'
 import { isMany, LuaTable, oneNil } from '../runtime/value.js'
 import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
 import type { Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
 
 /** What becomes of the values of a call: the first is taken, all are kept, or they are the function's own result. */
-export type Want = 'one' | 'all' | 'tail'
+export type WantedValues = 'one' | 'all' | 'tail'
 
 /** Below this much room a tail call is put off, so that a chain of them does not stack up. */
 export const roomForTailCalls = 4800
@@ -26,13 +26,13 @@ export function begin(site: CallSite, weight: number): number {
 }
 
 /** Cuts or settles a result that is not one plain value. */
-function reduce(result: readonly Value[], isOne: boolean): Result {
+function reduce(result: readonly LuaValue[], isOne: boolean): Result {
   const settled = result instanceof TailCall ? settle(result) : result
   return isOne && isMany(settled) ? settled[0] : settled
 }
 
 export interface CallParts {
-  readonly operation: Operation
+  readonly operation: OperationSite
   /** JavaScript frames from the entry of the function to the call. */
   readonly weight: number
 }
@@ -42,7 +42,7 @@ const framesOfCall = 2
 /** The same for a call whose arguments are gathered in an array and spread. */
 const framesOfOpenCall = 4
 
-export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: Want): CallParts {
+export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: WantedValues): CallParts {
   const name = node.kind === 'method' ? node.name : calledName(node.target)
   const left = node.kind === 'method' ? `method '${node.name}'` : titleOf(node.target)
   const site = compiler.site(node.line, name, node.kind === 'method', want === 'tail')
@@ -68,7 +68,7 @@ function calledName(target: Expression): string | undefined {
   }
 }
 
-export function callExpression(compiler: Compiler, node: CallNode | MethodNode, want: Want): EvaluateAll {
+export function callExpression(compiler: Compiler, node: CallNode | MethodNode, want: WantedValues): EvaluateAll {
   const parts = callParts(compiler, node, want)
   const { args } = node
   const last = args[args.length - 1]
@@ -94,7 +94,7 @@ export function callExpression(compiler: Compiler, node: CallNode | MethodNode, 
   }
 }
 
-function callWithNone(target: Evaluate, { operation, weight }: CallParts, want: Want): EvaluateAll {
+function callWithNone(target: Evaluate, { operation, weight }: CallParts, want: WantedValues): EvaluateAll {
   if (want === 'tail') return (frame) => tailCall(target(frame), [], operation, weight)
   const isOne = want === 'one'
   const { site } = operation
@@ -109,7 +109,12 @@ function callWithNone(target: Evaluate, { operation, weight }: CallParts, want: 
   }
 }
 
-function callWithOne(target: Evaluate, one: Evaluate, { operation, weight }: CallParts, want: Want): EvaluateAll {
+function callWithOne(
+  target: Evaluate,
+  one: Evaluate,
+  { operation, weight }: CallParts,
+  want: WantedValues,
+): EvaluateAll {
   if (want === 'tail') return (frame) => tailCall(target(frame), [one(frame)], operation, weight)
   const isOne = want === 'one'
   const { site } = operation
@@ -130,7 +135,7 @@ function callWithTwo(
   one: Evaluate,
   two: Evaluate,
   { operation, weight }: CallParts,
-  want: Want,
+  want: WantedValues,
 ): EvaluateAll {
   if (want === 'tail') return (frame) => tailCall(target(frame), [one(frame), two(frame)], operation, weight)
   const isOne = want === 'one'
@@ -154,7 +159,7 @@ function callWithThree(
   two: Evaluate,
   three: Evaluate,
   { operation, weight }: CallParts,
-  want: Want,
+  want: WantedValues,
 ): EvaluateAll {
   if (want === 'tail') {
     return (frame) => tailCall(target(frame), [one(frame), two(frame), three(frame)], operation, weight)
@@ -180,11 +185,11 @@ function openCall(
   fixed: readonly Evaluate[],
   rest: EvaluateAll | undefined,
   { operation, weight }: CallParts,
-  want: Want,
+  want: WantedValues,
 ): EvaluateAll {
   return (frame) => {
     const callee = target(frame)
-    const args: Value[] = []
+    const args: LuaValue[] = []
     for (let at = 0; at < fixed.length; at++) args.push(fixed[at]!(frame))
     if (rest !== undefined) appendResult(args, rest(frame))
     return dispatch(callee, args, operation, weight, want)
@@ -197,21 +202,21 @@ function methodCall(
   fixed: readonly Evaluate[],
   rest: EvaluateAll | undefined,
   { operation, weight }: CallParts,
-  want: Want,
+  want: WantedValues,
 ): EvaluateAll {
   const { name } = node
-  const lookup: Operation = { ...operation, left: titleOf(node.object) }
+  const lookup: OperationSite = { ...operation, left: titleOf(node.object) }
   return (frame) => {
     const self = object(frame)
     const callee = method(self, name, lookup)
-    const args: Value[] = [self]
+    const args: LuaValue[] = [self]
     for (let at = 0; at < fixed.length; at++) args.push(fixed[at]!(frame))
     if (rest !== undefined) appendResult(args, rest(frame))
     return dispatch(callee, args, operation, weight, want)
   }
 }
 
-export function method(self: Value, name: string, lookup: Operation): Value {
+export function method(self: LuaValue, name: string, lookup: OperationSite): LuaValue {
   if (self instanceof LuaTable) {
     const own = self.getString(name)
     if (own !== undefined) return own
@@ -219,12 +224,18 @@ export function method(self: Value, name: string, lookup: Operation): Value {
   return index(self, name, lookup)
 }
 
-export function appendResult(args: Value[], result: Result): void {
+export function appendResult(args: LuaValue[], result: Result): void {
   if (isMany(result)) for (let at = 0; at < result.length; at++) args.push(result[at])
-  else args.push(result as Value)
+  else args.push(result as LuaValue)
 }
 
-function dispatch(callee: Value, args: Value[], operation: Operation, weight: number, want: Want): Result {
+function dispatch(
+  callee: LuaValue,
+  args: LuaValue[],
+  operation: OperationSite,
+  weight: number,
+  want: WantedValues,
+): Result {
   if (want === 'tail') return tailCall(callee, args, operation, weight)
   const depth = begin(operation.site, weight)
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
@@ -234,7 +245,7 @@ function dispatch(callee: Value, args: Value[], operation: Operation, weight: nu
   return value
 }
 
-function tailCall(callee: Value, args: Value[], operation: Operation, weight: number): Result {
+function tailCall(callee: LuaValue, args: LuaValue[], operation: OperationSite, weight: number): Result {
   if (vm.room < roomForTailCalls && typeof callee === 'function') return putOff(callee, args, operation.site)
   const depth = begin(operation.site, weight)
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
@@ -244,7 +255,7 @@ function tailCall(callee: Value, args: Value[], operation: Operation, weight: nu
   return result === undefined ? oneNil : result
 }
 
-export function putOff(target: LuaFunction, args: readonly Value[], site: CallSite): TailCall {
+export function putOff(target: LuaFunction, args: readonly LuaValue[], site: CallSite): TailCall {
   const postponed = new TailCall()
   for (let at = 0; at < args.length; at++) postponed.push(args[at])
   postponed.target = target

@@ -1,13 +1,13 @@
 import { unitsOf, vm } from '../runtime/activation.js'
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
-import type { Value } from '../runtime/value.js'
+import type { LuaValue } from '../runtime/value.js'
 import { isMany, LuaTable } from '../runtime/value.js'
 import type { Expression, GlobalNode, IndexNode, TableItem } from '../syntax/syntax-tree.js'
 import { callExpression } from './compile-call.js'
 import { arithmeticExpression, comparison, equality } from './compile-operator.js'
-import type { Compiler, Condition, Evaluate, EvaluateAll } from './frame.js'
+import type { CompiledCondition, Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, isReadLate, operationOf } from './operands.js'
 
 /** Compiles an expression to a closure that gives one value. */
@@ -101,7 +101,7 @@ export function all(compiler: Compiler, node: Expression): EvaluateAll {
 }
 
 /** Compiles an expression for its truth alone. */
-export function condition(compiler: Compiler, node: Expression): Condition {
+export function condition(compiler: Compiler, node: Expression): CompiledCondition {
   switch (node.kind) {
     case 'not': {
       const operand = compiler.condition(node.operand)
@@ -148,7 +148,7 @@ function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): Eval
 
 function globalAccess(compiler: Compiler, node: GlobalNode): Evaluate {
   const { name } = node
-  const operation: Operation = { site: compiler.site(node.line), left: undefined, right: undefined }
+  const operation: OperationSite = { site: compiler.site(node.line), left: undefined, right: undefined }
   return () => {
     const { globals } = vm
     const value = globals.getString(name)
@@ -178,7 +178,7 @@ function indexAccess(compiler: Compiler, node: IndexNode): Evaluate {
   }
 }
 
-function fieldAccess(object: Evaluate, key: string, operation: Operation): Evaluate {
+function fieldAccess(object: Evaluate, key: string, operation: OperationSite): Evaluate {
   return (frame) => {
     const table = object(frame)
     if (table instanceof LuaTable) {
@@ -198,7 +198,7 @@ function concatenation(compiler: Compiler, nodes: readonly Expression[], line: n
   })
   if (parts.length === 2) return pair(parts[0]!, parts[1]!, operations[0]!)
   return (frame) => {
-    const values: Value[] = []
+    const values: LuaValue[] = []
     for (const part of parts) values.push(part(frame))
     let result = values[values.length - 1]
     for (let at = values.length - 2; at >= 0; at--) result = concatenate(values[at], result, operations[at]!)
@@ -206,7 +206,7 @@ function concatenation(compiler: Compiler, nodes: readonly Expression[], line: n
   }
 }
 
-function pair(left: Evaluate, right: Evaluate, operation: Operation): Evaluate {
+function pair(left: Evaluate, right: Evaluate, operation: OperationSite): Evaluate {
   return (frame) => {
     const a = left(frame)
     const b = right(frame)
@@ -233,7 +233,7 @@ function tableConstructor(compiler: Compiler, items: readonly TableItem[], line:
   const fixed = isOpen ? items.slice(0, -1) : items
   const values = fixed.filter(({ key }) => key === undefined).map(({ value }) => compiler.expression(value))
   if (values.length === fixed.length) return listConstructor(values, isOpen ? compiler.all(last.value) : undefined)
-  const operation: Operation = { site: compiler.site(line), left: undefined, right: undefined }
+  const operation: OperationSite = { site: compiler.site(line), left: undefined, right: undefined }
   const fill = fixed.map(({ key, value }) => {
     return [key === undefined ? undefined : compiler.expression(key), compiler.expression(value)] as const
   })
@@ -241,7 +241,7 @@ function tableConstructor(compiler: Compiler, items: readonly TableItem[], line:
   return (frame) => {
     charge(unitsOf.table + unitsOf.listOfTable)
     const table = new LuaTable()
-    const list: Value[] = []
+    const list: LuaValue[] = []
     for (const [key, value] of fill) {
       if (key === undefined) {
         list.push(value(frame))
@@ -260,7 +260,7 @@ function listConstructor(values: readonly Evaluate[], rest: EvaluateAll | undefi
   const count = values.length
   return (frame) => {
     charge(unitsOf.table + unitsOf.listOfTable)
-    const list: Value[] = []
+    const list: LuaValue[] = []
     for (let at = 0; at < count; at++) list.push(values[at]!(frame))
     if (rest !== undefined) appendAll(list, rest(frame))
     const table = new LuaTable()
@@ -269,11 +269,11 @@ function listConstructor(values: readonly Evaluate[], rest: EvaluateAll | undefi
   }
 }
 
-function appendAll(list: Value[], result: Value | readonly Value[]): void {
+function appendAll(list: LuaValue[], result: LuaValue | readonly LuaValue[]): void {
   if (isMany(result)) {
     if (result.length > 16) charge(result.length >> 4)
     for (let at = 0; at < result.length; at++) list.push(result[at])
   } else {
-    list.push(result as Value)
+    list.push(result as LuaValue)
   }
 }

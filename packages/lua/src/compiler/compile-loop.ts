@@ -1,9 +1,9 @@
 import { errorAt, settle, TailCall, vm } from '../runtime/activation.js'
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import { callValue, toNumber } from '../runtime/operations.js'
 import { exhausted, remaining } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
-import type { CallSite, Cursor, Value } from '../runtime/value.js'
+import type { CallSite, Cursor, LuaValue } from '../runtime/value.js'
 import { isMany, LuaTable } from '../runtime/value.js'
 import type { Statement } from '../syntax/syntax-tree.js'
 import { initialiser, valueList } from './compile-assignment.js'
@@ -67,9 +67,9 @@ export function numericFor(compiler: Compiler, node: Statement & { kind: 'numeri
 }
 
 export function loopRange(
-  start: Value,
-  limit: Value,
-  step: Value,
+  start: LuaValue,
+  limit: LuaValue,
+  step: LuaValue,
   site: CallSite,
 ): { start: number; last: number; by: number } {
   const from = toNumber(start)
@@ -86,9 +86,9 @@ export function loopRange(
 const generatorName = '(for generator)'
 
 export interface GenericLoop {
-  readonly evaluate: (frame: Frame) => readonly Value[]
-  readonly put: readonly ((frame: Frame, value: Value) => void)[]
-  readonly operation: Operation
+  readonly evaluate: (frame: Frame) => readonly LuaValue[]
+  readonly put: readonly ((frame: Frame, value: LuaValue) => void)[]
+  readonly operation: OperationSite
   readonly weight: number
 }
 
@@ -125,14 +125,14 @@ export function genericFor(compiler: Compiler, node: Statement & { kind: 'generi
 }
 
 interface Turn {
-  key: Value
-  value: Value
+  key: LuaValue
+  value: LuaValue
   /** All values of the turn, when there may be more than two. */
-  rest: readonly Value[] | undefined
+  rest: readonly LuaValue[] | undefined
 }
 
 /** Gives the values of the next turn of a `for … in` loop, `undefined` at its end. The object is used again. */
-export function iterator(loop: GenericLoop, [callee, state, control]: readonly Value[]): () => Turn | undefined {
+export function iterator(loop: GenericLoop, [callee, state, control]: readonly LuaValue[]): () => Turn | undefined {
   const turn: Turn = { key: control, value: undefined, rest: undefined }
   if (state instanceof LuaTable) {
     if (callee === next && control === undefined) return walk(state.cursor(), turn)
@@ -151,7 +151,7 @@ export function iterator(loop: GenericLoop, [callee, state, control]: readonly V
       turn.value = settled[1]
       turn.rest = settled
     } else {
-      turn.key = settled as Value
+      turn.key = settled as LuaValue
       turn.value = undefined
       turn.rest = undefined
     }

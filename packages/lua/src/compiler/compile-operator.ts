@@ -1,5 +1,5 @@
 import { longComparison } from '../runtime/activation.js'
-import type { ArithmeticEvent, Operation } from '../runtime/operations.js'
+import type { ArithmeticEvent, OperationSite } from '../runtime/operations.js'
 import {
   arithmetic,
   arithmeticEvents,
@@ -10,9 +10,9 @@ import {
   power,
   sameText,
 } from '../runtime/operations.js'
-import type { CallSite, Value } from '../runtime/value.js'
+import type { CallSite, LuaValue } from '../runtime/value.js'
 import type { Expression } from '../syntax/syntax-tree.js'
-import type { Compiler, Condition, Evaluate } from './frame.js'
+import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 
 /** Operators with the plain case inline: two numbers, or two values that are the same. */
@@ -54,7 +54,7 @@ export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate
 }
 
 /** A local on the left, without a closure to read it. */
-function localWithAny(event: string, slot: number, right: Evaluate, operation: Operation): Evaluate | undefined {
+function localWithAny(event: string, slot: number, right: Evaluate, operation: OperationSite): Evaluate | undefined {
   switch (event) {
     case '__add':
       return (frame) => {
@@ -100,7 +100,12 @@ function fold(node: Expression): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
-function localWithConstant(event: string, slot: number, constant: number, operation: Operation): Evaluate | undefined {
+function localWithConstant(
+  event: string,
+  slot: number,
+  constant: number,
+  operation: OperationSite,
+): Evaluate | undefined {
   if (event === '__add') {
     return (frame) => {
       const a = frame[slot]
@@ -116,7 +121,7 @@ function localWithConstant(event: string, slot: number, constant: number, operat
   return undefined
 }
 
-function withConstant(event: ArithmeticEvent, left: Evaluate, constant: number, operation: Operation): Evaluate {
+function withConstant(event: ArithmeticEvent, left: Evaluate, constant: number, operation: OperationSite): Evaluate {
   switch (event) {
     case '__add':
       return (frame) => {
@@ -151,7 +156,7 @@ function withConstant(event: ArithmeticEvent, left: Evaluate, constant: number, 
   }
 }
 
-function withBoth(event: ArithmeticEvent, left: Evaluate, right: Evaluate, operation: Operation): Evaluate {
+function withBoth(event: ArithmeticEvent, left: Evaluate, right: Evaluate, operation: OperationSite): Evaluate {
   switch (event) {
     case '__add':
       return (frame) => {
@@ -198,7 +203,7 @@ function withBoth(event: ArithmeticEvent, left: Evaluate, right: Evaluate, opera
   }
 }
 
-export function equality(compiler: Compiler, node: Binary): Condition {
+export function equality(compiler: Compiler, node: Binary): CompiledCondition {
   const isEqual = node.operator === '=='
   const constant = constantOf(node.right)
   const left = compiler.expression(node.left)
@@ -230,7 +235,7 @@ export function equality(compiler: Compiler, node: Binary): Condition {
   }
 }
 
-function isLong(value: Value): value is string {
+function isLong(value: LuaValue): value is string {
   return typeof value === 'string' && value.length > longComparison
 }
 
@@ -251,7 +256,7 @@ function constantOf(node: Expression): { value: undefined | boolean | number | s
   }
 }
 
-export function comparison(compiler: Compiler, node: Binary): Condition {
+export function comparison(compiler: Compiler, node: Binary): CompiledCondition {
   const site = compiler.site(node.line)
   // `a > b` is compiled as `b < a`, though a is still evaluated first.
   const isSwapped = node.operator.charAt(0) === '>'
@@ -302,7 +307,7 @@ function compareConstant(
   isSwapped: boolean,
   isStrict: boolean,
   site: CallSite,
-): Condition {
+): CompiledCondition {
   if (isSwapped) {
     if (isStrict) {
       return (frame) => {

@@ -1,5 +1,5 @@
 import { hostErrorValue, TailCall, unitsOf, vm } from '../runtime/activation.js'
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import {
   arithmetic,
   arithmeticEvents,
@@ -16,17 +16,17 @@ import {
   typeError,
 } from '../runtime/operations.js'
 import { charge, exhausted, remaining } from '../runtime/steps.js'
-import type { LuaFunction, Result, Steps, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaValue, Result, Steps } from '../runtime/value.js'
 import { isMany, LuaTable, nothing, oneNil } from '../runtime/value.js'
 import type { Block, CallNode, Expression, MethodNode, Statement, Variable } from '../syntax/syntax-tree.js'
 import { stepsOfBlock } from './code-size.js'
 import type { LinkedFunction } from './compile.js'
 import { enterFrame } from './compile.js'
 import { initialiser, store } from './compile-assignment.js'
-import type { Want } from './compile-call.js'
+import type { WantedValues } from './compile-call.js'
 import { appendResult, begin, callParts, method, putOff, roomForTailCalls } from './compile-call.js'
 import { genericLoop, iterator, loopRange } from './compile-loop.js'
-import type { Cell, Code, Compiler, Completion, Frame } from './frame.js'
+import type { Cell, CompiledFunction, Compiler, Completion, Frame } from './frame.js'
 import { broken } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 
@@ -37,7 +37,7 @@ import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './o
  * As in Lua 5.1, only a Lua function called by a Lua function may yield: not a metamethod, an iterator or anything
  * that a library function calls.
  */
-function* runSteps(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
+function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   code.steps ??= compileSteps(code)
   const end: Completion = yield* code.steps(enterFrame(code, upvalues, args))
   return end === undefined ? nothing : end
@@ -50,7 +50,7 @@ export const yieldFunction: LuaFunction = () => {
 }
 
 /** The body of a coroutine: its function, and the tail calls that were put off. */
-export function* runCoroutine(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
+export function* runCoroutine(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   let result: Result = yield* runSteps(code, upvalues, args)
   while (result instanceof TailCall) {
     if (--remaining.steps < 0) exhausted()
@@ -59,14 +59,14 @@ export function* runCoroutine(code: Code, upvalues: Cell[], args: readonly Value
   return result
 }
 
-type Generated<T> = Generator<Result, T, readonly Value[]>
+type Generated<T> = Generator<Result, T, readonly LuaValue[]>
 
 /** A piece of code in the form that fits: a plain closure when it cannot yield. */
 type Part<T> =
   | { readonly run: (frame: Frame) => T; readonly steps: undefined }
   | { readonly run: undefined; readonly steps: (frame: Frame) => Generated<T> }
 
-function compileSteps(code: Code): (frame: Frame) => Steps {
+function compileSteps(code: CompiledFunction): (frame: Frame) => Steps {
   const part = new YieldingCompiler(code.compiler()).block(code.node.body)
   if (part.steps !== undefined) return part.steps as (frame: Frame) => Steps
   const { run } = part
@@ -146,7 +146,7 @@ class YieldingCompiler {
     const targets = node.targets.map((each) => this.#reference(each, node))
     const list = this.#list(node.values)
     return stepsOf(function* (frame) {
-      const put: ((value: Value) => void)[] = []
+      const put: ((value: LuaValue) => void)[] = []
       for (const target of targets) put.push(yield* target(frame))
       const values = yield* list(frame)
       for (let at = put.length - 1; at >= 0; at--) put[at]!(values[at])
@@ -157,7 +157,7 @@ class YieldingCompiler {
   #reference(
     target: Variable,
     { targets, line }: Statement & { kind: 'assign' },
-  ): (frame: Frame) => Generated<(value: Value) => void> {
+  ): (frame: Frame) => Generated<(value: LuaValue) => void> {
     const compiler = this.#compiler
     if (target.kind === 'index') {
       const object = this.#one(target.object)
@@ -209,7 +209,7 @@ class YieldingCompiler {
   #numericFor(node: Statement & { kind: 'numeric-for' }): Part<Completion> {
     const start = this.#one(node.start)
     const limit = this.#one(node.limit)
-    const step = node.step === undefined ? plain<Value>(() => 1) : this.#one(node.step)
+    const step = node.step === undefined ? plain<LuaValue>(() => 1) : this.#one(node.step)
     const body = this.block(node.body)
     const site = this.#compiler.site(node.line)
     const put = initialiser(node.local)
@@ -260,13 +260,13 @@ class YieldingCompiler {
 
   // Expressions
 
-  #list(nodes: readonly Expression[]): (frame: Frame) => Generated<readonly Value[]> {
+  #list(nodes: readonly Expression[]): (frame: Frame) => Generated<readonly LuaValue[]> {
     const last = nodes[nodes.length - 1]
     const isOpen = isMulti(last)
     const fixed = (isOpen ? nodes.slice(0, -1) : nodes).map((each) => this.#one(each))
     const rest = isOpen ? this.#all(last!) : undefined
     return function* (frame) {
-      const values: Value[] = []
+      const values: LuaValue[] = []
       for (const part of fixed) values.push(yield* value(part, frame))
       if (rest !== undefined)
         appendResult(values, rest.steps === undefined ? rest.run(frame) : yield* rest.steps(frame))
@@ -279,17 +279,17 @@ class YieldingCompiler {
     return plain(this.#compiler.all(node))
   }
 
-  #one(node: Expression): Part<Value> {
+  #one(node: Expression): Part<LuaValue> {
     if (!mayYield(node)) return plain(this.#compiler.expression(node))
     return { run: undefined, steps: this.#compiler.nested(() => this.#yielding(node)) }
   }
 
-  #yielding(node: Expression): (frame: Frame) => Generated<Value> {
+  #yielding(node: Expression): (frame: Frame) => Generated<LuaValue> {
     const compiler = this.#compiler
     switch (node.kind) {
       case 'call':
       case 'method':
-        return this.#call(node, 'one') as (frame: Frame) => Generated<Value>
+        return this.#call(node, 'one') as (frame: Frame) => Generated<LuaValue>
       case 'single':
         return this.#yielding(node.inner)
       case 'index': {
@@ -330,8 +330,8 @@ class YieldingCompiler {
   #two(
     left: Expression,
     right: Expression | undefined,
-    combine: (a: Value, b: Value) => Value,
-  ): (frame: Frame) => Generated<Value> {
+    combine: (a: LuaValue, b: LuaValue) => LuaValue,
+  ): (frame: Frame) => Generated<LuaValue> {
     const one = this.#one(left)
     const two = right === undefined ? undefined : this.#one(right)
     if (right !== undefined && two !== undefined && isReadLate(left, right)) {
@@ -346,11 +346,11 @@ class YieldingCompiler {
     }
   }
 
-  #concat(node: Expression & { kind: 'concat' }): (frame: Frame) => Generated<Value> {
+  #concat(node: Expression & { kind: 'concat' }): (frame: Frame) => Generated<LuaValue> {
     const parts = node.parts.map((each) => this.#one(each))
-    const operation: Operation = { site: this.#compiler.site(node.line), left: undefined, right: undefined }
+    const operation: OperationSite = { site: this.#compiler.site(node.line), left: undefined, right: undefined }
     return function* (frame) {
-      const values: Value[] = []
+      const values: LuaValue[] = []
       for (const part of parts) values.push(yield* value(part, frame))
       let result = values[values.length - 1]
       for (let at = values.length - 2; at >= 0; at--) result = concatenate(values[at], result, operation)
@@ -358,18 +358,18 @@ class YieldingCompiler {
     }
   }
 
-  #table(node: Expression & { kind: 'table' }): (frame: Frame) => Generated<Value> {
+  #table(node: Expression & { kind: 'table' }): (frame: Frame) => Generated<LuaValue> {
     const last = node.items[node.items.length - 1]
     const isOpen = last !== undefined && last.key === undefined && isMulti(last.value)
     const rest = isOpen ? this.#all(last.value) : undefined
-    const operation: Operation = { site: this.#compiler.site(node.line), left: undefined, right: undefined }
+    const operation: OperationSite = { site: this.#compiler.site(node.line), left: undefined, right: undefined }
     const items = (isOpen ? node.items.slice(0, -1) : node.items).map((item) => {
       return { key: item.key === undefined ? undefined : this.#one(item.key), part: this.#one(item.value) }
     })
     return function* (frame) {
       charge(unitsOf.table + unitsOf.listOfTable)
       const table = new LuaTable()
-      const list: Value[] = []
+      const list: LuaValue[] = []
       for (const { key, part } of items) {
         if (key === undefined) {
           list.push(yield* value(part, frame))
@@ -386,12 +386,12 @@ class YieldingCompiler {
 
   // Calls
 
-  #call(node: CallNode | MethodNode, want: Want): (frame: Frame) => Generated<Result> {
+  #call(node: CallNode | MethodNode, want: WantedValues): (frame: Frame) => Generated<Result> {
     const { operation, weight } = callParts(this.#compiler, node, want)
     const object = this.#one(node.kind === 'method' ? node.object : node.target)
     const list = this.#list(node.args)
     const name = node.kind === 'method' ? node.name : undefined
-    const lookup: Operation | undefined =
+    const lookup: OperationSite | undefined =
       node.kind === 'method' ? { ...operation, left: titleOf(node.object) } : undefined
     const room = weight * framesPerStep
     return function* (frame) {
@@ -405,11 +405,11 @@ class YieldingCompiler {
 }
 
 function* invoke(
-  callee: Value,
-  args: readonly Value[],
-  operation: Operation,
+  callee: LuaValue,
+  args: readonly LuaValue[],
+  operation: OperationSite,
   room: number,
-  want: Want,
+  want: WantedValues,
 ): Generated<Result> {
   let target = callee
   let values = args
@@ -433,7 +433,7 @@ function* invoke(
   return result === undefined && want === 'tail' ? oneNil : result
 }
 
-function* enter(target: LuaFunction, args: readonly Value[]): Generated<Result> {
+function* enter(target: LuaFunction, args: readonly LuaValue[]): Generated<Result> {
   const { code, upvalues } = target as LinkedFunction
   if (code !== undefined) return yield* runSteps(code, upvalues, args)
   if (target === yieldFunction) return yield args
@@ -448,7 +448,7 @@ function stepsOf(steps: (frame: Frame) => Generated<Completion>): Part<Completio
   return { run: undefined, steps }
 }
 
-function* value(part: Part<Value>, frame: Frame): Generated<Value> {
+function* value(part: Part<LuaValue>, frame: Frame): Generated<LuaValue> {
   return part.steps === undefined ? part.run(frame) : yield* part.steps(frame)
 }
 
@@ -460,7 +460,7 @@ function assignment(
   compiler: Compiler,
   target: Exclude<Variable, { kind: 'index' }>,
   line: number,
-): (frame: Frame, value: Value) => void {
+): (frame: Frame, value: LuaValue) => void {
   switch (target.kind) {
     case 'local': {
       const { slot, isCaptured } = target.local
@@ -474,13 +474,13 @@ function assignment(
         frame[0][target.index].v = assigned
       }
     case 'global': {
-      const operation: Operation = { site: compiler.site(line), left: undefined, right: undefined }
+      const operation: OperationSite = { site: compiler.site(line), left: undefined, right: undefined }
       return (_frame, assigned) => setIndex(vm.globals, target.name, assigned, operation)
     }
   }
 }
 
-function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: Value, b: Value) => Value {
+function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: LuaValue, b: LuaValue) => LuaValue {
   const operation = operationOf(compiler, node.line, node.left, node.right)
   const { site } = operation
   switch (node.operator) {

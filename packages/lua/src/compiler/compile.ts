@@ -1,12 +1,22 @@
 import { unitsOf } from '../runtime/activation.js'
 import { charge } from '../runtime/steps.js'
-import type { CallSite, LuaFunction, Value } from '../runtime/value.js'
+import type { CallSite, LuaFunction, LuaValue } from '../runtime/value.js'
 import { LuaTable, nothing } from '../runtime/value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 import type { Block, Expression, FunctionNode, Local } from '../syntax/syntax-tree.js'
 import { all, condition, expression } from './compile-expression.js'
 import { block } from './compile-statement.js'
-import type { Cell, Code, Compiler, Completion, Condition, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
+import type {
+  Cell,
+  CompiledCondition,
+  CompiledFunction,
+  Compiler,
+  Completion,
+  Evaluate,
+  EvaluateAll,
+  Execute,
+  Frame,
+} from './frame.js'
 import { capture, newFrame } from './frame.js'
 
 /** How deep the nodes of a function may nest. */
@@ -53,7 +63,7 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  condition(node: Expression): Condition {
+  condition(node: Expression): CompiledCondition {
     this.#deepen()
     const compiled = condition(this, node)
     this.nesting--
@@ -105,7 +115,7 @@ export function compileChunk(node: FunctionNode, chunk: string): () => LuaFuncti
 
 function compileFunction(node: FunctionNode, chunk: string): (upvalues: Cell[]) => LuaFunction {
   const body = block(new FunctionCompiler(chunk), node.body)
-  const code: Code = { node, body, compiler: () => new FunctionCompiler(chunk), steps: undefined }
+  const code: CompiledFunction = { node, body, compiler: () => new FunctionCompiler(chunk), steps: undefined }
   const { parameters, slots } = node
   const [one, two, three] = parameters
   if (node.isVararg || parameters.length > 3 || parameters.some((local) => local.isCaptured)) return anyFunction(code)
@@ -114,7 +124,7 @@ function compileFunction(node: FunctionNode, chunk: string): (upvalues: Cell[]) 
   if (three === undefined) return twoParameters(code, one, two, body)
   return (upvalues) =>
     attach(
-      (a: Value, b: Value, c: Value) => {
+      (a: LuaValue, b: LuaValue, c: LuaValue) => {
         const frame = newFrame(slots, upvalues)
         frame[one.slot] = a
         frame[two.slot] = b
@@ -126,12 +136,12 @@ function compileFunction(node: FunctionNode, chunk: string): (upvalues: Cell[]) 
     )
 }
 
-function oneParameter(code: Code, one: Local, body: Execute): (upvalues: Cell[]) => LuaFunction {
+function oneParameter(code: CompiledFunction, one: Local, body: Execute): (upvalues: Cell[]) => LuaFunction {
   const { slots } = code.node
   const { slot } = one
   return (upvalues) =>
     attach(
-      (a: Value) => {
+      (a: LuaValue) => {
         const frame = newFrame(slots, upvalues)
         frame[slot] = a
         return finish(body(frame))
@@ -141,11 +151,16 @@ function oneParameter(code: Code, one: Local, body: Execute): (upvalues: Cell[])
     )
 }
 
-function twoParameters(code: Code, one: Local, two: Local, body: Execute): (upvalues: Cell[]) => LuaFunction {
+function twoParameters(
+  code: CompiledFunction,
+  one: Local,
+  two: Local,
+  body: Execute,
+): (upvalues: Cell[]) => LuaFunction {
   const { slots } = code.node
   return (upvalues) =>
     attach(
-      (a: Value, b: Value) => {
+      (a: LuaValue, b: LuaValue) => {
         const frame = newFrame(slots, upvalues)
         frame[one.slot] = a
         frame[two.slot] = b
@@ -156,13 +171,13 @@ function twoParameters(code: Code, one: Local, two: Local, body: Execute): (upva
     )
 }
 
-function anyFunction(code: Code): (upvalues: Cell[]) => LuaFunction {
+function anyFunction(code: CompiledFunction): (upvalues: Cell[]) => LuaFunction {
   const { body } = code
-  return (upvalues) => attach((...args: Value[]) => finish(body(enterFrame(code, upvalues, args))), code, upvalues)
+  return (upvalues) => attach((...args: LuaValue[]) => finish(body(enterFrame(code, upvalues, args))), code, upvalues)
 }
 
 /** The frame of a call with its arguments in place, for functions of any shape. */
-export function enterFrame(code: Code, upvalues: Cell[], args: readonly Value[]): Frame {
+export function enterFrame(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Frame {
   const { parameters, slots, isVararg, argumentTable } = code.node
   const frame = newFrame(slots, upvalues)
   for (let index = 0; index < parameters.length; index++) {
@@ -185,12 +200,12 @@ export function enterFrame(code: Code, upvalues: Cell[], args: readonly Value[])
 }
 
 /** A body that ends without `return` gives no value. */
-function finish(completion: Completion): Exclude<Completion, undefined> | readonly Value[] {
+function finish(completion: Completion): Exclude<Completion, undefined> | readonly LuaValue[] {
   return completion === undefined ? nothing : completion
 }
 
 /** Lets coroutines find the code behind a function. */
-function attach(target: LuaFunction, code: Code, upvalues: Cell[]): LuaFunction {
+function attach(target: LuaFunction, code: CompiledFunction, upvalues: Cell[]): LuaFunction {
   const linked = target as LinkedFunction
   linked.code = code
   linked.upvalues = upvalues
@@ -198,6 +213,6 @@ function attach(target: LuaFunction, code: Code, upvalues: Cell[]): LuaFunction 
 }
 
 export interface LinkedFunction extends LuaFunction {
-  code?: Code
+  code?: CompiledFunction
   upvalues: Cell[]
 }

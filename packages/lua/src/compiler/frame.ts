@@ -1,4 +1,4 @@
-import type { CallSite, Result, Steps, Value } from '../runtime/value.js'
+import type { CallSite, LuaValue, Result, Steps } from '../runtime/value.js'
 import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 
 /**
@@ -9,13 +9,13 @@ import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 export type Frame = any[]
 
 export interface Cell {
-  v: Value
+  v: LuaValue
 }
 
-export type Evaluate = (frame: Frame) => Value
+export type Evaluate = (frame: Frame) => LuaValue
 /** An expression in a place where every value it gives counts. */
 export type EvaluateAll = (frame: Frame) => Result
-export type Condition = (frame: Frame) => boolean
+export type CompiledCondition = (frame: Frame) => boolean
 
 /**
  * How a statement ended: `undefined` to continue, `broken` for `break`, anything else is the result of the function.
@@ -25,10 +25,10 @@ export type Completion = Result
 export type Execute = (frame: Frame) => Completion
 
 /** Never a Lua value: no table is a plain array. */
-export const broken: readonly Value[] = Object.freeze(['break'])
+export const broken: readonly LuaValue[] = Object.freeze(['break'])
 
 /** A compiled function before it has upvalues. */
-export interface Code {
+export interface CompiledFunction {
   readonly node: FunctionNode
   readonly body: Execute
   /** A fresh compiler for the form below. */
@@ -48,7 +48,7 @@ export interface Compiler {
   expression(node: Expression): Evaluate
   /** Keeps every value of a call or `...`. */
   all(node: Expression): EvaluateAll
-  condition(node: Expression): Condition
+  condition(node: Expression): CompiledCondition
   block(statements: Block): Execute
   /** Compiles one closure deeper. */
   nested<T>(work: () => T): T
@@ -56,7 +56,7 @@ export interface Compiler {
   closure(node: FunctionNode): Evaluate
 }
 
-export function capture(value: Value): Cell {
+export function capture(value: LuaValue): Cell {
   return { v: value }
 }
 

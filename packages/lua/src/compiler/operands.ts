@@ -1,4 +1,4 @@
-import type { Operation } from '../runtime/operations.js'
+import type { OperationSite } from '../runtime/operations.js'
 import { cString } from '../syntax/lexer.js'
 import type { Expression, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler } from './frame.js'
@@ -35,7 +35,7 @@ function isTrueConstant(node: Expression): boolean {
   return node.kind === 'true' || node.kind === 'number' || node.kind === 'string'
 }
 
-export function operationOf(compiler: Compiler, line: number, left: Expression, right?: Expression): Operation {
+export function operationOf(compiler: Compiler, line: number, left: Expression, right?: Expression): OperationSite {
   return {
     site: compiler.site(line),
     left: titleOf(left),

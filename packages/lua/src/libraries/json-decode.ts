@@ -2,13 +2,13 @@ import type { JsonSettings, LuaError } from '../runtime/activation.js'
 import { hostError } from '../runtime/activation.js'
 import { parseNumber } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { Userdata, Value } from '../runtime/value.js'
+import type { LuaValue, Userdata } from '../runtime/value.js'
 import { LuaTable } from '../runtime/value.js'
 
 /** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
 export const deepestDecoded = 1000
 
-export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): Value {
+export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): LuaValue {
   // Two bytes with a zero among them cannot begin a JSON text in UTF-8.
   if (source.length >= 2 && (source[0] === '\0' || source[1] === '\0')) {
     throw hostError('JSON parser does not support UTF-16 or UTF-32')
@@ -48,7 +48,7 @@ class Decoder {
   /** Where the token, or the error in it, starts. */
   #start = 0
   /** The token's value, or the text of its error. */
-  #value: Value = undefined
+  #value: LuaValue = undefined
   #depth = 0
 
   constructor(source: string, settings: JsonSettings, jsonNull: Userdata) {
@@ -57,7 +57,7 @@ class Decoder {
     this.#null = jsonNull
   }
 
-  decode(): Value {
+  decode(): LuaValue {
     this.#next()
     const value = this.#parse()
     this.#next()
@@ -75,7 +75,7 @@ class Decoder {
     return this.#kind === kind
   }
 
-  #parse(): Value {
+  #parse(): LuaValue {
     switch (this.#kind) {
       case 'T_STRING':
       case 'T_NUMBER':
@@ -236,7 +236,7 @@ class Decoder {
   }
 }
 
-const words: readonly (readonly [string, Kind, Value])[] = [
+const words: readonly (readonly [string, Kind, LuaValue])[] = [
   ['true', 'T_BOOLEAN', true],
   ['false', 'T_BOOLEAN', false],
   ['null', 'T_NULL', undefined],

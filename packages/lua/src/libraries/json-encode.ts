@@ -2,13 +2,13 @@ import type { JsonSettings } from '../runtime/activation.js'
 import { chargeBytes, hostError } from '../runtime/activation.js'
 import { generalText } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { Userdata, Value } from '../runtime/value.js'
+import type { LuaValue, Userdata } from '../runtime/value.js'
 import { LuaTable, typeName } from '../runtime/value.js'
 
 /** Frames of recursion that are safe besides those of the script. Real redis goes by its settings alone. */
 export const deepestEncoded = 1000
 
-export function encodeJson(value: Value, settings: JsonSettings, jsonNull: Userdata): string {
+export function encodeJson(value: LuaValue, settings: JsonSettings, jsonNull: Userdata): string {
   return new Encoder(settings, jsonNull).encode(value)
 }
 
@@ -22,17 +22,17 @@ class Encoder {
     this.#null = jsonNull
   }
 
-  encode(value: Value): string {
+  encode(value: LuaValue): string {
     this.#value(value, 0)
     chargeBytes(this.#text.length)
     return this.#text
   }
 
-  #refuse(value: Value, reason: string): never {
+  #refuse(value: LuaValue, reason: string): never {
     throw hostError(`Cannot serialise ${typeName(value)}: ${reason}`)
   }
 
-  #value(value: Value, depth: number): void {
+  #value(value: LuaValue, depth: number): void {
     charge(typeof value === 'number' ? stepsPerNumber : stepsPerValue)
     switch (typeof value) {
       case 'string':

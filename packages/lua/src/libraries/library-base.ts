@@ -22,7 +22,7 @@ import {
 import { callValue, metamethod, metatable, plainText, toNumber } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
-import type { LuaFunction, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaValue, Result } from '../runtime/value.js'
 import { first, isMany, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 
@@ -33,20 +33,20 @@ export const base: Readonly<Record<string, LuaFunction>> = {
   error,
   gcinfo: () => collected,
   getmetatable,
-  ipairs: (...args: Value[]) => [nextIndex, checkTable(args, 0), 0],
+  ipairs: (...args: LuaValue[]) => [nextIndex, checkTable(args, 0), 0],
   load,
   loadstring,
   next,
-  pairs: (...args: Value[]) => [next, checkTable(args, 0), undefined],
+  pairs: (...args: LuaValue[]) => [next, checkTable(args, 0), undefined],
   pcall,
-  rawequal: (...args: Value[]) => checkAny(args, 0) === checkAny(args, 1),
+  rawequal: (...args: LuaValue[]) => checkAny(args, 0) === checkAny(args, 1),
   rawget,
   rawset,
   select,
   setmetatable,
   tonumber,
   tostring,
-  type: (...args: Value[]) => typeName(checkAny(args, 0)),
+  type: (...args: LuaValue[]) => typeName(checkAny(args, 0)),
   unpack,
   xpcall,
 }
@@ -54,13 +54,13 @@ export const base: Readonly<Record<string, LuaFunction>> = {
 /** Kilobytes in use, as far as a script can tell: a machine without a heap of its own has to name some number. */
 const collected = 64
 
-function assert(...args: Value[]): Result {
+function assert(...args: LuaValue[]): Result {
   const value = checkAny(args, 0)
   if (value !== undefined && value !== false) return args.length === 1 ? value : args
   throw hostError(args[1] === undefined ? 'assertion failed!' : checkString(args, 1))
 }
 
-const collectorOptions: Readonly<Record<string, Value>> = {
+const collectorOptions: Readonly<Record<string, LuaValue>> = {
   stop: 0,
   restart: 0,
   collect: 0,
@@ -70,13 +70,13 @@ const collectorOptions: Readonly<Record<string, Value>> = {
   setstepmul: 200,
 }
 
-function collectgarbage(...args: Value[]): Result {
+function collectgarbage(...args: LuaValue[]): Result {
   const option = optionalString(args, 0, 'collect')
   if (!Object.hasOwn(collectorOptions, option)) throw argumentError(1, `invalid option '${option}'`)
   return collectorOptions[option]
 }
 
-function error(...args: Value[]): Result {
+function error(...args: LuaValue[]): Result {
   const level = optionalInt(args, 1, 1)
   const value = args[0]
   if ((typeof value === 'string' || typeof value === 'number') && level > 0) {
@@ -85,7 +85,7 @@ function error(...args: Value[]): Result {
   throw hostErrorValue(value)
 }
 
-function tostring(...args: Value[]): Result {
+function tostring(...args: LuaValue[]): Result {
   const value = checkAny(args, 0)
   const handler = metamethod(value, '__tostring')
   if (handler === undefined || typeof value === 'string') return plainText(value)
@@ -93,7 +93,7 @@ function tostring(...args: Value[]): Result {
 }
 
 /** Calls what may be a table with `__call`. */
-function callAny(target: Value, args: Arguments): Result {
+function callAny(target: LuaValue, args: Arguments): Result {
   if (typeof target === 'function') return call(target, ...args)
   const handler = metamethod(target, '__call')
   // `callValue` words the error.
@@ -107,7 +107,7 @@ const unknown = {
   right: undefined,
 }
 
-function tonumber(...args: Value[]): Result {
+function tonumber(...args: LuaValue[]): Result {
   const radix = optionalInt(args, 1, 10)
   if (radix === 10) {
     const value = checkAny(args, 0)
@@ -153,12 +153,12 @@ function isSpace(char: number): boolean {
 
 // Tables
 
-function getmetatable(...args: Value[]): Result {
+function getmetatable(...args: LuaValue[]): Result {
   const meta = metatable(checkAny(args, 0))
   return meta?.getString('__metatable') ?? meta
 }
 
-function setmetatable(...args: Value[]): Result {
+function setmetatable(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const meta = args[1]
   if (!(meta instanceof LuaTable) && !(meta === undefined && args.length > 1)) {
@@ -170,12 +170,12 @@ function setmetatable(...args: Value[]): Result {
   return table
 }
 
-function rawget(...args: Value[]): Result {
+function rawget(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   return table.get(checkAny(args, 1))
 }
 
-function rawset(...args: Value[]): Result {
+function rawset(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const key = checkAny(args, 1)
   const value = checkAny(args, 2)
@@ -188,7 +188,7 @@ function rawset(...args: Value[]): Result {
 
 // Values
 
-function select(...args: Value[]): Result {
+function select(...args: LuaValue[]): Result {
   if (typeof args[0] === 'string' && args[0].startsWith('#')) return args.length - 1
   let from = checkInt(args, 0)
   if (from < 0) from = args.length + from
@@ -200,7 +200,7 @@ function select(...args: Value[]): Result {
 /** Values that the C stack of the reference holds for one library function. */
 const stackForHost = 8000
 
-function unpack(...args: Value[]): Result {
+function unpack(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const from = optionalInt(args, 1, 1)
   const to = args[2] === undefined ? table.length() : checkInt(args, 2)
@@ -210,14 +210,14 @@ function unpack(...args: Value[]): Result {
   if (count > 8) charge(count >> 3)
   const { list } = table
   if (from === 1 && to === list.length) return list.slice()
-  const values: Value[] = []
+  const values: LuaValue[] = []
   for (let at = from; at <= to; at++) values.push(table.getNumber(at))
   return values
 }
 
 // Errors
 
-function pcall(...args: Value[]): Result {
+function pcall(...args: LuaValue[]): Result {
   const outcome = enterProtected(() => (args.length === 0 ? callAny(true, []) : callAny(args[0], args.slice(1))))
   if (!(outcome instanceof LuaError)) return succeed(outcome)
   const { value } = outcome
@@ -226,7 +226,7 @@ function pcall(...args: Value[]): Result {
   return typeof inner === 'string' || typeof inner === 'number' ? [false, inner] : [false, value, inner]
 }
 
-function xpcall(...args: Value[]): Result {
+function xpcall(...args: LuaValue[]): Result {
   const handler = checkAny(args, 1)
   const outcome = enterProtected(() => callAny(args[0], []))
   if (!(outcome instanceof LuaError)) return succeed(outcome)
@@ -235,17 +235,17 @@ function xpcall(...args: Value[]): Result {
 }
 
 function succeed(result: Result): Result {
-  return isMany(result) ? [true, ...result] : [true, result as Value]
+  return isMany(result) ? [true, ...result] : [true, result as LuaValue]
 }
 
 // Sources
 
-function loadstring(...args: Value[]): Result {
+function loadstring(...args: LuaValue[]): Result {
   const source = checkString(args, 0)
   return compiled(source, optionalString(args, 1, source))
 }
 
-function load(...args: Value[]): Result {
+function load(...args: LuaValue[]): Result {
   const name = optionalString(args, 1, '=(load)')
   const reader = checkFunction(args, 0)
   let source = ''

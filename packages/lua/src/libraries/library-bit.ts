@@ -1,6 +1,6 @@
 import type { Arguments } from '../runtime/library-arguments.js'
 import { checkNumber, library } from '../runtime/library-arguments.js'
-import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
 
 /** 32-bit operations. Results are signed, arguments are taken modulo 2^32 after rounding to the nearest even. */
 
@@ -17,7 +17,7 @@ function bits(args: Arguments, at: number): number {
 }
 
 function fold(combine: (one: number, two: number) => number): LuaFunction {
-  return (...args: Value[]) => {
+  return (...args: LuaValue[]) => {
     let result = bits(args, 0)
     // From the last to the first, which shows in the error for a wrong one.
     for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
@@ -26,19 +26,19 @@ function fold(combine: (one: number, two: number) => number): LuaFunction {
 }
 
 function shifted(compute: (value: number, by: number) => number): LuaFunction {
-  return (...args: Value[]) => {
+  return (...args: LuaValue[]) => {
     const value = bits(args, 0)
     return compute(value, bits(args, 1) & 31) | 0
   }
 }
 
-function bswap(...args: Value[]): Result {
+function bswap(...args: LuaValue[]): Result {
   const value = bits(args, 0)
   return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24)
 }
 
 /** Eight digits, or as many as asked; a negative count means capitals. */
-function tohex(...args: Value[]): Result {
+function tohex(...args: LuaValue[]): Result {
   const value = bits(args, 0)
   const count = args[1] === undefined ? 8 : bits(args, 1)
   const digits = (value >>> 0).toString(16).padStart(8, '0')
@@ -50,7 +50,7 @@ function tohex(...args: Value[]): Result {
 export const bitLibrary: LuaTable = library({
   arshift: shifted((value, by) => value >> by),
   band: fold((one, two) => one & two),
-  bnot: (...args: Value[]) => ~bits(args, 0),
+  bnot: (...args: LuaValue[]) => ~bits(args, 0),
   bor: fold((one, two) => one | two),
   bswap,
   bxor: fold((one, two) => one ^ two),
@@ -58,6 +58,6 @@ export const bitLibrary: LuaTable = library({
   rol: shifted((value, by) => (value << by) | (value >>> (32 - by))),
   ror: shifted((value, by) => (value >>> by) | (value << (32 - by))),
   rshift: shifted((value, by) => value >>> by),
-  tobit: (...args: Value[]) => bits(args, 0),
+  tobit: (...args: LuaValue[]) => bits(args, 0),
   tohex,
 })

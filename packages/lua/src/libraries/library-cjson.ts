@@ -2,7 +2,7 @@ import type { JsonSettings } from '../runtime/activation.js'
 import { argumentError, vm } from '../runtime/activation.js'
 import type { Arguments } from '../runtime/library-arguments.js'
 import { checkInteger, checkString, library } from '../runtime/library-arguments.js'
-import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
 import { Userdata } from '../runtime/value.js'
 import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
@@ -66,17 +66,17 @@ function functionsOf(settings: Settings): Record<string, LuaFunction> {
   }
 
   return {
-    decode: (...args: Value[]): Result => {
+    decode: (...args: LuaValue[]): Result => {
       if (args.length !== 1) throw argumentError(1, 'expected 1 argument')
       return decodeJson(checkString(args, 0), settings(), jsonNull)
     },
     decode_invalid_numbers: setting('decodeInvalidNumbers', (args, now) => switchOption(args, 0, onOff, now)),
     decode_max_depth: setting('decodeMaxDepth', (args, now) => integerOption(args, 0, 1, largest, now)),
-    encode: (...args: Value[]): Result => {
+    encode: (...args: LuaValue[]): Result => {
       if (args.length !== 1) throw argumentError(1, 'expected 1 argument')
       return encodeJson(args[0], settings(), jsonNull)
     },
-    encode_invalid_numbers: (...args: Value[]): Result => {
+    encode_invalid_numbers: (...args: LuaValue[]): Result => {
       atMost(args, 1)
       const own = settings()
       own.encodeInvalidNumbers = switchOption<JsonSettings['encodeInvalidNumbers']>(
@@ -90,7 +90,7 @@ function functionsOf(settings: Settings): Record<string, LuaFunction> {
     encode_keep_buffer: setting('keepBuffer', (args, now) => switchOption(args, 0, onOff, now)),
     encode_max_depth: setting('encodeMaxDepth', (args, now) => integerOption(args, 0, 1, largest, now)),
     encode_number_precision: setting('numberPrecision', (args, now) => integerOption(args, 0, 1, 14, now)),
-    encode_sparse_array: (...args: Value[]): Result => {
+    encode_sparse_array: (...args: LuaValue[]): Result => {
       atMost(args, 3)
       const own = settings()
       own.sparseConvert = switchOption<boolean>(args, 0, onOff, own.sparseConvert)

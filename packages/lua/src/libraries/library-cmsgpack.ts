@@ -1,14 +1,14 @@
 import { argumentError, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
 import { checkInt, checkString, library, optionalInt } from '../runtime/library-arguments.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
 import { LuaTable as Table } from '../runtime/value.js'
 
 /** MessagePack as redis has it: old string types, no binary type, tables cut at 16 levels. */
 
 const deepestTable = 16
 
-function pack(...args: Value[]): Result {
+function pack(...args: LuaValue[]): Result {
   if (args.length === 0) throw argumentError(0, 'MessagePack pack needs input.')
   const out = new Packer()
   for (const value of args) out.value(value, 0)
@@ -19,7 +19,7 @@ function pack(...args: Value[]): Result {
 class Packer {
   bytes = ''
 
-  value(value: Value, level: number): void {
+  value(value: LuaValue, level: number): void {
     if (typeof value === 'string') this.#string(value)
     else if (typeof value === 'boolean') this.bytes += value ? '\xc3' : '\xc2'
     else if (typeof value === 'number') this.#number(value)
@@ -124,16 +124,16 @@ function isArray(table: LuaTable): boolean {
 
 // Unpacking
 
-function unpack(...args: Value[]): Result {
+function unpack(...args: LuaValue[]): Result {
   return unpackFull(checkString(args, 0), 0, 0)
 }
 
-function unpackOne(...args: Value[]): Result {
+function unpackOne(...args: LuaValue[]): Result {
   const offset = optionalInt(args, 1, 0)
   return unpackFull(checkString(args, 0), 1, offset)
 }
 
-function unpackLimit(...args: Value[]): Result {
+function unpackLimit(...args: LuaValue[]): Result {
   const limit = checkInt(args, 1)
   const offset = optionalInt(args, 2, 0)
   return unpackFull(checkString(args, 0), limit, offset)
@@ -148,7 +148,7 @@ function unpackFull(data: string, limit: number, offset: number): Result {
   if (offset > length) throw hostError(`Start offset ${offset} greater than input length ${length}.`)
   const isWhole = limit === 0 && offset === 0
   const reader = new Unpacker(data, offset)
-  const values: Value[] = []
+  const values: LuaValue[] = []
   while (reader.at < length && (isWhole || values.length < limit)) {
     if (values.length >= 7990)
       throw hostError('stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)')
@@ -204,7 +204,7 @@ class Unpacker {
     return size === 4 ? view.getFloat32(0) : view.getFloat64(0)
   }
 
-  value(level: number): Value {
+  value(level: number): LuaValue {
     if (level > deepestValue) throw hostError('stack overflow (in function mp_decode_to_lua_array)')
     const code = this.#take(1).charCodeAt(0)
     if (code < 0x80) return code

@@ -12,7 +12,7 @@ import {
 import type { Arguments } from '../runtime/library-arguments.js'
 import { library } from '../runtime/library-arguments.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
 import { all, Coroutine, oneNil } from '../runtime/value.js'
 
 function checkCoroutine(args: Arguments): Coroutine {
@@ -33,7 +33,7 @@ function makeCoroutine(args: Arguments): Coroutine {
 const framesOfResume = 16
 
 /** Runs a coroutine to its next yield or its end. Gives its values, or the error that ended it. */
-function resume(coroutine: Coroutine, args: readonly Value[]): readonly Value[] | LuaError {
+function resume(coroutine: Coroutine, args: readonly LuaValue[]): readonly LuaValue[] | LuaError {
   if (coroutine.status !== 'suspended') return new LuaError(`cannot resume ${coroutine.status} coroutine`)
   const { depth, room, sites, coroutine: resumer } = vm
   const needed = coroutine.room + framesOfResume
@@ -66,7 +66,7 @@ function resume(coroutine: Coroutine, args: readonly Value[]): readonly Value[] 
   }
 }
 
-function advance(coroutine: Coroutine, args: readonly Value[]): IteratorResult<Result, Result> {
+function advance(coroutine: Coroutine, args: readonly LuaValue[]): IteratorResult<Result, Result> {
   const { start, steps } = coroutine
   if (start === undefined) return steps!.next(args)
   coroutine.start = undefined
@@ -75,16 +75,16 @@ function advance(coroutine: Coroutine, args: readonly Value[]): IteratorResult<R
 }
 
 export const coroutineLibrary: LuaTable = library({
-  create: (...args: Value[]) => makeCoroutine(args),
-  resume: (...args: Value[]): Result => {
+  create: (...args: LuaValue[]) => makeCoroutine(args),
+  resume: (...args: LuaValue[]): Result => {
     const outcome = resume(checkCoroutine(args), args.slice(1))
     return outcome instanceof LuaError ? [false, outcome.value] : [true, ...outcome]
   },
   running: (): Result => vm.coroutine ?? oneNil,
-  status: (...args: Value[]) => checkCoroutine(args).status,
-  wrap: (...args: Value[]): Result => {
+  status: (...args: LuaValue[]) => checkCoroutine(args).status,
+  wrap: (...args: LuaValue[]): Result => {
     const coroutine = makeCoroutine(args)
-    return (...values: Value[]): Result => {
+    return (...values: LuaValue[]): Result => {
       const outcome = resume(coroutine, values)
       if (!(outcome instanceof LuaError)) return outcome
       const { value } = outcome

@@ -3,15 +3,15 @@ import { argumentError, hostError, vm } from '../runtime/activation.js'
 import { checkInt, checkNumber, library } from '../runtime/library-arguments.js'
 import { scale2 } from '../runtime/number-text.js'
 import { power } from '../runtime/operations.js'
-import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
 
 function unary(compute: (value: number) => number): LuaFunction {
-  return (...args: Value[]) => compute(checkNumber(args, 0))
+  return (...args: LuaValue[]) => compute(checkNumber(args, 0))
 }
 
 /** The second argument is checked first, as the compiler of the reference has it. */
 function binary(compute: (one: number, two: number) => number): LuaFunction {
-  return (...args: Value[]) => {
+  return (...args: LuaValue[]) => {
     const two = checkNumber(args, 1)
     return compute(checkNumber(args, 0), two)
   }
@@ -19,7 +19,7 @@ function binary(compute: (one: number, two: number) => number): LuaFunction {
 
 const remainder = binary((one, two) => one % two)
 
-function max(...args: Value[]): Result {
+function max(...args: LuaValue[]): Result {
   let result = checkNumber(args, 0)
   for (let at = 1; at < args.length; at++) {
     const value = checkNumber(args, at)
@@ -28,7 +28,7 @@ function max(...args: Value[]): Result {
   return result
 }
 
-function min(...args: Value[]): Result {
+function min(...args: LuaValue[]): Result {
   let result = checkNumber(args, 0)
   for (let at = 1; at < args.length; at++) {
     const value = checkNumber(args, at)
@@ -37,7 +37,7 @@ function min(...args: Value[]): Result {
   return result
 }
 
-function modf(...args: Value[]): Result {
+function modf(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   const whole = Math.trunc(value)
   const fraction = Number.isFinite(value) ? value - whole : 0
@@ -46,7 +46,7 @@ function modf(...args: Value[]): Result {
 }
 
 /** value = fraction × 2^exponent with a fraction from 0.5 up to 1. */
-function frexp(...args: Value[]): Result {
+function frexp(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   if (value === 0 || !Number.isFinite(value)) return [value, 0]
   let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1)
@@ -64,7 +64,7 @@ function frexp(...args: Value[]): Result {
 
 // Chance: the 48-bit generator of drand48, as redis has it in place of the C library's
 
-const largestRandom = 0x7fff_ffff
+const maxRandom = 0x7fff_ffff
 
 /** x = x × 0x5DEECE66D + 11 modulo 2^48; the upper 31 bits are the draw. */
 function draw(): number {
@@ -79,8 +79,8 @@ function draw(): number {
   return random[2] * 0x8000 + (random[1] >> 1)
 }
 
-function random(...args: Value[]): Result {
-  const chance = (draw() % largestRandom) / largestRandom
+function random(...args: LuaValue[]): Result {
+  const chance = (draw() % maxRandom) / maxRandom
   if (args.length === 0) return chance
   if (args.length > 2) throw hostError('wrong number of arguments')
   const from = args.length === 1 ? 1 : checkInt(args, 0)
@@ -90,7 +90,7 @@ function random(...args: Value[]): Result {
 }
 
 /** The state of the generator after `seed`; the low word is fixed. */
-function randomseed(...args: Value[]): Result {
+function randomseed(...args: LuaValue[]): Result {
   const seed = checkInt(args, 0)
   vm.state.random[0] = 0x330e
   vm.state.random[1] = seed & 0xffff
@@ -118,7 +118,7 @@ export const mathLibrary: LuaTable = library({
   fmod: remainder,
   frexp,
   huge: Number.POSITIVE_INFINITY,
-  ldexp: (...args: Value[]) => {
+  ldexp: (...args: LuaValue[]) => {
     const power = checkInt(args, 1)
     return scale2(checkNumber(args, 0), power)
   },

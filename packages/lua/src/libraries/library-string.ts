@@ -2,19 +2,19 @@ import { argumentError, call, chargeBytes, chargeReading, checkLength, hostError
 import { checkInt, checkInteger, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
 import { index, plainText, stringMeta } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaFunction, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaValue, Result } from '../runtime/value.js'
 import { first, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { Matcher } from './pattern.js'
 import { format } from './string-format.js'
 
-function byte(...args: Value[]): Result {
+function byte(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   const from = position(optionalInteger(args, 1, 1), text.length)
   const to = position(args[2] === undefined ? from : checkInteger(args, 2), text.length)
   const start = Math.max(from, 1)
   const end = Math.min(to, text.length)
   if (start > end) return nothing
-  const codes: Value[] = []
+  const codes: LuaValue[] = []
   if (end - start > 7990) throw hostError('string slice too long')
   charge((end - start) >> 2)
   for (let at = start; at <= end; at++) codes.push(text.charCodeAt(at - 1))
@@ -27,7 +27,7 @@ function position(value: number, length: number): number {
   return Math.max(value + length + 1, 0)
 }
 
-function char(...args: Value[]): Result {
+function char(...args: LuaValue[]): Result {
   let text = ''
   for (let at = 0; at < args.length; at++) {
     const code = checkInt(args, at)
@@ -37,14 +37,14 @@ function char(...args: Value[]): Result {
   return text
 }
 
-function sub(...args: Value[]): Result {
+function sub(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   const from = position(checkInteger(args, 1), text.length)
   const to = position(optionalInteger(args, 2, -1), text.length)
   return text.slice(Math.max(from, 1) - 1, Math.max(to, 0))
 }
 
-function rep(...args: Value[]): Result {
+function rep(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   const count = checkInt(args, 1)
   if (count <= 0 || text === '') return ''
@@ -52,7 +52,7 @@ function rep(...args: Value[]): Result {
   return text.repeat(count)
 }
 
-function reverse(...args: Value[]): Result {
+function reverse(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
   charge(text.length)
@@ -62,14 +62,14 @@ function reverse(...args: Value[]): Result {
 }
 
 /** Upper and lower case know the 26 letters of the C locale; other bytes stay. */
-function lower(...args: Value[]): Result {
+function lower(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
   charge(text.length >> 1)
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-function upper(...args: Value[]): Result {
+function upper(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
   charge(text.length >> 1)
@@ -80,15 +80,15 @@ function upper(...args: Value[]): Result {
 
 const special = /[\^$*+?.([%-]/
 
-function find(...args: Value[]): Result {
+function find(...args: LuaValue[]): Result {
   return search(args, true)
 }
 
-function match(...args: Value[]): Result {
+function match(...args: LuaValue[]): Result {
   return search(args, false)
 }
 
-function search(args: readonly Value[], isFind: boolean): Result {
+function search(args: readonly LuaValue[], isFind: boolean): Result {
   const text = checkString(args, 0)
   const pattern = checkString(args, 1)
   const start = Math.min(Math.max(position(optionalInteger(args, 2, 1), text.length) - 1, 0), text.length)
@@ -111,7 +111,7 @@ function search(args: readonly Value[], isFind: boolean): Result {
   return undefined
 }
 
-function gmatch(...args: Value[]): Result {
+function gmatch(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   const pattern = checkString(args, 1)
   const matcher = new Matcher(text, pattern)
@@ -128,9 +128,9 @@ function gmatch(...args: Value[]): Result {
   }
 }
 
-type Replace = (matcher: Matcher, start: number, end: number) => Value
+type Replace = (matcher: Matcher, start: number, end: number) => LuaValue
 
-function gsub(...args: Value[]): Result {
+function gsub(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   const pattern = checkString(args, 1)
   const replace = replacement(args)
@@ -169,14 +169,14 @@ function gsub(...args: Value[]): Result {
   return [pieces.join(''), count]
 }
 
-function replaced(value: Value, original: string): string {
+function replaced(value: LuaValue, original: string): string {
   if (value === undefined || value === false) return original
   if (typeof value === 'string') return value
   if (typeof value === 'number') return plainText(value)
   throw hostError(`invalid replacement value (a ${typeName(value)})`)
 }
 
-function replacement(args: readonly Value[]): Replace {
+function replacement(args: readonly LuaValue[]): Replace {
   const value = args[2]
   if (typeof value === 'function') {
     return (matcher, start, end) => first(call(value, ...matcher.captures(start, end, true)))
@@ -226,7 +226,7 @@ const functions: Record<string, LuaFunction> = {
   gfind: gmatch,
   gmatch,
   gsub,
-  len: (...args: Value[]) => checkString(args, 0).length,
+  len: (...args: LuaValue[]) => checkString(args, 0).length,
   lower,
   match,
   rep,

@@ -1,7 +1,7 @@
 import { argumentError, chargeBytes, chargeReading, checkLength, hostError } from '../runtime/activation.js'
 import { checkNumber, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
 import { parseNumber, toInt64 } from '../runtime/number-text.js'
-import type { LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
 
 /**
  * `struct`: values to and from C structures. Formats: `<` `>` byte order, `!n` alignment, `b B h H l L T i[n] I[n]`
@@ -104,7 +104,7 @@ class Format {
   }
 }
 
-function pack(...given: Value[]): Result {
+function pack(...given: LuaValue[]): Result {
   const format = new Format(checkString(given, 0))
   // A missing argument shows as nil: the reference marks the end of the arguments with one.
   const args = [...given, undefined]
@@ -163,14 +163,14 @@ function packFloat(value: number, size: number, isLittle: boolean): string {
   return data
 }
 
-function unpack(...args: Value[]): Result {
+function unpack(...args: LuaValue[]): Result {
   const format = new Format(checkString(args, 0))
   const data = checkString(args, 1)
   let at = optionalInteger(args, 2, 1) - 1
   if (at === -1) throw argumentError(3, 'offset must be 1 or greater')
   // As an unsigned number, a negative offset is beyond all data.
   if (at < 0) at = Number.MAX_SAFE_INTEGER
-  const values: Value[] = []
+  const values: LuaValue[] = []
   for (let option = format.next(); option !== undefined; option = format.next()) {
     const { letter } = option
     let { size } = option
@@ -200,7 +200,7 @@ function unpack(...args: Value[]): Result {
 }
 
 /** `c0` takes its length from the value before it. */
-function previousSize(values: Value[], available: number): number {
+function previousSize(values: LuaValue[], available: number): number {
   const last = values[values.length - 1]
   const size = typeof last === 'string' ? parseNumber(last) : last
   if (typeof size !== 'number') throw hostError("format 'c0' needs a previous size")
@@ -227,7 +227,7 @@ function unpackFloat(data: string, at: number, size: number, isLittle: boolean):
   return size === 4 ? view.getFloat32(0, isLittle) : view.getFloat64(0, isLittle)
 }
 
-function size(...args: Value[]): Result {
+function size(...args: LuaValue[]): Result {
   const format = new Format(checkString(args, 0))
   let total = 0
   for (let option = format.next(); option !== undefined; option = format.next()) {

@@ -10,10 +10,10 @@ import {
 } from '../runtime/library-arguments.js'
 import { isTrue, lessThan, textOf } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
 import { first, nothing, typeName } from '../runtime/value.js'
 
-function concat(...args: Value[]): Result {
+function concat(...args: LuaValue[]): Result {
   const separator = optionalString(args, 1, '')
   const table = checkTable(args, 0)
   const from = optionalInt(args, 2, 1)
@@ -32,7 +32,7 @@ function concat(...args: Value[]): Result {
   return parts.join(separator)
 }
 
-function insert(...args: Value[]): Result {
+function insert(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const end = table.length() + 1
   if (args.length !== 2 && args.length !== 3) throw hostError("wrong number of arguments to 'insert'")
@@ -53,7 +53,7 @@ function insert(...args: Value[]): Result {
   return nothing
 }
 
-function remove(...args: Value[]): Result {
+function remove(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const end = table.length()
   const at = optionalInt(args, 1, end)
@@ -69,7 +69,7 @@ function remove(...args: Value[]): Result {
   return value
 }
 
-function maxn(...args: Value[]): Result {
+function maxn(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   let largest = table.length()
   const cursor = table.cursor()
@@ -80,7 +80,7 @@ function maxn(...args: Value[]): Result {
   return largest
 }
 
-function foreach(...args: Value[]): Result {
+function foreach(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const visit = checkFunction(args, 1)
   const cursor = table.cursor()
@@ -91,7 +91,7 @@ function foreach(...args: Value[]): Result {
   return nothing
 }
 
-function foreachi(...args: Value[]): Result {
+function foreachi(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const visit = checkFunction(args, 1)
   const length = table.length()
@@ -104,7 +104,7 @@ function foreachi(...args: Value[]): Result {
 
 // Sorting
 
-function sort(...args: Value[]): Result {
+function sort(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
   const order = args[1] === undefined ? undefined : checkFunction(args, 1)
   new Sorter(table, order).sort(1, table.length())
@@ -129,7 +129,7 @@ class Sorter {
     this.#order = order
   }
 
-  #less(left: Value, right: Value): boolean {
+  #less(left: LuaValue, right: LuaValue): boolean {
     const order = this.#order
     charge(order === undefined ? 2 : callUnits)
     if (order !== undefined) return isTrue(first(call(order, left, right)))
@@ -169,7 +169,7 @@ class Sorter {
     }
   }
 
-  #partition(low: number, high: number, pivot: Value): number {
+  #partition(low: number, high: number, pivot: LuaValue): number {
     const table = this.#table
     let up = low
     let down = high - 1
@@ -192,11 +192,11 @@ export const tableLibrary: LuaTable = library({
   concat,
   foreach,
   foreachi,
-  getn: (...args: Value[]) => checkTable(args, 0).length(),
+  getn: (...args: LuaValue[]) => checkTable(args, 0).length(),
   insert,
   maxn,
   remove,
-  setn: (...args: Value[]) => {
+  setn: (...args: LuaValue[]) => {
     checkTable(args, 0)
     throw hostError("'setn' is obsolete")
   },

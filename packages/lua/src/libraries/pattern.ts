@@ -1,6 +1,6 @@
 import { hostError } from '../runtime/activation.js'
 import { charge } from '../runtime/steps.js'
-import type { Value } from '../runtime/value.js'
+import type { LuaValue } from '../runtime/value.js'
 
 /** The pattern language of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
 
@@ -37,7 +37,7 @@ export class Matcher {
   }
 
   /** Capture number `index`; the whole match when the pattern has none. */
-  capture(index: number, start: number, end: number): Value {
+  capture(index: number, start: number, end: number): LuaValue {
     if (index >= this.level) {
       if (index === 0) return this.source.slice(start, end)
       throw hostError('invalid capture index')
@@ -49,9 +49,9 @@ export class Matcher {
   }
 
   /** All captures, or the whole match when there are none and `orWhole` is set. */
-  captures(start: number, end: number, orWhole: boolean): Value[] {
+  captures(start: number, end: number, orWhole: boolean): LuaValue[] {
     const count = this.level === 0 && orWhole ? 1 : this.level
-    const values: Value[] = []
+    const values: LuaValue[] = []
     for (let index = 0; index < count; index++) values.push(this.capture(index, start, end))
     return values
   }

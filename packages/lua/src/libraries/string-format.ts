@@ -3,10 +3,10 @@ import type { Arguments } from '../runtime/library-arguments.js'
 import { checkInteger, checkNumber, checkString } from '../runtime/library-arguments.js'
 import { floatText, toInt64 } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { Result, Value } from '../runtime/value.js'
+import type { LuaValue, Result } from '../runtime/value.js'
 
 /** `string.format`: C's printf, one conversion at a time. */
-export function format(...args: Value[]): Result {
+export function format(...args: LuaValue[]): Result {
   const template = checkString(args, 0)
   let text = ''
   let next = 0

@@ -1,6 +1,6 @@
 import type { Work } from '../../../../src/kernel/work.js'
 import { charge, exhausted, remaining } from './steps.js'
-import type { CallSite, Coroutine, LuaFunction, LuaTable, Result, Value } from './value.js'
+import type { CallSite, Coroutine, LuaFunction, LuaTable, LuaValue, Result } from './value.js'
 import { nothing, LuaTable as Table } from './value.js'
 
 /**
@@ -74,17 +74,17 @@ export const roomForRun = 5500
 export const memoryForRun = 0x4000_0000
 
 /** No string grows longer: real servers would take more, but a test double should not exhaust its host. */
-export const longestString = 0x400_0000
+export const maxString = 0x400_0000
 
 /** A Lua error on its way to the next `pcall` or out of the script. */
 export class LuaError {
-  readonly value: Value
+  readonly value: LuaValue
   /** Where it was raised: the running function, or the call of the library function that raised it. */
   readonly site: CallSite | undefined
   /** The library function that raised it, by the name it was called with. */
   readonly callee: string | undefined
 
-  constructor(value: Value, site?: CallSite, callee?: string) {
+  constructor(value: LuaValue, site?: CallSite, callee?: string) {
     this.value = value
     this.site = site
     this.callee = callee
@@ -99,7 +99,7 @@ export class LuaError {
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
 /** A call in tail position that was put off, because the calls before it have piled up. */
-export class TailCall extends Array<Value> {
+export class TailCall extends Array<LuaValue> {
   target: LuaFunction = noTarget
   site: CallSite = hostSite
 }
@@ -143,7 +143,7 @@ export function chargeJoin(left: string, right: string, joined: string): void {
 }
 
 /** Strings of equal length are compared to the end, ordered ones as far as they are alike. */
-export function chargeComparison(left: Value, right: Value): void {
+export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)
   chargeParts(right)
@@ -163,7 +163,7 @@ export function chargeBytes(bytes: number): void {
 
 /** For a string that is still growing and will be charged in the end. */
 export function checkLength(bytes: number): void {
-  if (bytes > longestString) throw hostErrorValue('not enough memory')
+  if (bytes > maxString) throw hostErrorValue('not enough memory')
 }
 
 export function stackOverflow(site: CallSite): never {
@@ -195,7 +195,7 @@ export function hostError(message: string): LuaError {
 }
 
 /** An error value raised by a library function as it is. */
-export function hostErrorValue(value: Value): LuaError {
+export function hostErrorValue(value: LuaValue): LuaError {
   return new LuaError(value, siteOf(1), siteOf(1)?.name)
 }
 
@@ -211,7 +211,7 @@ export function argumentError(index: number, message: string): LuaError {
 }
 
 /** Calls from a library function or a metamethod. Puts off nothing: the result is final. */
-export function call(target: LuaFunction, ...args: Value[]): Result {
+export function call(target: LuaFunction, ...args: LuaValue[]): Result {
   return callAt(hostSite, target, args)
 }
 
@@ -221,7 +221,7 @@ const hostCallFrames = 12
 /** As many as the C stack of the reference takes. */
 export const maxNested = 199
 
-export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
+export function callAt(site: CallSite, target: LuaFunction, args: readonly LuaValue[]): Result {
   const depth = vm.depth
   if (--remaining.steps < 0) exhausted()
   if (vm.room < hostCallFrames) stackOverflow(site)

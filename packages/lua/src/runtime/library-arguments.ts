@@ -1,17 +1,17 @@
 import { argumentError, chargeParts, hostErrorValue, longJoin } from './activation.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
-import type { LuaFunction, Value } from './value.js'
+import type { LuaFunction, LuaValue } from './value.js'
 import { LuaTable, typeName } from './value.js'
 
 /** How library functions read their arguments. Positions count from 0 here and from 1 in messages. */
-export type Arguments = readonly Value[]
+export type Arguments = readonly LuaValue[]
 
 function typeMismatch(args: Arguments, at: number, expected: string): never {
   const actual = at < args.length ? typeName(args[at]) : 'no value'
   throw argumentError(at + 1, `${expected} expected, got ${actual}`)
 }
 
-export function checkAny(args: Arguments, at: number): Value {
+export function checkAny(args: Arguments, at: number): LuaValue {
   if (at >= args.length) throw argumentError(at + 1, 'value expected')
   return args[at]
 }
@@ -79,7 +79,7 @@ export function checkWritable(table: LuaTable): void {
 }
 
 /** Makes the table of a library. Nothing can change it, so all machines share it. */
-export function library(functions: Readonly<Record<string, Value>>): LuaTable {
+export function library(functions: Readonly<Record<string, LuaValue>>): LuaTable {
   const table = new LuaTable()
   for (const [name, value] of Object.entries(functions)) table.set(name, value)
   table.isReadonly = true

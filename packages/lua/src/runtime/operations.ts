@@ -5,13 +5,13 @@ import {
   errorAt,
   LuaError,
   longComparison,
-  longestString,
+  maxString,
   unitsOf,
   vm,
 } from './activation.js'
 import { numberText, parseNumber } from './number-text.js'
 import { charge } from './steps.js'
-import type { CallSite, Result, Value } from './value.js'
+import type { CallSite, LuaValue, Result } from './value.js'
 import { first, LuaTable, typeName } from './value.js'
 
 /**
@@ -20,7 +20,7 @@ import { first, LuaTable, typeName } from './value.js'
  */
 
 /** An operation in a source, with what its operands are called there: `local 'x'`, or nothing. */
-export interface Operation {
+export interface OperationSite {
   readonly site: CallSite
   readonly left: string | undefined
   readonly right: string | undefined
@@ -32,16 +32,21 @@ export const stringMeta: LuaTable = new LuaTable()
 /** Steps of `__index` and `__newindex` after which a chain counts as endless. */
 const maxChain = 100
 
-export function metatable(value: Value): LuaTable | undefined {
+export function metatable(value: LuaValue): LuaTable | undefined {
   if (value instanceof LuaTable) return value.meta
   return typeof value === 'string' ? stringMeta : undefined
 }
 
-export function metamethod(value: Value, event: string): Value {
+export function metamethod(value: LuaValue, event: string): LuaValue {
   return metatable(value)?.getString(event)
 }
 
-export function typeError(operation: Operation, verb: string, value: Value, called: string | undefined): LuaError {
+export function typeError(
+  operation: OperationSite,
+  verb: string,
+  value: LuaValue,
+  called: string | undefined,
+): LuaError {
   const type = typeName(value)
   return errorAt(
     operation.site,
@@ -50,14 +55,14 @@ export function typeError(operation: Operation, verb: string, value: Value, call
 }
 
 /** Calls any value, by its `__call` when it is not a function. */
-export function callValue(operation: Operation, target: Value, args: readonly Value[]): Result {
+export function callValue(operation: OperationSite, target: LuaValue, args: readonly LuaValue[]): Result {
   if (typeof target === 'function') return target(...args)
   const handler = metamethod(target, '__call')
   if (typeof handler !== 'function') throw typeError(operation, 'call', target, operation.left)
   return handler(target, ...args)
 }
 
-function invoke(site: CallSite, handler: Value, args: readonly Value[]): Result {
+function invoke(site: CallSite, handler: LuaValue, args: readonly LuaValue[]): Result {
   if (typeof handler === 'function') return callAt(site, handler, args)
   const inner = metamethod(handler, '__call')
   if (typeof inner !== 'function') {
@@ -68,10 +73,10 @@ function invoke(site: CallSite, handler: Value, args: readonly Value[]): Result 
 
 // Fields
 
-export function index(object: Value, key: Value, operation: Operation): Value {
+export function index(object: LuaValue, key: LuaValue, operation: OperationSite): LuaValue {
   let current = object
   for (let step = 0; step < maxChain; step++) {
-    let handler: Value
+    let handler: LuaValue
     if (current instanceof LuaTable) {
       const value = current.get(key)
       if (value !== undefined) return value
@@ -87,10 +92,10 @@ export function index(object: Value, key: Value, operation: Operation): Value {
   throw errorAt(operation.site, 'loop in gettable')
 }
 
-export function setIndex(object: Value, key: Value, value: Value, operation: Operation): void {
+export function setIndex(object: LuaValue, key: LuaValue, value: LuaValue, operation: OperationSite): void {
   let current = object
   for (let step = 0; step < maxChain; step++) {
-    let handler: Value
+    let handler: LuaValue
     if (current instanceof LuaTable) {
       // As in redis, a protected table refuses before its metatable is asked.
       if (current.isReadonly) throw errorAt(operation.site, readonlyText)
@@ -112,14 +117,14 @@ export function setIndex(object: Value, key: Value, value: Value, operation: Ope
   throw errorAt(operation.site, 'loop in settable')
 }
 
-function newIndex(meta: LuaTable): Value {
+function newIndex(meta: LuaTable): LuaValue {
   return meta.getString('__newindex')
 }
 
 export const readonlyText = 'Attempt to modify a readonly table'
 
 /** Assigns without metamethods, and refuses the keys that no table takes. */
-export function rawSet(table: LuaTable, key: Value, value: Value, operation: Operation): void {
+export function rawSet(table: LuaTable, key: LuaValue, value: LuaValue, operation: OperationSite): void {
   if (key === undefined) throw errorAt(operation.site, 'table index is nil')
   if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
   table.set(key, value)
@@ -145,7 +150,7 @@ export function textOf(value: number): string {
 }
 
 /** A number, or a string that spells one. */
-export function toNumber(value: Value): number | undefined {
+export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined
   if (value.length > 32) charge(value.length >> 2)
@@ -181,7 +186,12 @@ export function power(left: number, right: number): number {
   return left ** right
 }
 
-export function arithmetic(event: ArithmeticEvent, left: Value, right: Value, operation: Operation): Value {
+export function arithmetic(
+  event: ArithmeticEvent,
+  left: LuaValue,
+  right: LuaValue,
+  operation: OperationSite,
+): LuaValue {
   const a = toNumber(left)
   const b = a === undefined ? undefined : toNumber(right)
   if (a !== undefined && b !== undefined) return compute(event, a, b)
@@ -191,7 +201,7 @@ export function arithmetic(event: ArithmeticEvent, left: Value, right: Value, op
   throw typeError(operation, 'perform arithmetic on', isLeft ? left : right, isLeft ? operation.left : operation.right)
 }
 
-export function lengthOf(value: Value, operation: Operation): Value {
+export function lengthOf(value: LuaValue, operation: OperationSite): LuaValue {
   if (typeof value === 'string') return value.length
   if (value instanceof LuaTable) return value.length()
   throw typeError(operation, 'get length of', value, operation.left)
@@ -199,7 +209,7 @@ export function lengthOf(value: Value, operation: Operation): Value {
 
 // Comparison
 
-export function equals(left: Value, right: Value, site: CallSite): boolean {
+export function equals(left: LuaValue, right: LuaValue, site: CallSite): boolean {
   if (typeof left === 'string' && left.length > longComparison) return sameText(left, right)
   if (left === right) return true
   if (!(left instanceof LuaTable && right instanceof LuaTable)) return false
@@ -208,24 +218,24 @@ export function equals(left: Value, right: Value, site: CallSite): boolean {
 }
 
 /** Whether a long string is another one. */
-export function sameText(left: string, right: Value): boolean {
+export function sameText(left: string, right: LuaValue): boolean {
   if (typeof right !== 'string' || left.length !== right.length) return false
   chargeComparison(left, right)
   return left === right
 }
 
 /** Comparisons ask a metamethod only when both operands have the same one. */
-function commonHandler(left: Value, right: Value, event: string): Value {
+function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
   return metatable(left) === metatable(right) || metamethod(right, event) === handler ? handler : undefined
 }
 
-export function isTrue(value: Value): boolean {
+export function isTrue(value: LuaValue): boolean {
   return value !== undefined && value !== false
 }
 
-export function lessThan(left: Value, right: Value, site: CallSite): boolean {
+export function lessThan(left: LuaValue, right: LuaValue, site: CallSite): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right
   if (typeof left === 'string' && typeof right === 'string') {
     if (left.length > longComparison) chargeComparison(left, right)
@@ -238,7 +248,7 @@ export function lessThan(left: Value, right: Value, site: CallSite): boolean {
   throw orderError(left, right, site)
 }
 
-export function lessOrEqual(left: Value, right: Value, site: CallSite): boolean {
+export function lessOrEqual(left: LuaValue, right: LuaValue, site: CallSite): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left <= right
   if (typeof left === 'string' && typeof right === 'string') {
     if (left.length > longComparison) chargeComparison(left, right)
@@ -253,7 +263,7 @@ export function lessOrEqual(left: Value, right: Value, site: CallSite): boolean 
   throw orderError(left, right, site)
 }
 
-function orderError(left: Value, right: Value, site: CallSite): LuaError {
+function orderError(left: LuaValue, right: LuaValue, site: CallSite): LuaError {
   const a = typeName(left)
   const b = typeName(right)
   return errorAt(site, a === b ? `attempt to compare two ${a} values` : `attempt to compare ${a} with ${b}`)
@@ -261,7 +271,7 @@ function orderError(left: Value, right: Value, site: CallSite): LuaError {
 
 // Strings
 
-export function concatenate(left: Value, right: Value, operation: Operation): Value {
+export function concatenate(left: LuaValue, right: LuaValue, operation: OperationSite): LuaValue {
   if (isText(left) && isText(right)) return join(left, right, operation.site)
   const handler = metamethod(left, '__concat') ?? metamethod(right, '__concat')
   if (handler !== undefined) return first(invoke(operation.site, handler, [left, right]))
@@ -269,7 +279,7 @@ export function concatenate(left: Value, right: Value, operation: Operation): Va
   throw typeError(operation, 'concatenate', isRight ? right : left, isRight ? operation.right : operation.left)
 }
 
-function isText(value: Value): value is string | number {
+function isText(value: LuaValue): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
 
@@ -284,7 +294,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
     vm.memory -= bytes
     if (vm.memory < 0) throw new LuaError('not enough memory', site)
   }
-  if (length + b.length > longestString) throw new LuaError('not enough memory', site)
+  if (length + b.length > maxString) throw new LuaError('not enough memory', site)
   const joined = a + b
   chargeJoin(a, b, joined)
   return joined
@@ -302,7 +312,7 @@ function address(object: object): string {
 }
 
 /** What `tostring` gives without a metamethod. */
-export function plainText(value: Value): string {
+export function plainText(value: LuaValue): string {
   switch (typeof value) {
     case 'undefined':
       return 'nil'

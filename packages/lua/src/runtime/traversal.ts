@@ -1,11 +1,11 @@
 import { hostErrorValue } from './activation.js'
 import { checkInt, checkTable } from './library-arguments.js'
-import type { LuaFunction, Result, Value } from './value.js'
+import type { LuaFunction, LuaValue, Result } from './value.js'
 import { oneNil } from './value.js'
 
 /** The two iterators that `for` loops know and run without calling them. */
 
-export const next: LuaFunction = (...args: Value[]): Result => {
+export const next: LuaFunction = (...args: LuaValue[]): Result => {
   const table = checkTable(args, 0)
   const key = table.nextKey(args[1])
   if (key === null) throw hostErrorValue("invalid key to 'next'")
@@ -13,7 +13,7 @@ export const next: LuaFunction = (...args: Value[]): Result => {
 }
 
 /** The iterator of `ipairs`. */
-export const nextIndex: LuaFunction = (...args: Value[]): Result => {
+export const nextIndex: LuaFunction = (...args: LuaValue[]): Result => {
   const at = checkInt(args, 1) + 1
   const value = checkTable(args, 0).getNumber(at)
   return value === undefined ? [] : [at, value]

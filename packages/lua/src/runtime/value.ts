@@ -5,19 +5,19 @@ import { charge, chargePlace } from './steps.js'
  * A function is a plain JavaScript function over positional values. It answers one value plainly, and any other
  * number of values as an array; that is unambiguous because a table is a `LuaTable`, never an array.
  */
-export type Value = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | Userdata
+export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | Userdata
 
 /** One value, or an array of any number of values that nobody changes afterwards. */
-export type Result = Value | readonly Value[]
+export type Result = LuaValue | readonly LuaValue[]
 
 /** Host functions and compiled Lua functions look alike to a call. */
 // biome-ignore lint/suspicious/noExplicitAny: host functions declare the parameters they read, none or many
 export type LuaFunction = (...args: any[]) => Result
 
 /** No value at all, which is less than one nil. */
-export const nothing: readonly Value[] = []
+export const nothing: readonly LuaValue[] = []
 /** One nil, for places where `undefined` means something else. */
-export const oneNil: readonly Value[] = [undefined]
+export const oneNil: readonly LuaValue[] = [undefined]
 
 /** A light userdata: only its identity counts. `cjson.null` is the only one redis has. */
 export class Userdata {
@@ -31,19 +31,19 @@ export class Userdata {
 export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'
 
 /** Arguments come in with `next`, yielded values go out, the function's result ends it. */
-export type Steps = Generator<Result, Result, readonly Value[]>
+export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
 export class Coroutine {
   status: CoroutineStatus = 'suspended'
   /** Starts on the first resume, because the first arguments are the function's own. */
-  start: ((args: readonly Value[]) => Steps) | undefined
+  start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
   /** Call depth at which the body was left by a yield, and the JavaScript frames it will stack up again. */
   depth = 0
   room = 0
   sites: CallSite[] = []
 
-  constructor(start: (args: readonly Value[]) => Steps) {
+  constructor(start: (args: readonly LuaValue[]) => Steps) {
     this.start = start
   }
 }
@@ -61,11 +61,11 @@ export interface CallSite {
 }
 
 class Entry {
-  readonly key: Value
-  value: Value
+  readonly key: LuaValue
+  value: LuaValue
   next: Entry | undefined
 
-  constructor(key: Value, value: Value) {
+  constructor(key: LuaValue, value: LuaValue) {
     this.key = key
     this.value = value
     this.next = undefined
@@ -89,7 +89,7 @@ const passedShift = 1
  */
 export class LuaTable {
   /** `list[0]` is `t[1]`; the last element is never nil, so its length is a border. */
-  list: Value[] = []
+  list: LuaValue[] = []
   meta: LuaTable | undefined = undefined
   /** Library tables and the globals of a script refuse every assignment, raw ones too. */
   isReadonly = false
@@ -97,35 +97,35 @@ export class LuaTable {
   #last: Entry | undefined = undefined
   #entries = 0
   #live = 0
-  #index: Map<Value, Entry> | undefined = undefined
+  #index: Map<LuaValue, Entry> | undefined = undefined
 
   /** Raw access. */
-  get(key: Value): Value {
+  get(key: LuaValue): LuaValue {
     if (typeof key === 'string') return this.getString(key)
     if (typeof key === 'number') return this.getNumber(key)
     return this.#find(key)?.value
   }
 
-  getString(key: string): Value {
+  getString(key: string): LuaValue {
     const index = this.#index
     if (index !== undefined) return index.get(key)?.value
     for (let entry = this.#first; entry !== undefined; entry = entry.next) if (entry.key === key) return entry.value
     return undefined
   }
 
-  getNumber(key: number): Value {
+  getNumber(key: number): LuaValue {
     const list = this.list
     if (key >= 1 && key <= list.length) return list[key - 1]
     return this.#live === 0 ? undefined : this.#find(key)?.value
   }
 
   /** Raw assignment; the key is neither nil nor NaN, which callers check because the error is theirs. */
-  set(key: Value, value: Value): void {
+  set(key: LuaValue, value: LuaValue): void {
     if (typeof key === 'number') this.setNumber(key, value)
     else this.#setEntry(key, value)
   }
 
-  setNumber(key: number, value: Value): void {
+  setNumber(key: number, value: LuaValue): void {
     const list = this.list
     const length = list.length
     if (key >= 1 && key <= length && Number.isInteger(key)) {
@@ -150,7 +150,7 @@ export class LuaTable {
    * Takes over the values of a constructor `{…}`. A constructor may end in nils; real Lua finds the border by
    * halving, and so do we.
    */
-  adoptList(values: Value[]): void {
+  adoptList(values: LuaValue[]): void {
     if (this.list.length !== 0) {
       for (let index = 0; index < values.length; index++) this.setNumber(index + 1, values[index])
       return
@@ -190,7 +190,7 @@ export class LuaTable {
    * The key after `key` in traversal order, `undefined` at the end. Throws nothing: an unknown key gives `null`,
    * and the caller words the error.
    */
-  nextKey(key: Value): Value | null {
+  nextKey(key: LuaValue): LuaValue | null {
     const list = this.list
     if (key === undefined) return this.#nextInList(0)
     if (typeof key === 'number' && key >= 1 && key <= list.length && Number.isInteger(key)) return this.#nextInList(key)
@@ -201,7 +201,7 @@ export class LuaTable {
     return null
   }
 
-  #nextInList(from: number): Value {
+  #nextInList(from: number): LuaValue {
     const list = this.list
     let index = from
     while (index < list.length && list[index] === undefined) index++
@@ -242,14 +242,14 @@ export class LuaTable {
     return cursor
   }
 
-  #find(key: Value): Entry | undefined {
+  #find(key: LuaValue): Entry | undefined {
     const index = this.#index
     if (index !== undefined) return index.get(key)
     for (let entry = this.#first; entry !== undefined; entry = entry.next) if (entry.key === key) return entry
     return undefined
   }
 
-  #setEntry(key: Value, value: Value): void {
+  #setEntry(key: LuaValue, value: LuaValue): void {
     const entry = this.#find(key)
     if (entry !== undefined) {
       if (entry.value === undefined) {
@@ -263,7 +263,7 @@ export class LuaTable {
     }
   }
 
-  #append(key: Value, value: Value): void {
+  #append(key: LuaValue, value: LuaValue): void {
     // A new key is hashed, each byte of it.
     if (typeof key === 'string' && key.length > 256) charge(key.length >> 1)
     if (this.#entries >= smallTable && this.#live < this.#entries >> 1) this.#compact()
@@ -279,7 +279,7 @@ export class LuaTable {
   }
 
   #buildIndex(): void {
-    const index = new Map<Value, Entry>()
+    const index = new Map<LuaValue, Entry>()
     for (let entry = this.#first; entry !== undefined; entry = entry.next) index.set(entry.key, entry)
     this.#index = index
   }
@@ -322,14 +322,14 @@ export class LuaTable {
 }
 
 export interface Cursor {
-  key: Value
-  value: Value
+  key: LuaValue
+  value: LuaValue
   /** Moves to the next live element; false at the end. */
   advance(): boolean
 }
 
 /** Some n with values[n-1] set and values[n] nil, found by bisection. */
-function border(values: readonly Value[]): number {
+function border(values: readonly LuaValue[]): number {
   let low = 0
   let high = values.length
   while (high - low > 1) {
@@ -340,7 +340,7 @@ function border(values: readonly Value[]): number {
   return low
 }
 
-export function typeName(value: Value): string {
+export function typeName(value: LuaValue): string {
   switch (typeof value) {
     case 'undefined':
       return 'nil'
@@ -355,15 +355,15 @@ export function typeName(value: Value): string {
 }
 
 /** Whether a call gave anything but one plain value. */
-export function isMany(result: Result): result is readonly Value[] {
+export function isMany(result: Result): result is readonly LuaValue[] {
   return Array.isArray(result)
 }
 
 /** The first of the values a call gave. */
-export function first(result: Result): Value {
-  return isMany(result) ? result[0] : (result as Value)
+export function first(result: Result): LuaValue {
+  return isMany(result) ? result[0] : (result as LuaValue)
 }
 
-export function all(result: Result): readonly Value[] {
-  return isMany(result) ? result : [result as Value]
+export function all(result: Result): readonly LuaValue[] {
+  return isMany(result) ? result : [result as LuaValue]
 }

@@ -2,12 +2,12 @@ import type { LuaSyntaxError } from './lexer.js'
 import { endOfSource, Lexer, name, number, string } from './lexer.js'
 import { Scopes } from './scopes.js'
 import type {
+  BinaryOperator,
   Block,
   Clause,
   Expression,
   FunctionNode,
   Local,
-  Operator,
   Statement,
   TableItem,
   Variable,
@@ -544,5 +544,5 @@ function combine(operator: string, left: Expression, right: Expression, line: nu
     // One node for a whole chain: it is evaluated at once, from the right.
     return { kind: 'concat', parts: [left, ...(right.kind === 'concat' ? right.parts : [right])], line }
   }
-  return { kind: 'binary', operator: operator as Operator, left, right, line }
+  return { kind: 'binary', operator: operator as BinaryOperator, left, right, line }
 }

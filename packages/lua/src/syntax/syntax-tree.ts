@@ -30,7 +30,7 @@ export interface FunctionNode {
 
 export type Block = readonly Statement[]
 
-export type Operator = '+' | '-' | '*' | '/' | '%' | '^' | '==' | '~=' | '<' | '<=' | '>' | '>='
+export type BinaryOperator = '+' | '-' | '*' | '/' | '%' | '^' | '==' | '~=' | '<' | '<=' | '>' | '>='
 
 interface LocalNode {
   readonly kind: 'local'
@@ -82,7 +82,7 @@ export type Expression =
   | MethodNode
   | {
       readonly kind: 'binary'
-      readonly operator: Operator
+      readonly operator: BinaryOperator
       readonly left: Expression
       readonly right: Expression
       readonly line: number

@@ -1,10 +1,10 @@
 import type { Answer } from '../../../../src/protocol/service.js'
-import type { Owned } from './owned.js'
+import type { OwnedTenant } from './owned.js'
 
 /** A stream of which each part leaves when what it tells of is kept; it breaks off when the tenant is lost. */
 export function committedStream(
   body: ReadableStream<Uint8Array>,
-  own: Pick<Owned, 'commit' | 'signal'>,
+  own: Pick<OwnedTenant, 'commit' | 'signal'>,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => undefined)
@@ -39,6 +39,6 @@ export function committedStream(
   })
 }
 
-export function withCommits(answer: Answer, own: Pick<Owned, 'commit' | 'signal'>): Answer {
+export function withCommits(answer: Answer, own: Pick<OwnedTenant, 'commit' | 'signal'>): Answer {
   return answer.body instanceof ReadableStream ? { ...answer, body: committedStream(answer.body, own) } : answer
 }

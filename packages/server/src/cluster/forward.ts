@@ -29,7 +29,7 @@ const dialing = 1_000
 const idle = 20_000
 
 /** Of an answer, in bytes: what a tenant may answer by itself it may answer through another node as well. */
-export const longestHead = 1_048_576
+export const maxHead = 1_048_576
 
 /** Hands requests on to the nodes that own their tenants. */
 export class Forwarder {
@@ -71,7 +71,7 @@ export class Forwarder {
       method,
       path: target,
       headers: [...headers, ...own].flat(),
-      maxHeaderSize: longestHead,
+      maxHeaderSize: maxHead,
     })
     request.end(body, 'latin1')
     return request

@@ -8,19 +8,19 @@ import type { Tenants } from '../tenants.js'
 import { withCommits } from './committed-stream.js'
 import { EngineAway } from './engine.js'
 import { type Forwarder, NotTaken, nodeHeader, Unanswered } from './forward.js'
-import type { KeptWorld } from './kept-world.js'
-import type { Owned } from './owned.js'
+import type { JournaledSandbox } from './kept-world.js'
+import type { OwnedTenant } from './owned.js'
 import type { OwnerWatch } from './owner-watch.js'
-import { CannotOpen, type Found, type Ownership } from './ownership.js'
+import { CannotOpen, type Ownership, type TenantLocation } from './ownership.js'
 import { passHeader } from './pass-header.js'
-import { elsewhere, refused, sorry } from './refusals.js'
+import { elsewhere, refused, unavailable } from './refusals.js'
 import type { PassageHead, Verifier } from './signature.js'
 import { type Node, NotOwner } from './tenure.js'
 
 /** What the front door of a node is made of. */
-export interface FrontParts {
+export interface RouterParts {
   readonly tenants: Tenants
-  readonly ownership: Ownership<KeptWorld>
+  readonly ownership: Ownership<JournaledSandbox>
   readonly forwarder: Forwarder
   readonly verifier: Verifier
   readonly watch: OwnerWatch
@@ -41,10 +41,10 @@ const noFork =
   'A cluster keeps tenants by what came into them, and a fork begins with what came into another one: fork it on a server without --cluster, from GET /_control/{tenant}/state.'
 
 /** Where each request of a node comes in: its tenant is here, or at the node that it is handed on to. */
-export class Front {
-  readonly #parts: FrontParts
+export class RequestRouter {
+  readonly #parts: RouterParts
 
-  constructor(parts: FrontParts) {
+  constructor(parts: RouterParts) {
     this.#parts = parts
   }
 
@@ -114,7 +114,7 @@ export class Front {
     } catch (error) {
       // Nothing was done, and the node that asks finds who has it now, or takes it over itself.
       if (isPassed && error instanceof NotOwner) return elsewhere()
-      return sorry(error)
+      return unavailable(error)
     }
   }
 
@@ -130,7 +130,7 @@ export class Front {
       if (list[1]?.startsWith('/cluster')) return json({ node: node.id, ...description })
       return json({ tenants: description.tenants.map(({ name }) => name) })
     } catch (error) {
-      return sorry(error)
+      return unavailable(error)
     }
   }
 
@@ -155,7 +155,11 @@ export class Front {
   }
 
   /** A tenant can be deleted although its journal cannot be played, or what it did last cannot be kept. */
-  async #where(tenant: string, call: Call, again: boolean): Promise<Found<KeptWorld> | 'to be dropped'> {
+  async #where(
+    tenant: string,
+    call: Call,
+    again: boolean,
+  ): Promise<TenantLocation<JournaledSandbox> | 'to be dropped'> {
     const { ownership, tenants } = this.#parts
     const isDropped = orderOf(call, tenants.targetOf(call)) === 'drop'
     if (isDropped && ownership.owns(tenant)) return 'to be dropped'
@@ -179,7 +183,7 @@ export class Front {
     return forwarder.forward(call, tenants.targetOf(call), node, watch.on(tenant, node))
   }
 
-  async #served(own: Owned<KeptWorld>, tenant: string, call: Call): Promise<Answer> {
+  async #served(own: OwnedTenant<JournaledSandbox>, tenant: string, call: Call): Promise<Answer> {
     const { tenants } = this.#parts
     const target = tenants.targetOf(call)
     const order = orderOf(call, target)
@@ -217,7 +221,7 @@ function tooMany(most: number): string {
   return `This node has ${most} tenants already. Drop one with DELETE /_control/NAME, or start the nodes with a larger --max-tenants. Nothing was done.`
 }
 
-async function committed(own: Owned<KeptWorld>): Promise<void> {
+async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
   await own.commit().catch((cause: Error) => {
     throw new Unanswered(cause.message, { cause })
   })

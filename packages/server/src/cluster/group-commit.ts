@@ -1,8 +1,8 @@
 import { EngineAway } from './engine.js'
-import { isAway, type NodeHost, NotOwner, type Tenure } from './tenure.js'
+import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenure.js'
 
 /** What notes records: a world. */
-export interface Source {
+export interface RecordSource {
   /** Records not taken yet, in order. */
   take(): readonly Uint8Array[]
 }
@@ -33,11 +33,11 @@ export interface Patience {
  * one. While the engine is away it tries again and again, since nobody else can have written where the fence still holds.
  */
 export class GroupCommit {
-  readonly #tenure: Tenure
+  readonly #tenure: TenantLease
   readonly #host: NodeHost
   readonly #patience: Patience
   readonly #ended: (why: NotOwner) => void
-  #source: Source = { take: () => [] }
+  #source: RecordSource = { take: () => [] }
   #backlog: Uint8Array[] = []
   /** Records since the tenant began that were noted, and those of them that were sent. */
   #noted: number
@@ -50,7 +50,7 @@ export class GroupCommit {
   #end: NotOwner | undefined
 
   /** @param ended is told once that nothing more will be written */
-  constructor(tenure: Tenure, host: NodeHost, patience: Patience, ended: (why: NotOwner) => void) {
+  constructor(tenure: TenantLease, host: NodeHost, patience: Patience, ended: (why: NotOwner) => void) {
     this.#tenure = tenure
     this.#noted = this.#sent = tenure.length
     this.#host = host
@@ -73,7 +73,7 @@ export class GroupCommit {
   }
 
   /** Records from here on come from a world. */
-  from(source: Source): void {
+  from(source: RecordSource): void {
     this.#source = source
     this.write()
   }

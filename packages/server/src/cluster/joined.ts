@@ -3,7 +3,7 @@ import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { ServerLimits } from '../limits.js'
 import { lastAnswers } from '../sockets.js'
 import type { Tenants } from '../tenants.js'
-import type { ClusterNode } from './node.js'
+import type { ClusterRuntime } from './node.js'
 import type { ClusterOptions } from './options.js'
 import { clause } from './sentences.js'
 
@@ -16,7 +16,7 @@ export async function nodeOf(
   listening: string,
   origin: string,
   tell: (text: string) => void,
-): Promise<ClusterNode> {
+): Promise<ClusterRuntime> {
   const [{ openNode }, { originOf, reachableAt }] = await Promise.all([import('./node.js'), import('./options.js')])
   const address = cluster.address === undefined ? reachableAt(listening, origin) : originOf(cluster.address)
   const report = (text: string): void => tell(`stuntdouble: ${clause(text)}.`)
@@ -24,7 +24,7 @@ export async function nodeOf(
 }
 
 export async function handedOver(
-  node: ClusterNode | undefined,
+  node: ClusterRuntime | undefined,
   servers: readonly Server[],
   tell: (text: string) => void,
 ): Promise<void> {

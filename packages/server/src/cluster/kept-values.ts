@@ -1,5 +1,5 @@
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
-import { type InputKind, Thrown } from '../../../../src/kernel/input-journal.js'
+import { type InputKind, ThrownError } from '../../../../src/kernel/input-journal.js'
 import { dateOf } from '../../../../src/kernel/instant.js'
 import { WorldOver } from '../../../../src/kernel/running-task.js'
 
@@ -13,7 +13,7 @@ type Stand = { readonly [mark]: readonly [kind: keyof typeof made, ...parts: unk
 const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'returned', 'settled'])
 
 /** @throws TypeError for an input that nobody else could play again */
-export function keptValue(kind: InputKind, what: unknown): unknown {
+export function encodeValue(kind: InputKind, what: unknown): unknown {
   if (kind !== 'acted' && kind !== 'forked') return open.has(kind) ? kept(what) : what
   throw new TypeError(
     `Something was done to this tenant that cannot be kept for other nodes (${kind}): it came over no request and no order.`,
@@ -21,7 +21,7 @@ export function keptValue(kind: InputKind, what: unknown): unknown {
 }
 
 /** What was kept. */
-export function madeValue(kind: InputKind, what: unknown): unknown {
+export function decodeValue(kind: InputKind, what: unknown): unknown {
   return open.has(kind) ? restored(what) : (what ?? undefined)
 }
 
@@ -52,7 +52,7 @@ function kept(given: unknown): unknown {
 function keptObject(given: object): unknown {
   if (Array.isArray(given)) return given.map(kept)
   if (given instanceof Uint8Array) return stand('bytes', Buffer.from(given).toString('base64'))
-  if (given instanceof Thrown) return stand('thrown', kept(given.error))
+  if (given instanceof ThrownError) return stand('thrown', kept(given.error))
   if (given instanceof Error) return keptError(given)
   if (given instanceof URL) return given.href
   if (Object.prototype.toString.call(given) === '[object Date]') return stand('date', Number(given))
@@ -113,7 +113,7 @@ const made = {
   bytes: (base64: string) => new Uint8Array(Buffer.from(base64, 'base64')),
   date: dateOf,
   fields: Object.fromEntries,
-  thrown: (error: unknown) => new Thrown(error),
+  thrown: (error: unknown) => new ThrownError(error),
   error: errorOf,
   code: () => () => {
     throw new Error(goneCode)

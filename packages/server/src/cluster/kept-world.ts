@@ -1,17 +1,17 @@
 import { InputColumns, type InputJournal, type InputListener } from '../../../../src/kernel/input-journal.js'
-import { type Beginning, sandboxInternals } from '../../../../src/sandbox/internals.js'
+import { type SandboxOrigin, sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Begun, type Note, type Noted, notesOf, recordOf } from './records.js'
+import { type JournalNote, type JournalStart, type Note, notesOf, recordOf } from './records.js'
 import { recordsOf, segmentOf } from './segments.js'
 
 /** What is kept of a world: a snapshot, and the records after it. */
-export interface Kept {
+export interface SandboxRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
 /** Inputs of one record at most, unless one step of the world has more. */
-const longestRecord = 1_000
+const maxRecord = 1_000
 /** Bytes of records that are worth a snapshot. */
 const leastSnapshot = 16_384
 
@@ -22,13 +22,13 @@ export interface KeptLimits {
   readonly bytes: number
 }
 
-export const mostKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
+export const maxKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
  * A world whose inputs are written down as bytes while it lives: whoever has all of them has the world, at the same
  * virtual instant and with the same future. It holds the inputs until somebody takes them.
  */
-export class KeptWorld {
+export class JournaledSandbox {
   readonly sandbox: Sandbox
   #journal: InputJournal | undefined
   #notes: Note[] = []
@@ -62,19 +62,19 @@ export class KeptWorld {
    */
   static async open(
     make: () => Sandbox,
-    { snapshot, records }: Kept,
-    limits: KeptLimits = mostKept,
-  ): Promise<KeptWorld> {
+    { snapshot, records }: SandboxRecords,
+    limits: KeptLimits = maxKept,
+  ): Promise<JournaledSandbox> {
     const kept = [...(snapshot === undefined ? [] : recordsOf(snapshot)), ...records]
     const { begun, notes } = sinceBeginning(kept)
-    const world = new KeptWorld(make(), limits)
+    const world = new JournaledSandbox(make(), limits)
     if (begun === undefined) world.#begin()
     else {
       world.#snapshot = snapshot
       world.#taken = [...records]
       world.#inputs = notes.length
       world.#bytes = kept.reduce((sum, { length }) => sum + length, 0)
-      await sandboxInternals.of(world.sandbox).takeOver(begun, inputsOf(notes), () => world.#listen())
+      await sandboxInternals.of(world.sandbox).adopt(begun, inputsOf(notes), () => world.#listen())
     }
     world.sandbox.onRenewal(() => world.#begin())
     return world
@@ -180,7 +180,7 @@ export class KeptWorld {
     const listener: InputListener = {
       input: (input) => this.#note({ input }),
       held: (count) => {
-        const first = this.#notes.at(-count) as Noted | undefined
+        const first = this.#notes.at(-count) as JournalNote | undefined
         if (count > 1 && first !== undefined) first.within = count
       },
     }
@@ -206,22 +206,25 @@ export class KeptWorld {
 }
 
 /** The last world that began, and what came into it. */
-function sinceBeginning(records: readonly Uint8Array[]): { begun: Beginning | undefined; notes: readonly Noted[] } {
+function sinceBeginning(records: readonly Uint8Array[]): {
+  begun: SandboxOrigin | undefined
+  notes: readonly JournalNote[]
+} {
   const all = records.flatMap(notesOf)
   const last = all.findLastIndex((note) => 'begun' in note)
-  const begun = last < 0 ? undefined : (all[last] as Begun).begun
+  const begun = last < 0 ? undefined : (all[last] as JournalStart).begun
   if (begun === undefined && all.length > 0) throw new Error('The records of the tenant lack their beginning.')
-  return { begun, notes: all.slice(last + 1) as Noted[] }
+  return { begun, notes: all.slice(last + 1) as JournalNote[] }
 }
 
-function inputsOf(notes: readonly Noted[]): InputColumns {
+function inputsOf(notes: readonly JournalNote[]): InputColumns {
   const inputs = new InputColumns()
   /** Steps that are open: from which input on, and the place behind their last. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {
     if (within !== undefined) open.push({ from: inputs.length, end: inputs.length + within })
     inputs.push(input.kind, input.what, input.at, input.log, input.ended, input.timers)
-    while (open.at(-1)?.end === inputs.length) inputs.hold(open.pop()!.from)
+    while (open.at(-1)?.end === inputs.length) inputs.markAtomic(open.pop()!.from)
   }
   return inputs
 }
@@ -231,7 +234,7 @@ function runsOf(notes: readonly Note[]): Note[][] {
   let until = 0
   for (const [index, note] of notes.entries()) {
     const run = runs.at(-1)
-    if (run === undefined || 'begun' in note || (run.length >= longestRecord && index >= until)) runs.push([note])
+    if (run === undefined || 'begun' in note || (run.length >= maxRecord && index >= until)) runs.push([note])
     else run.push(note)
     if ('within' in note && note.within !== undefined) until = Math.max(until, index + note.within)
   }

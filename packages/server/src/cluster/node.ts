@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
-import { EngineAway, type Script } from './engine.js'
+import { EngineAway, type LuaScript } from './engine.js'
 import { Forwarder } from './forward.js'
-import { Front } from './front.js'
-import { KeptWorld } from './kept-world.js'
+import { RequestRouter } from './front.js'
+import { JournaledSandbox } from './kept-world.js'
 import { type ClusterOptions, defaultLease } from './options.js'
 import { OwnerWatch } from './owner-watch.js'
 import { Ownership } from './ownership.js'
 import { RedisEngine } from './redis-engine.js'
-import { checkShape } from './shape.js'
+import { checkNodeOptions } from './shape.js'
 import { Signer, Verifier } from './signature.js'
-import type { Kept, Node, NodeHost } from './tenure.js'
+import type { Node, NodeHost, TenantRecords } from './tenure.js'
 import { warningsOf } from './warnings.js'
 
 /** This server as one node of a cluster. */
-export interface ClusterNode {
+export interface ClusterRuntime {
   readonly node: Node
-  readonly front: Front
+  readonly front: RequestRouter
   /** Hands its tenants over. What is asked of it from here on is refused. */
   close(): Promise<void>
   /** For so many host milliseconds after that others may still take it for an owner. */
@@ -40,15 +40,15 @@ export interface NodeParts {
 }
 
 /** No end of a process takes longer for the sake of the others. */
-const mostAskedFor = 1_000
+const maxAskedFor = 1_000
 
-const exists: Script = {
+const exists: LuaScript = {
   keys: ['lease', 'journal', 'snapshot'],
   source: "return redis.call('EXISTS', unpack(KEYS))",
 }
 
 /** @throws TypeError for options that do not fit; EngineAway where there is no engine */
-export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterNode> {
+export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret, lease = defaultLease } = cluster
   const engine = await RedisEngine.open({
     urls: cluster.engine.split(','),
@@ -56,7 +56,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     report,
   })
   try {
-    await patiently(() => checkShape(engine, secret, world))
+    await patiently(() => checkNodeOptions(engine, secret, world))
     for (const warning of await warningsOf(engine)) report(warning)
   } catch (error) {
     engine.close()
@@ -64,11 +64,12 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   }
   const node: Node = { id: randomBytes(6).toString('hex'), address }
   tenants.node = node.id
-  const open = (tenant: string, kept: Kept): Promise<KeptWorld> => KeptWorld.open(() => tenants.fresh(tenant), kept)
-  const dropped = (tenant: string, { sandbox }: KeptWorld): void => {
+  const open = (tenant: string, kept: TenantRecords): Promise<JournaledSandbox> =>
+    JournaledSandbox.open(() => tenants.fresh(tenant), kept)
+  const dropped = (tenant: string, { sandbox }: JournaledSandbox): void => {
     if (tenants.all.get(tenant) === sandbox) tenants.release(tenant)
   }
-  const ownership = new Ownership<KeptWorld>({ engine, node, lease, host: nodeHost, open, report, dropped })
+  const ownership = new Ownership<JournaledSandbox>({ engine, node, lease, host: nodeHost, open, report, dropped })
   const signer = new Signer(secret, node.id, Date.now)
   const verifier = new Verifier(secret, node.id, Date.now)
   const forwarder = new Forwarder(signer)
@@ -78,7 +79,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   }
   // Often, and cheap: the engine is only asked when what it said last may have changed.
   const watch = new OwnerWatch(isOwner, lease / 8)
-  const front = new Front({
+  const front = new RequestRouter({
     ...{ tenants, ownership, forwarder, verifier, watch, node, most },
     exists: async (tenant) => (await engine.run(exists, tenant, [])) !== 0,
     patience: 4 * lease + 2_000,
@@ -87,7 +88,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     node,
     front,
     close: () => ownership.close(),
-    askedFor: Math.min(lease / 2, mostAskedFor),
+    askedFor: Math.min(lease / 2, maxAskedFor),
     end: () => {
       watch.close()
       forwarder.close()

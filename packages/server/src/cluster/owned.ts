@@ -1,9 +1,9 @@
 import { EngineAway } from './engine.js'
 import { GroupCommit, type Patience } from './group-commit.js'
-import { type Asking, Deleted, type Kept, NotOwner, type Tenure } from './tenure.js'
+import { Deleted, type LeaseRequest, NotOwner, type TenantLease, type TenantRecords } from './tenure.js'
 
 /** A tenant's world, as its owner needs it. */
-export interface World {
+export interface JournaledTenant {
   /** Records not taken yet, in order. */
   take(): readonly Uint8Array[]
   /** Called when there is something to take, once until it is taken, and not at once. */
@@ -29,10 +29,10 @@ export interface SnapshotAfter {
 }
 
 /** A tenant that this node owns: nothing that its world says is true before `commit()` has resolved. */
-export class Owned<W extends World = World> {
+export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   readonly tenant: string
   readonly world: W
-  readonly #tenure: Tenure
+  readonly #tenure: TenantLease
   readonly #journal: GroupCommit
   readonly #ended = new AbortController()
   readonly #snapshotAfter: SnapshotAfter
@@ -43,7 +43,12 @@ export class Owned<W extends World = World> {
   #isCompacting = false
   #isDisposed = false
 
-  private constructor({ snapshotAfter, patience }: Opening<W>, tenure: Tenure, journal: GroupCommit, world: W) {
+  private constructor(
+    { snapshotAfter, patience }: OpenOptions<W>,
+    tenure: TenantLease,
+    journal: GroupCommit,
+    world: W,
+  ) {
     this.tenant = tenure.tenant
     this.world = world
     this.#tenure = tenure
@@ -61,8 +66,8 @@ export class Owned<W extends World = World> {
    * Opens the world that the journal tells of, and keeps the lease meanwhile.
    * @throws NotOwner, EngineAway, and whatever `open` throws
    */
-  static async open<W extends World>(given: Opening<W>, tenure: Tenure): Promise<Owned<W>> {
-    let owned: Owned<W> | undefined
+  static async open<W extends JournaledTenant>(given: OpenOptions<W>, tenure: TenantLease): Promise<OwnedTenant<W>> {
+    let owned: OwnedTenant<W> | undefined
     const journal = new GroupCommit(tenure, given.host, given.patience, (why) => {
       stop()
       if (owned === undefined) return
@@ -76,7 +81,7 @@ export class Owned<W extends World = World> {
         world.dispose()
         throw journal.end
       }
-      owned = new Owned(given, tenure, journal, world)
+      owned = new OwnedTenant(given, tenure, journal, world)
       return owned
     } catch (error) {
       journal.close(new NotOwner(`The tenant ${tenure.tenant} could not be opened.`))
@@ -184,15 +189,15 @@ export class Owned<W extends World = World> {
 }
 
 /** What is needed to open a world. */
-export interface Opening<W extends World> extends Asking {
+export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly patience: Patience
   readonly snapshotAfter: SnapshotAfter
-  readonly open: (tenant: string, kept: Kept) => Promise<W>
-  readonly lost: (owned: Owned<W>, why: NotOwner) => void
+  readonly open: (tenant: string, kept: TenantRecords) => Promise<W>
+  readonly lost: (owned: OwnedTenant<W>, why: NotOwner) => void
 }
 
 /** Asks for the lease again whenever a third of it has passed without a word to the engine. @returns stops it */
-function renewed({ host, lease }: Asking, tenure: Tenure, journal: GroupCommit): () => void {
+function renewed({ host, lease }: LeaseRequest, tenure: TenantLease, journal: GroupCommit): () => void {
   const third = lease / 3
   let cancel = (): void => {}
   const wait = (ms: number): void => {

@@ -1,18 +1,27 @@
-import { type Engine, EngineAway } from './engine.js'
+import { type ClusterStore, EngineAway } from './engine.js'
 import type { Patience } from './group-commit.js'
-import { type Opening, Owned, type SnapshotAfter, type World } from './owned.js'
-import { Registry, type Told } from './registry.js'
-import { Deleted, type Held, type Holder, type Kept, type Node, type NodeHost, NotOwner, Tenure } from './tenure.js'
+import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned.js'
+import { Registry, type RegistryView } from './registry.js'
+import {
+  Deleted,
+  type HeldElsewhere,
+  type LeaseHolder,
+  type Node,
+  type NodeHost,
+  NotOwner,
+  TenantLease,
+  type TenantRecords,
+} from './tenure.js'
 
 /** What a node of a cluster is made with. */
-export interface OwnershipOptions<W extends World> {
-  readonly engine: Engine
+export interface OwnershipOptions<W extends JournaledTenant> {
+  readonly engine: ClusterStore
   readonly node: Node
   /** How long a tenant stays with a node that says nothing, in ms of the engine's clock. Default 1,500. */
   readonly lease?: number
   readonly host: NodeHost
   /** Makes a world, new or as it was. */
-  readonly open: (tenant: string, kept: Kept) => Promise<W>
+  readonly open: (tenant: string, kept: TenantRecords) => Promise<W>
   /** A sentence for whoever runs the node. */
   readonly report: (sentence: string) => void
   /** A world is given up: it is disposed of already. */
@@ -23,8 +32,8 @@ export interface OwnershipOptions<W extends World> {
 }
 
 /** Where a tenant is: here, or at another node. */
-export type Found<W extends World> =
-  | { readonly own: Owned<W>; readonly node?: never }
+export type TenantLocation<W extends JournaledTenant> =
+  | { readonly own: OwnedTenant<W>; readonly node?: never }
   | { readonly node: Node; readonly own?: never }
 
 /** The journal of a tenant cannot be played: somebody has to look. */
@@ -55,15 +64,15 @@ const alone = { first: 1_000, most: 60_000 }
  * await own.commit()
  * return answer
  */
-export class Ownership<W extends World> {
-  readonly #opening: Opening<W>
+export class Ownership<W extends JournaledTenant> {
+  readonly #opening: OpenOptions<W>
   readonly #registry: Registry
   readonly #report: (sentence: string) => void
   readonly #dropped: (tenant: string, world: W) => void
-  readonly #owned = new Map<string, Owned<W>>()
-  readonly #looking = new Map<string, Promise<Owned<W> | Held>>()
+  readonly #owned = new Map<string, OwnedTenant<W>>()
+  readonly #looking = new Map<string, Promise<OwnedTenant<W> | HeldElsewhere>>()
   readonly #pauses = new Map<string, Promise<void>>()
-  readonly #elsewhere = new Map<string, { readonly holder: Holder; readonly until: number }>()
+  readonly #elsewhere = new Map<string, { readonly holder: LeaseHolder; readonly until: number }>()
   readonly #broken = new Map<string, { readonly error: CannotOpen; readonly until: number; readonly pause: number }>()
   #isClosed = false
 
@@ -87,14 +96,14 @@ export class Ownership<W extends World> {
    * @throws EngineAway nothing was done
    * @throws CannotOpen
    */
-  async where(tenant: string, { again = false }: { readonly again?: boolean } = {}): Promise<Found<W>> {
+  async where(tenant: string, { again = false }: { readonly again?: boolean } = {}): Promise<TenantLocation<W>> {
     const before = this.#elsewhere.get(tenant)
     for (let left = Number.POSITIVE_INFINITY; ; ) {
       const own = await this.#ready(tenant)
       if (own !== undefined) return { own }
       if (!again && before !== undefined && before.until > this.#opening.host.now()) return { node: before.holder.node }
       const found = await this.#look(tenant)
-      if (found === undefined || found instanceof Owned) continue
+      if (found === undefined || found instanceof OwnedTenant) continue
       const isSame = again && found.holder.fence === before?.holder.fence
       if (!isSame || found.left > left) return { node: found.holder.node }
       left = found.left
@@ -121,8 +130,8 @@ export class Ownership<W extends World> {
   }
 
   async #dropUnopened(tenant: string): Promise<void> {
-    const found = await Tenure.acquire(this.#opening, tenant)
-    if (!(found instanceof Tenure))
+    const found = await TenantLease.acquire(this.#opening, tenant)
+    if (!(found instanceof TenantLease))
       throw new NotOwner(`The tenant ${tenant} is another node's.`, { holder: found.holder })
     await found.drop()
     this.#broken.delete(tenant)
@@ -139,12 +148,12 @@ export class Ownership<W extends World> {
   }
 
   /** All nodes, and all tenants with the ids of their owners. */
-  describe(): Promise<Told> {
+  describe(): Promise<RegistryView> {
     return this.#registry.list()
   }
 
   /** This node's own one that new work may be given to. */
-  async #ready(tenant: string): Promise<Owned<W> | undefined> {
+  async #ready(tenant: string): Promise<OwnedTenant<W> | undefined> {
     if (this.#isClosed) throw new NotOwner('This node ends, and takes nothing more.')
     const owned = this.#owned.get(tenant)
     try {
@@ -157,7 +166,7 @@ export class Ownership<W extends World> {
   }
 
   /** Who looks at the same time looks together. */
-  async #look(tenant: string): Promise<Owned<W> | Held | undefined> {
+  async #look(tenant: string): Promise<OwnedTenant<W> | HeldElsewhere | undefined> {
     let looking = this.#looking.get(tenant)
     if (looking === undefined) {
       looking = this.#acquire(tenant).finally(() => this.#looking.delete(tenant))
@@ -171,25 +180,25 @@ export class Ownership<W extends World> {
     }
   }
 
-  async #acquire(tenant: string): Promise<Owned<W> | Held> {
+  async #acquire(tenant: string): Promise<OwnedTenant<W> | HeldElsewhere> {
     const { host, lease } = this.#opening
     const broken = this.#broken.get(tenant)
     if (broken !== undefined && host.now() < broken.until) throw broken.error
-    const found = await Tenure.acquire(this.#opening, tenant)
-    if (found instanceof Tenure) return this.#open(found)
+    const found = await TenantLease.acquire(this.#opening, tenant)
+    if (found instanceof TenantLease) return this.#open(found)
     // Not longer than its lease: whoever is dead or stands still is not asked again.
     this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + Math.min(found.left, lease / 2) })
     return found
   }
 
-  async #open(tenure: Tenure): Promise<Owned<W>> {
+  async #open(tenure: TenantLease): Promise<OwnedTenant<W>> {
     const { tenant, fence, length } = tenure
     this.#elsewhere.delete(tenant)
     this.#registry.tell(tenant, fence, this.#opening.node.id)
     try {
       // A tenant that the registry never heard of would be nobody's when this node dies.
       if (length === 0) await this.#registry.flush()
-      const owned = await Owned.open(this.#opening, tenure)
+      const owned = await OwnedTenant.open(this.#opening, tenure)
       owned.signal.throwIfAborted()
       this.#owned.set(tenant, owned)
       this.#broken.delete(tenant)
@@ -211,7 +220,7 @@ export class Ownership<W extends World> {
     return error
   }
 
-  #lost(owned: Owned<W>, why: NotOwner): void {
+  #lost(owned: OwnedTenant<W>, why: NotOwner): void {
     const { tenant } = owned
     const { holder, fence, cause } = why
     if (this.#owned.get(tenant) === owned) this.#owned.delete(tenant)
@@ -228,7 +237,7 @@ export class Ownership<W extends World> {
     const one = async (): Promise<void> => {
       for (let tenant = waiting.pop(); tenant !== undefined && !this.#isClosed; tenant = waiting.pop()) {
         const found = await this.#look(tenant).catch(() => undefined)
-        if (found !== undefined && !(found instanceof Owned))
+        if (found !== undefined && !(found instanceof OwnedTenant))
           this.#registry.tell(tenant, found.holder.fence, found.holder.node.id)
       }
     }

@@ -1,27 +1,27 @@
-import type { Input } from '../../../../src/kernel/input-journal.js'
-import type { Beginning } from '../../../../src/sandbox/internals.js'
-import { keptValue, madeValue } from './kept-values.js'
+import type { JournalInput } from '../../../../src/kernel/input-journal.js'
+import type { SandboxOrigin } from '../../../../src/sandbox/internals.js'
+import { decodeValue, encodeValue } from './kept-values.js'
 
 // What came into a tenant, as bytes. A record holds what was noted between two moments at which somebody took it, and
 // never parts a step of the world. It is JSON: any version of Node reads it, and nothing else is as quick.
 
 /** An input, and how many there are from it on that came within one step of the world, if it is the first of such. */
-export interface Noted {
-  readonly input: Input
+export interface JournalNote {
+  readonly input: JournalInput
   within?: number
 }
 
 /** A world began: a new one, or after a reset or a load. What was before it does not matter any more. */
-export interface Begun {
-  readonly begun: Beginning
+export interface JournalStart {
+  readonly begun: SandboxOrigin
 }
 
-export type Note = Noted | Begun
+export type Note = JournalNote | JournalStart
 
 /** The form of records: readers refuse another one. */
 const version = 1
 
-type Row = readonly [
+type JournalRow = readonly [
   kind: string,
   what: unknown,
   at: number,
@@ -33,10 +33,10 @@ type Row = readonly [
 
 /** @throws TypeError for what has no form in bytes */
 export function recordOf(notes: readonly Note[]): Uint8Array {
-  const rows = notes.map((note): Row | readonly [Beginning] => {
+  const rows = notes.map((note): JournalRow | readonly [SandboxOrigin] => {
     if ('begun' in note) return [note.begun]
     const { kind, what, at, log, ended, timers } = note.input
-    const kept = keptValue(kind, what)
+    const kept = encodeValue(kind, what)
     if (note.within === undefined) return [kind, kept, at, log, ended, timers]
     return [kind, kept, at, log, ended, timers, note.within]
   })
@@ -51,10 +51,17 @@ export function notesOf(record: Uint8Array): readonly Note[] {
       `A record of the tenant is of version ${String(found)}, and this node reads version ${version}: run the same version of stuntdouble on all nodes.`,
     )
   }
-  return (rows as (Row | readonly [Beginning])[]).map((row): Note => {
+  return (rows as (JournalRow | readonly [SandboxOrigin])[]).map((row): Note => {
     if (row.length === 1) return { begun: row[0] }
     const [kind, what, at, log, ended, timers, within] = row
-    const input = { kind, what: madeValue(kind as Input['kind'], what), at, log, ended, timers } as Input
+    const input = {
+      kind,
+      what: decodeValue(kind as JournalInput['kind'], what),
+      at,
+      log,
+      ended,
+      timers,
+    } as JournalInput
     return within === undefined ? { input } : { input, within }
   })
 }

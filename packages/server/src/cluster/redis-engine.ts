@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { hostTime } from '../../../../src/kernel/host.js'
 import { slotOfTag } from '../redis-cluster/slots.js'
-import { type Engine, EngineAway, type Script, type ScriptReply } from './engine.js'
+import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './engine.js'
 import { EngineError, Link, type LinkOptions } from './link.js'
 
 export interface RedisEngineOptions {
@@ -19,7 +19,7 @@ const fullCodes = /^(?:OOM|MISCONF|NOREPLICAS)\b/
 /** Host milliseconds without such a refusal after which the next one is news. */
 const quiet = 60_000
 /** A slot moves once, and asks once more; more is a cluster that is not of one mind. */
-const mostMoves = 5
+const maxMoves = 5
 /** So many times as patient is a node that starts, which has more to do. */
 const starting = 5
 
@@ -32,10 +32,10 @@ export interface Setting {
 }
 
 /** Redis or Valkey by `@redis/client`, alone or in Cluster mode, whose map of slots it keeps by itself. */
-export class RedisEngine implements Engine {
+export class RedisEngine implements ClusterStore {
   readonly #seeds: readonly LinkOptions[]
   readonly #links = new Map<string, Link>()
-  readonly #digests = new WeakMap<Script, string>()
+  readonly #digests = new WeakMap<LuaScript, string>()
   /** Links by slot; one for all where it is no Cluster. */
   #map: Link[] = []
   #isCluster = false
@@ -98,7 +98,7 @@ export class RedisEngine implements Engine {
     return [...new Set(this.#map)].filter((link) => link !== undefined)
   }
 
-  async run(script: Script, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
+  async run(script: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
     const keys = script.keys.map((part) => `stuntdouble:{${tag}}:${part}`)
     const rest = [String(keys.length), ...keys, ...args]
     let link = this.#linkOf(tag)
@@ -114,7 +114,7 @@ export class RedisEngine implements Engine {
         }
         const [, how, host, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(error.message) ?? []
         if (how === undefined) throw this.#refusal(link, error)
-        if (moves === mostMoves) throw new EngineAway(`its servers do not agree who has the keys of ${tag}`)
+        if (moves === maxMoves) throw new EngineAway(`its servers do not agree who has the keys of ${tag}`)
         isAsked = how === 'ASK'
         link = this.#linkTo({ ...this.#seeds[0]!, ...(host !== '' && { host: host! }), port: Number(port) })
         await link.open()
@@ -138,7 +138,12 @@ export class RedisEngine implements Engine {
   }
 
   /** By its digest; a server that has not seen the script yet gets all of it. */
-  async #evaluate(link: Link, script: Script, rest: (string | Uint8Array)[], isAsked: boolean): Promise<ScriptReply> {
+  async #evaluate(
+    link: Link,
+    script: LuaScript,
+    rest: (string | Uint8Array)[],
+    isAsked: boolean,
+  ): Promise<ScriptReply> {
     let digest = this.#digests.get(script)
     if (digest === undefined) {
       digest = createHash('sha1').update(script.source).digest('hex')

@@ -21,7 +21,7 @@ export function refused(why: string): Answer {
 }
 
 /** An owner that cannot be reached, or that could not keep what was asked of it. @throws what is a mistake of ours */
-export function sorry(error: unknown): Answer {
+export function unavailable(error: unknown): Answer {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
   // Nobody's mistake here: a key that somebody else has written, or a user who may not.
   if (error instanceof EngineError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)

@@ -1,10 +1,10 @@
-import type { Script, ScriptReply } from './engine.js'
+import type { LuaScript, ScriptReply } from './engine.js'
 import { textOf } from './replies.js'
 import * as scripts from './scripts.js'
-import type { Asking, Node } from './tenure.js'
+import type { LeaseRequest, Node } from './tenure.js'
 
 /** What the registry knows; it is always a little behind the leases. */
-export interface Told {
+export interface RegistryView {
   readonly nodes: readonly (Node & { readonly isAlive: boolean })[]
   /** `owner`: the id of a node, `undefined` where nobody is known. */
   readonly tenants: readonly { readonly name: string; readonly owner: string | undefined }[]
@@ -18,7 +18,7 @@ const pageSize = 1_000
  * owns a tenant is decided by its lease alone. What could not be told is told again with the next beat.
  */
 export class Registry {
-  readonly #given: Asking
+  readonly #given: LeaseRequest
   readonly #adopt: (tenants: readonly string[]) => Promise<void>
   readonly #news = new Map<string, { readonly fence: number; readonly id: string }>()
   #cursor = '0'
@@ -27,7 +27,7 @@ export class Registry {
   #isClosed = false
 
   /** @param adopt is given orphans, and more of them when it is done */
-  constructor(given: Asking, adopt: (tenants: readonly string[]) => Promise<void>) {
+  constructor(given: LeaseRequest, adopt: (tenants: readonly string[]) => Promise<void>) {
     this.#given = given
     this.#adopt = adopt
     void this.#beat()
@@ -50,7 +50,7 @@ export class Registry {
     }
   }
 
-  async list(): Promise<Told> {
+  async list(): Promise<RegistryView> {
     const [nodes = [], owners = []] = (await this.#run(scripts.list)) as readonly ScriptReply[]
     const known = pairs(nodes).map(([id, value]) => {
       const [left = '', address = ''] = value.split(' ')
@@ -105,7 +105,7 @@ export class Registry {
     return keyed.sort((a, b) => a.key - b.key).map(({ tenant }) => tenant)
   }
 
-  #run(script: Script, ...args: readonly string[]): Promise<ScriptReply> {
+  #run(script: LuaScript, ...args: readonly string[]): Promise<ScriptReply> {
     return this.#given.engine.run(script, scripts.sharedTag, args)
   }
 }

@@ -1,4 +1,4 @@
-import type { Script } from './engine.js'
+import type { LuaScript } from './engine.js'
 
 // Whatever must happen at once happens in one script. Those of a tenant share their keys:
 //   lease     who owns it, as `id@address#fence`; expires by the engine's clock
@@ -28,7 +28,7 @@ elseif redis.call('PTTL', lease) < ARGV[2] * 2 / 3 then redis.call('PEXPIRE', le
 `
 
 /** An engine that is full refuses a script whose first write needs memory, and none after that. */
-function asHolderOf(...parts: readonly string[]): Script {
+function asHolderOf(...parts: readonly string[]): LuaScript {
   return { keys: tenantKeys, source: asHolder + parts.join('') }
 }
 
@@ -37,7 +37,7 @@ function asHolderOf(...parts: readonly string[]): Script {
  * a world that it gave up: it gets a new fence as everybody does. It begins with what needs no memory: a tenant of an engine
  * that is full can be read and deleted.
  */
-export const acquire: Script = {
+export const acquire: LuaScript = {
   keys: tenantKeys,
   source: `
 local lease, fence, journal, base, snapshot = unpack(KEYS)
@@ -55,7 +55,7 @@ return {'mine', count, before, redis.call('LLEN', journal), redis.call('STRLEN',
  * ARGV: holder, lease, how many records its writer believes to be there, records. None: looks whether the lease is still
  * its own. What is there already was written when a reply was lost.
  */
-export const append: Script = asHolderOf(
+export const append: LuaScript = asHolderOf(
   `
 local there, from, records = before + redis.call('LLEN', journal), tonumber(ARGV[3]), #ARGV - 3
 if there == from then
@@ -69,7 +69,7 @@ end
 )
 
 /** ARGV: holder, lease, the place of the first record, how many bytes are enough. At least one record, if there is one. */
-export const readRecords: Script = asHolderOf(
+export const readRecords: LuaScript = asHolderOf(
   renew,
   `
 local records, bytes, place, length = {}, 0, tonumber(ARGV[3]) - before, redis.call('LLEN', journal)
@@ -85,7 +85,7 @@ return {'part', records}
 )
 
 /** ARGV: holder, lease, the first byte and the last. */
-export const readSnapshot: Script = asHolderOf(
+export const readSnapshot: LuaScript = asHolderOf(
   renew,
   `
 return {'part', redis.call('GETRANGE', snapshot, ARGV[3], ARGV[4])}
@@ -93,7 +93,7 @@ return {'part', redis.call('GETRANGE', snapshot, ARGV[3], ARGV[4])}
 )
 
 /** ARGV: holder, lease, for how many records since the tenant began it stands, its bytes. */
-export const compact: Script = asHolderOf(
+export const compact: LuaScript = asHolderOf(
   renew,
   `
 local stands = tonumber(ARGV[3])
@@ -108,13 +108,13 @@ return {'kept'}
 )
 
 /** The fence counts on, so that nothing which is still on its way takes the lease back. */
-export const release: Script = asHolderOf(`
+export const release: LuaScript = asHolderOf(`
 redis.call('DEL', lease)
 redis.call('INCR', fence)
 return {'kept'}
 `)
 
-export const drop: Script = asHolderOf(`
+export const drop: LuaScript = asHolderOf(`
 redis.call('DEL', lease, journal, base, snapshot)
 redis.call('INCR', fence)
 return {'kept'}
@@ -138,7 +138,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  * dead for long is forgotten. Replies where to look on, and of those the orphans and what is said to be this node's own: it
  * may not know, for the reply that told it so was lost.
  */
-export const beat: Script = {
+export const beat: LuaScript = {
   keys: sharedKeys,
   source: `${engineNow}
 redis.call('HSET', nodes, ARGV[1], string.format('%.0f', now + ARGV[3]) .. ' ' .. ARGV[2])
@@ -161,7 +161,7 @@ return {page[1], orphans}
  * ARGV: tenant, fence, id, and so on; without an id it is nobody's, `-` for an id: there is none any more. What is older
  * than what is there is no news.
  */
-export const tell: Script = {
+export const tell: LuaScript = {
   keys: sharedKeys,
   source: `
 local owners = KEYS[2]
@@ -177,7 +177,7 @@ return {'kept'}
 }
 
 /** Replies the nodes, each with the ms that it is still believed to live, and the tenants with their owners. */
-export const list: Script = {
+export const list: LuaScript = {
   keys: sharedKeys,
   source: `${engineNow}
 local all = redis.call('HGETALL', nodes)
@@ -190,7 +190,7 @@ return {all, redis.call('HGETALL', owners)}
 }
 
 /** ARGV: id */
-export const leave: Script = {
+export const leave: LuaScript = {
   keys: sharedKeys,
   source: `
 redis.call('HDEL', KEYS[1], ARGV[1])

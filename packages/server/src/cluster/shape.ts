@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { ownManifest } from '@stuntdouble/command-line'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
-import type { Engine, Script } from './engine.js'
+import type { ClusterStore, LuaScript } from './engine.js'
 import { textOf } from './replies.js'
 import { sharedTag } from './scripts.js'
 
@@ -9,7 +9,7 @@ import { sharedTag } from './scripts.js'
 // other worlds of it.
 
 /** ARGV: the digests of this node. Replies those that are in force: of the first node since nobody and nothing was there. */
-const join: Script = {
+const join: LuaScript = {
   keys: ['options', 'nodes', 'owners'],
   source: `
 local options, nodes, owners = unpack(KEYS)
@@ -27,7 +27,7 @@ return ARGV[1]
 }
 
 /** @throws TypeError where the tenants that are there, or other nodes, have other options: it says which */
-export async function checkShape(engine: Engine, secret: string, world: SandboxOptions): Promise<void> {
+export async function checkNodeOptions(engine: ClusterStore, secret: string, world: SandboxOptions): Promise<void> {
   const own = digests(secret, world)
   const theirs = JSON.parse(textOf(await engine.run(join, sharedTag, [JSON.stringify(own)]))) as Record<string, string>
   const names = [...new Set([...Object.keys(own), ...Object.keys(theirs)])].filter((name) => own[name] !== theirs[name])

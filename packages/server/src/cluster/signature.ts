@@ -3,7 +3,7 @@ import type { HeaderList } from '../../../../src/kernel/http.js'
 import { isSameText } from '../same-text.js'
 
 /** What one node hands on to another, as both see it. */
-export interface Passage extends PassageHead {
+export interface ForwardedRequest extends PassageHead {
   /** One char a byte. */
   readonly body: string
 }
@@ -17,9 +17,9 @@ export interface PassageHead {
 }
 
 /** Clocks of two nodes may be so far apart, in milliseconds, and a request under way for so long. */
-export const mostApart = 60_000
+export const maxApart = 60_000
 /** Requests of one node overtake each other by no more than this. */
-export const mostOvertaking = 100_000
+export const maxOvertaking = 100_000
 
 /** Signs what this node hands on. */
 export class Signer {
@@ -36,7 +36,7 @@ export class Signer {
   }
 
   /** The header to send along. @param to the id of the node that shall take it, and no other one */
-  sign(passage: Passage, to: string): string {
+  sign(passage: ForwardedRequest, to: string): string {
     const names = [...new Set(passage.headers.map(([name]) => name.toLowerCase()))].sort().join(',')
     const facts = [this.#node, to, String(this.#now()), String(++this.#count), names, digestOf(passage.body)]
     return [...facts, signatureOf(this.#key, facts, passage)].join(';')
@@ -57,7 +57,7 @@ export class Verifier {
   }
 
   /** The headers that are vouched for, or a sentence with what is wrong. */
-  verify(header: string, passage: Passage): { readonly headers: HeaderList } | Wrong {
+  verify(header: string, passage: ForwardedRequest): { readonly headers: HeaderList } | Wrong {
     const wrong = this.wrongWith(header, passage)
     if (wrong !== undefined) return { wrong }
     const [node = '', , , number = '', names = '', digest] = header.split(';')
@@ -78,7 +78,7 @@ export class Verifier {
     }
     if (to !== this.#node) return 'it was signed for another node, which perhaps was here before'
     const apart = Math.abs(this.#now() - Number(time))
-    if (apart <= mostApart) return undefined
+    if (apart <= maxApart) return undefined
     return `it was signed ${Math.round(apart / 1000)} s from now by the clocks of the two nodes: set them`
   }
 
@@ -88,16 +88,16 @@ export class Verifier {
     let sender = this.#senders.get(node)
     if (sender === undefined) {
       // What a node signed that is silent for so long is too old by now.
-      for (const [other, { heard }] of this.#senders) if (now - heard > 3 * mostApart) this.#senders.delete(other)
+      for (const [other, { heard }] of this.#senders) if (now - heard > 3 * maxApart) this.#senders.delete(other)
       sender = { highest: 0, seen: new Set(), heard: now }
       this.#senders.set(node, sender)
     }
     sender.heard = now
-    if (number <= sender.highest - mostOvertaking || sender.seen.has(number)) return false
+    if (number <= sender.highest - maxOvertaking || sender.seen.has(number)) return false
     sender.seen.add(number)
     sender.highest = Math.max(sender.highest, number)
-    if (sender.seen.size > 2 * mostOvertaking) {
-      for (const old of sender.seen) if (old <= sender.highest - mostOvertaking) sender.seen.delete(old)
+    if (sender.seen.size > 2 * maxOvertaking) {
+      for (const old of sender.seen) if (old <= sender.highest - maxOvertaking) sender.seen.delete(old)
     }
     return true
   }

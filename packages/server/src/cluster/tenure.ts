@@ -1,4 +1,4 @@
-import { type Engine, EngineAway, type Script, type ScriptReply } from './engine.js'
+import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './engine.js'
 import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 import * as scripts from './scripts.js'
 
@@ -21,7 +21,7 @@ export interface NodeHost {
 }
 
 /** Who holds a tenant, as the engine says. */
-export interface Holder {
+export interface LeaseHolder {
   readonly node: Node
   readonly fence: number
 }
@@ -29,11 +29,14 @@ export interface Holder {
 /** The tenant is another node's by now, or nobody's: what was under way here is void. */
 export class NotOwner extends Error {
   /** Who has it, as far as the engine said. */
-  readonly holder: Holder | undefined
+  readonly holder: LeaseHolder | undefined
   /** The fence of the latest owner, where that was said. */
   readonly fence: number | undefined
 
-  constructor(why: string, { holder, fence, ...options }: ErrorOptions & { holder?: Holder; fence?: number } = {}) {
+  constructor(
+    why: string,
+    { holder, fence, ...options }: ErrorOptions & { holder?: LeaseHolder; fence?: number } = {},
+  ) {
     super(why, options)
     this.name = 'NotOwner'
     this.holder = holder
@@ -49,14 +52,14 @@ export class Deleted extends NotOwner {
 }
 
 /** What a world is made of: a snapshot, and the records behind it. */
-export interface Kept {
+export interface TenantRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
 /** Another node holds it, for so many ms if it does nothing. */
-export interface Held {
-  readonly holder: Holder
+export interface HeldElsewhere {
+  readonly holder: LeaseHolder
   readonly left: number
 }
 
@@ -65,7 +68,7 @@ const countedOn = 0.5
 const partBytes = 1_048_576
 
 /** One node's time as the owner of one tenant, from a fence to its end. All it does is checked against the fence, in the engine. */
-export class Tenure {
+export class TenantLease {
   /** Records since the tenant began, as far as they are known to be in the journal. */
   length: number
   /** When it last began to ask the engine, by the node's own clock. */
@@ -75,13 +78,13 @@ export class Tenure {
   #sureUntil: number
   readonly tenant: string
   readonly fence: number
-  readonly #engine: Engine
+  readonly #engine: ClusterStore
   readonly #host: NodeHost
   readonly #lease: number
   readonly #holder: string
   readonly #base: number
 
-  private constructor(given: Asking, tenant: string, askedAt: number, reply: readonly ScriptReply[]) {
+  private constructor(given: LeaseRequest, tenant: string, askedAt: number, reply: readonly ScriptReply[]) {
     const [, fence, base, records, snapshotLength] = reply
     this.tenant = tenant
     this.fence = numberOf(fence)
@@ -97,11 +100,11 @@ export class Tenure {
   }
 
   /** Takes a tenant that nobody holds. */
-  static async acquire(given: Asking, tenant: string): Promise<Tenure | Held> {
+  static async acquire(given: LeaseRequest, tenant: string): Promise<TenantLease | HeldElsewhere> {
     const askedAt = given.host.now()
     const args = [nameOf(given.node), String(given.lease)]
     const reply = (await given.engine.run(scripts.acquire, tenant, args)) as readonly ScriptReply[]
-    if (textOf(reply[0]) === 'mine') return new Tenure(given, tenant, askedAt, reply)
+    if (textOf(reply[0]) === 'mine') return new TenantLease(given, tenant, askedAt, reply)
     return { holder: holderOf(textOf(reply[1])), left: numberOf(reply[2]) }
   }
 
@@ -119,7 +122,7 @@ export class Tenure {
   }
 
   /** What is kept of the tenant, in parts of bounded size. */
-  async read(): Promise<Kept> {
+  async read(): Promise<TenantRecords> {
     const parts: Uint8Array[] = []
     for (let at = 0; at < this.snapshotLength; at += partBytes) {
       const [, part] = await this.#ask(scripts.readSnapshot, String(at), String(at + partBytes - 1))
@@ -150,7 +153,7 @@ export class Tenure {
     await this.#ask(scripts.drop)
   }
 
-  async #ask(script: Script, ...args: (string | Uint8Array)[]): Promise<readonly ScriptReply[]> {
+  async #ask(script: LuaScript, ...args: (string | Uint8Array)[]): Promise<readonly ScriptReply[]> {
     const askedAt = this.#host.now()
     this.askedAt = askedAt
     const reply = await this.#engine.run(script, this.tenant, [this.#holder, String(this.#lease), ...args])
@@ -167,8 +170,8 @@ export class Tenure {
 }
 
 /** Who asks the engine for tenants. */
-export interface Asking {
-  readonly engine: Engine
+export interface LeaseRequest {
+  readonly engine: ClusterStore
   readonly host: NodeHost
   readonly node: Node
   /** Milliseconds of the engine's clock. */
@@ -184,7 +187,7 @@ function nameOf({ id, address }: Node): string {
   return `${id}@${address}`
 }
 
-function holderOf(text: string): Holder {
+function holderOf(text: string): LeaseHolder {
   const [, id = '', address = '', fence = ''] = /^([^@]*)@(.*)#(\d+)$/s.exec(text) ?? []
   return { node: { id, address }, fence: Number(fence) }
 }

@@ -8,14 +8,14 @@ import { statusCode } from '../../../../src/faults/fields.js'
 import { answerSchema } from '../../../../src/faults/step-schema.js'
 import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { type Order, order } from './order.js'
+import { type ControlOperation, order } from './order.js'
 import { listed, partOf } from './parts.js'
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([statusCode, answerSchema()])
 
-export const callOrders: readonly Order[] = [
+export const callOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/calls/script',

@@ -4,14 +4,14 @@ import type { Breach } from '../../../../src/invariants/invariant.js'
 import { json } from '../../../../src/protocol/call.js'
 import { failureOf } from '../../../../src/report/failure.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Order, order } from './order.js'
+import { type ControlOperation, order } from './order.js'
 import { writerOf } from './wire-entry.js'
 
 const names = v.union([v.string(), v.array(v.string())])
 const which = v.strictObject({ only: v.exactOptional(names), except: v.exactOptional(names) })
 const example = { except: ['signatures-verify'] }
 
-export const checkOrders: readonly Order[] = [
+export const checkOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/check',

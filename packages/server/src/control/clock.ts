@@ -5,13 +5,13 @@ import { iso } from '../../../../src/kernel/instant.js'
 import type { PendingTimer } from '../../../../src/kernel/time.js'
 import type { Call } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Order, order } from './order.js'
+import { type ControlOperation, order } from './order.js'
 import { listed, partOf } from './parts.js'
 import { duration, nothing, time } from './schemas.js'
 
 const budget = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
 
-export const clockOrders: readonly Order[] = [
+export const clockOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/clock',
@@ -148,14 +148,14 @@ export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; m
 }
 
 /** Timers that are told beside something else. */
-export const mostPending = 1_000
+export const maxPending = 1_000
 
 /** The timers that wait, the first of many. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
   const all = clock.pending()
-  const pending = all.slice(0, mostPending).map(timerView)
-  const more = `${all.length - mostPending} more timers wait: GET /clock/pending has them.`
-  return all.length > mostPending ? { pending, more } : { pending }
+  const pending = all.slice(0, maxPending).map(timerView)
+  const more = `${all.length - maxPending} more timers wait: GET /clock/pending has them.`
+  return all.length > maxPending ? { pending, more } : { pending }
 }
 
 function timerView({ at, label, background }: PendingTimer): object {

@@ -16,8 +16,8 @@ import { destinationOrders } from './destinations.js'
 import { faultOrders } from './faults.js'
 import { inspectorOrders } from './inspector.js'
 import { openApi } from './openapi.js'
-import type { Order } from './order.js'
-import { deepest, mostControlValues } from './parts.js'
+import type { ControlOperation } from './order.js'
+import { deepest, maxControlValues } from './parts.js'
 import { queueOrders } from './queue.js'
 import { statsOrders } from './stats.js'
 import { storeOrders } from './store.js'
@@ -41,7 +41,7 @@ export interface TenantSource {
 }
 
 /** The control API: one row for each order that a tenant takes. */
-export const orders: readonly Order[] = [
+export const controlOperations: readonly ControlOperation[] = [
   ...worldOrders,
   ...clockOrders,
   ...storeOrders,
@@ -57,8 +57,8 @@ export const orders: readonly Order[] = [
   ...inspectorOrders,
 ]
 
-const router = createRouter<Order>()
-for (const order of orders) addRoute(router, order.method, order.path || '/', order)
+const router = createRouter<ControlOperation>()
+for (const order of controlOperations) addRoute(router, order.method, order.path || '/', order)
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
@@ -85,7 +85,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const { searchParams: query } = new URL(path, 'http://control.test')
     const [, , name = '', ...rest] = partsOf(path)
     if (name === '') return json({ tenants: tenants.names })
-    if (name === 'openapi.json') return json(openApi(orders, tenants.origin))
+    if (name === 'openapi.json') return json(openApi(controlOperations, tenants.origin))
     const tenant = decodeURIComponent(name)
     if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
     const { order, params } = found(call.method, `/${rest.join('/')}`)
@@ -106,7 +106,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
 const onAnEngine =
   'The data store of this tenant is a real engine: it can be neither dumped, loaded nor taken back in time. Look at keys with commands, or take a snapshot().'
 
-function found(method: string, below: string): { order: Order; params: Record<string, string> } {
+function found(method: string, below: string): { order: ControlOperation; params: Record<string, string> } {
   const match = findRoute(router, method, below)
   if (match !== undefined) {
     const params = Object.entries(match.params ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
@@ -123,14 +123,14 @@ function found(method: string, below: string): { order: Order; params: Record<st
 /** ` It has GET /clock, POST /clock/advance.`, with what begins as the path does; empty where nothing does. */
 function besides(below: string): string {
   const [, area] = below.split('/')
-  const known = orders.filter(({ path }) => path.split('/')[1] === area)
+  const known = controlOperations.filter(({ path }) => path.split('/')[1] === area)
   return known.length === 0 ? '' : ` It has ${known.map(({ method, path }) => `${method} ${path}`).join(', ')}.`
 }
 
 /** ` Did you mean POST /clock/advance?`, for a path of which parts are misspelled; what stands for a parameter stays. */
 function meant(method: string, below: string): string {
   const given = below.split('/')
-  const near = orders.flatMap((order) => {
+  const near = controlOperations.flatMap((order) => {
     const parts = order.path.split('/')
     const fits = (part: string, at: number): boolean => part.startsWith(':') || nearestName(given[at]!, [part]) === part
     if (parts.length !== given.length || !parts.slice(1).every((part, at) => fits(part, at + 1))) return []
@@ -175,15 +175,15 @@ function jsonBody(body: Bytes): unknown {
   if (isDeeper(body, deepest)) {
     throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
   }
-  if (hasMoreValues(body, mostControlValues)) {
-    throw new HttpError(400, `The body of a control request may have at most ${mostControlValues} values.`)
+  if (hasMoreValues(body, maxControlValues)) {
+    throw new HttpError(400, `The body of a control request may have at most ${maxControlValues} values.`)
   }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
   throw new HttpError(400, 'The body of a control request must be a JSON object.')
 }
 
-function checkQuery({ method, path, query = {} }: Order, given: URLSearchParams): void {
+function checkQuery({ method, path, query = {} }: ControlOperation, given: URLSearchParams): void {
   const known = Object.keys(query)
   const unknown = [...given.keys()].find((name) => !known.includes(name))
   if (unknown === undefined) return
@@ -198,7 +198,7 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && expected === 'never'
 }
 
-function checked({ body: schema, example }: Order, body: unknown): unknown {
+function checked({ body: schema, example }: ControlOperation, body: unknown): unknown {
   const result = v.safeParse(schema!, body)
   if (result.success) return result.output
   const [first] = result.issues

@@ -6,14 +6,14 @@ import type { PlainAnswer } from '../../../../src/queue/destinations/answers.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import { destinationsInternals } from '../../../../src/queue/destinations/destinations.js'
 import type { Step } from '../../../../src/queue/destinations/script.js'
-import { type Order, order } from './order.js'
-import { listed, mostSteps, partOf } from './parts.js'
+import { type ControlOperation, order } from './order.js'
+import { listed, maxSteps, partOf } from './parts.js'
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([shallowStepSchema(), answerSchema()])
 
-export const destinationOrders: readonly Order[] = [
+export const destinationOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/destinations/script',
@@ -22,7 +22,7 @@ export const destinationOrders: readonly Order[] = [
       to: v.string(),
       steps: v.pipe(
         v.array(given),
-        v.maxLength(mostSteps, `A script has at most ${mostSteps} steps: send the rest later.`),
+        v.maxLength(maxSteps, `A script has at most ${maxSteps} steps: send the rest later.`),
       ),
     }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),

@@ -8,10 +8,10 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
 /** Entries that may have come since a reader began, and wait for it; and that changed after it had them. */
-export const mostWaiting = 100_000
+export const maxWaiting = 100_000
 
 /** Bytes of the entries that may come while a reader takes nothing. */
-export const mostBytesWaiting = 16_777_216
+export const maxBytesWaiting = 16_777_216
 
 /** Bytes from which what was gathered is handed on, so that others have their turn. */
 const slice = 65_536
@@ -20,7 +20,7 @@ const slice = 65_536
 const lookedAtInARow = 5_000
 
 /** Worlds whose logs are kept for a reader who is behind; of those before, it gets no more entries. */
-export const mostWorlds = 4
+export const maxWorlds = 4
 
 /** Silence after which a comment keeps the connection open, in host milliseconds. */
 const keepAlive = 15_000
@@ -41,7 +41,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
   let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
-  const isBehind = (): boolean => bytes > mostBytesWaiting || worlds.at(-1)!.behind > mostWaiting
+  const isBehind = (): boolean => bytes > maxBytesWaiting || worlds.at(-1)!.behind > maxWaiting
   /** Large events that wait for the reader's next look, each an array that all readers share. */
   let large: Uint8Array | undefined
   const body = new ReadableStream<Uint8Array>(
@@ -78,7 +78,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
           unsubscribe = sandbox.traffic.subscribe(add)
           // What a world was filled with is in its log before it takes the place of the one before.
           worlds.push(new Reading(sandbox.traffic, 0, by))
-          worlds.at(-mostWorlds - 1)?.skip()
+          worlds.at(-maxWorlds - 1)?.skip()
           wake?.()
         })
         const forgetDispose = sandbox.onDispose(() => {

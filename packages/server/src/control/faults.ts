@@ -8,7 +8,7 @@ import { type FaultHandle, faultsInternals, handleInternals } from '../../../../
 import { sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import { type Asked, type Order, order } from './order.js'
+import { type ControlOperation, type OperationContext, order } from './order.js'
 import { listed, partOf } from './parts.js'
 
 // Which rules are right, the engine says best: it names the place and the nearest word. The document describes them.
@@ -19,7 +19,7 @@ const described = {
   line: v.exactOptional(v.string()),
 }
 
-export const faultOrders: readonly Order[] = [
+export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/faults',
@@ -141,7 +141,7 @@ function kept(sandbox: Sandbox, handle: FaultHandle): { handle: string } {
   return { handle: `rules-${sandboxInternals.of(sandbox).beginning().world}-${number}` }
 }
 
-function remove(sandbox: Sandbox, { query }: Asked): void {
+function remove(sandbox: Sandbox, { query }: OperationContext): void {
   const { faults } = sandbox
   const [id, name] = [query.get('handle'), query.get('name')]
   if (id === null && name === null) faults.clear()

@@ -1,16 +1,16 @@
-import type { WorldFacts } from '@stuntdouble/inspector/source'
+import type { PageFacts } from '@stuntdouble/inspector/source'
 import { HttpError } from '../../../../src/protocol/call.js'
 import { visitAt } from '../inspector/visit.js'
-import { type Order, order } from './order.js'
+import { type ControlOperation, order } from './order.js'
 import { nothing } from './schemas.js'
 
-export const inspectorOrders: readonly Order[] = [
+export const inspectorOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/inspector',
     summary:
       'What the inspector tells of a world beside its entries: name, time, mode, seed, addresses; in a test that waits also the assertion that failed, and that it can go on.',
-    run: (sandbox, _, { tenant, call }): WorldFacts => {
+    run: (sandbox, _, { tenant, call }): PageFacts => {
       const { seed, headerPrefix, addresses } = sandbox.traffic.context
       const visit = visitAt(call.url)
       const own = visit?.tenant === tenant ? visit : undefined

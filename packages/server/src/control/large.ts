@@ -17,7 +17,7 @@ export const usualAtOnce = 67_108_864
 export const roomAtOnce: number = Math.min(usualAtOnce, Math.floor(heapLimit() / 16))
 /** Bytes of an answer that is made in slices, between which others are answered. */
 export const inSlicesTimes = 2
-export const mostInSlices: number = inSlicesTimes * roomAtOnce
+export const maxInSlices: number = inSlicesTimes * roomAtOnce
 /** Bytes of a slice, about. */
 const slice = 1_048_576
 

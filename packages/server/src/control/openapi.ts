@@ -1,8 +1,8 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import type { Order } from './order.js'
+import type { ControlOperation } from './order.js'
 
 /** The control API as an OpenAPI 3.1 document, made from its table. */
-export function openApi(orders: readonly Order[], origin: string): object {
+export function openApi(orders: readonly ControlOperation[], origin: string): object {
   const paths: Record<string, Record<string, unknown>> = {
     '/_control': { get: { summary: 'Names of the tenants.', responses: good('application/json') } },
   }
@@ -36,7 +36,7 @@ export function openApi(orders: readonly Order[], origin: string): object {
   }
 }
 
-function operation(order: Order): object {
+function operation(order: ControlOperation): object {
   const names = [...order.path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   return {
     operationId: operationId(order),
@@ -65,7 +65,7 @@ function operation(order: Order): object {
 }
 
 /** `POST /clock/advance-to` → `postClockAdvanceTo`. */
-function operationId({ method, path }: Order): string {
+function operationId({ method, path }: ControlOperation): string {
   const words = path.split(/[/:-]+/).filter((word) => word !== '')
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
   return method.toLowerCase() + (name || 'World')

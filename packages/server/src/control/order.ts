@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Tool } from './tool.js'
 
 /** What an order knows about its request. */
-export interface Asked {
+export interface OperationContext {
   /** Its name at this server. */
   readonly tenant: string
   readonly query: URLSearchParams
@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** One order that a tenant takes: one row of the control API. */
-export interface Order {
+export interface ControlOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/_control/{tenant}`; `:name` is a parameter. */
   readonly path: string
@@ -39,16 +39,16 @@ export interface Order {
   /** How an agent gives it, where it may. */
   readonly tool?: Tool
   /** What is answered, as JSON unless it is an answer by itself; nothing is `{}`. */
-  run(sandbox: Sandbox, body: unknown, asked: Asked): unknown
+  run(sandbox: Sandbox, body: unknown, asked: OperationContext): unknown
 }
 
 /** An order about the queue or the workflows of one region. */
-export interface RegionalOrder extends Omit<Order, 'run'> {
-  run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: Asked): unknown
+export interface RegionalOperation extends Omit<ControlOperation, 'run'> {
+  run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: OperationContext): unknown
 }
 
 /** Orders that may name a region; without one they are about the home region. */
-export function regional(rows: readonly RegionalOrder[]): readonly Order[] {
+export function regional(rows: readonly RegionalOperation[]): readonly ControlOperation[] {
   return rows.map((row) => ({
     ...row,
     query: { ...row.query, region: '`us-east-1` or `eu-central-1`; the home region without it' },
@@ -62,12 +62,12 @@ function regionOf(sandbox: Sandbox, name: string | null): Pick<Sandbox, 'queue' 
   return { queue: sandbox.queueIn(region), workflow: sandbox.workflowIn(region) }
 }
 
-interface OrderOf<S extends v.GenericSchema> extends Omit<Order, 'body' | 'run'> {
+interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'body' | 'run'> {
   readonly body: S
-  run(sandbox: Sandbox, body: v.InferOutput<S>, asked: Asked): unknown
+  run(sandbox: Sandbox, body: v.InferOutput<S>, asked: OperationContext): unknown
 }
 
 /** A row whose `run` gets the type that its schema says. */
-export function order<S extends v.GenericSchema>(row: OrderOf<S>): Order {
-  return row as Order
+export function order<S extends v.GenericSchema>(row: OrderOf<S>): ControlOperation {
+  return row as ControlOperation
 }

@@ -2,22 +2,22 @@ import { latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
 import type { Answer } from '../../../../src/protocol/service.js'
 import { inSlices } from './large.js'
-import type { Asked } from './order.js'
+import type { OperationContext } from './order.js'
 
 /** Items of one answer at most, so that nobody else waits long for a list. */
-export const mostItems = 10_000
+export const maxItems = 10_000
 /** Levels of a body, because the code that walks it is recursive. */
 export const deepest = 1_000
 /** Steps of one script of a destination: each is checked, and kept until a delivery meets it. */
-export const mostSteps = 1_000_000
+export const maxSteps = 1_000_000
 /** Values of a body, of which each takes more memory than its bytes. */
-export const mostControlValues = 4_194_304
+export const maxControlValues = 4_194_304
 /** Bytes of the bodies of its items at most. */
-export const mostBytes = 67_108_864
+export const maxBytes = 67_108_864
 
 /** Query parameters of every list. */
 export const partOf = {
-  limit: `items of one answer, at most ${mostItems}; a \`link\` header with \`rel="next"\` leads to the next part`,
+  limit: `items of one answer, at most ${maxItems}; a \`link\` header with \`rel="next"\` leads to the next part`,
   skip: 'items to skip',
 }
 
@@ -35,21 +35,21 @@ interface ListOptions<T> {
  */
 export async function listed<T>(
   items: readonly T[],
-  { query }: Asked,
+  { query }: OperationContext,
   { of, view, size = () => 0 }: ListOptions<T>,
 ): Promise<Answer> {
   const given = wholeNumber(query, 'limit')
   const skip = wholeNumber(query, 'skip') ?? 0
-  const limit = given ?? mostItems
-  if (limit < 1 || limit > mostItems) throw new HttpError(400, `limit is a number from 1 to ${mostItems}.`)
+  const limit = given ?? maxItems
+  if (limit < 1 || limit > maxItems) throw new HttpError(400, `limit is a number from 1 to ${maxItems}.`)
   let [end, bytes] = [skip, 0]
   // One item is always told, or a large one could never be read.
-  while (end < items.length && end - skip < limit && (end === skip || bytes + size(items[end]!) <= mostBytes)) {
+  while (end < items.length && end - skip < limit && (end === skip || bytes + size(items[end]!) <= maxBytes)) {
     bytes += size(items[end++]!)
   }
   const isWhole = end >= items.length
   if (!isWhole && given === undefined) {
-    const what = `There are ${items.length - skip} ${of}${skip > 0 ? ' more' : ''}; one answer has at most ${mostItems} of them and ${mostBytes} bytes of bodies.`
+    const what = `There are ${items.length - skip} ${of}${skip > 0 ? ' more' : ''}; one answer has at most ${maxItems} of them and ${maxBytes} bytes of bodies.`
     throw new HttpError(400, `${what} Ask for the first with ?limit=${end - skip}, and for the next with &skip=${end}.`)
   }
   const next = new URLSearchParams(query)

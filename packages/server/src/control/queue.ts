@@ -8,7 +8,7 @@ import type { QueueDump } from '../../../../src/queue/dump/snapshot.js'
 import type { Message } from '../../../../src/queue/message/message.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import { refuseLarge, roomAtOnce, sizeOfQueue } from './large.js'
-import { type Order, order, regional } from './order.js'
+import { type ControlOperation, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
 import { refusing } from './refusing.js'
 import { base64, nothing, time } from './schemas.js'
@@ -35,9 +35,9 @@ const dump = v.custom<QueueDump>(
 )
 
 /** Slots of one answer at most: each is looked for in a calendar. */
-export const mostSlots = 500
+export const maxSlots = 500
 
-export const queueOrders: readonly Order[] = regional([
+export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/publish',
@@ -280,7 +280,7 @@ export const queueOrders: readonly Order[] = regional([
   order({
     method: 'POST',
     path: '/queue/schedules/:id/upcoming',
-    summary: `The slots of a schedule within a span, in milliseconds, at most ${mostSlots}; nothing fires.`,
+    summary: `The slots of a schedule within a span, in milliseconds, at most ${maxSlots}; nothing fires.`,
     body: v.strictObject({ from: time, to: time }),
     example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
     tool: {
@@ -358,12 +358,12 @@ export const queueOrders: readonly Order[] = regional([
 ])
 
 function upcoming({ schedules }: DirectQueue, id: string, from: number, to: number): readonly number[] {
-  const slots = schedules.upcoming(id, Math.max(from, 0), to, mostSlots + 1)
-  if (slots.length <= mostSlots) return slots
-  const last = iso(slots[mostSlots - 1]!)
+  const slots = schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
+  if (slots.length <= maxSlots) return slots
+  const last = iso(slots[maxSlots - 1]!)
   throw new HttpError(
     400,
-    `There are more than ${mostSlots} slots in this span. Ask up to ${last}, and then from ${iso(slots[mostSlots]!)} on.`,
+    `There are more than ${maxSlots} slots in this span. Ask up to ${last}, and then from ${iso(slots[maxSlots]!)} on.`,
   )
 }
 

@@ -1,11 +1,11 @@
 import { HttpError } from '../../../../src/protocol/call.js'
-import { Refusal } from '../../../../src/queue/settings/refusals.js'
+import { QueueRejection } from '../../../../src/queue/settings/refusals.js'
 
 /** What the queue refuses keeps the status that its own API would give. */
 export function refusing<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof Refusal ? new HttpError(error.status, error.message) : error
+    throw error instanceof QueueRejection ? new HttpError(error.status, error.message) : error
   }
 }

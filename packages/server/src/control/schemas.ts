@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseDuration } from '../../../../src/kernel/duration.js'
-import type { Place } from '../../../../src/sandbox/past.js'
+import type { JournalPoint } from '../../../../src/sandbox/past.js'
 
 type Duration = v.GenericSchema<number | string>
 
@@ -34,7 +34,7 @@ const spanBack: v.GenericSchema<string> = v.pipe(
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** An instant of the past: as `sandbox.at()` takes it, or what `POST /place` made of it. */
-export const pastInstant: v.GenericSchema<number | string | { seq: number } | Place> = v.union([
+export const pastInstant: v.GenericSchema<number | string | { seq: number } | JournalPoint> = v.union([
   time,
   spanBack,
   v.strictObject({ seq: v.number() }),

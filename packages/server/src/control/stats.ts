@@ -3,7 +3,7 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { isPeriod, type Period, periodNames } from '../../../../src/stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
 import type { QueueStep, SearchStep } from '../../../../src/stats/story-steps.js'
-import type { Asked, Order } from './order.js'
+import type { ControlOperation, OperationContext } from './order.js'
 import { order } from './order.js'
 import { nothing } from './schemas.js'
 
@@ -16,7 +16,7 @@ const story = v.strictObject({
 })
 const example = { steps: [{ kind: 'steady', rates: { queries: 120 } }], scale: { vectorSize: 4096 } }
 
-export const statsOrders: readonly Order[] = [
+export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/stats/queue',
@@ -93,11 +93,11 @@ export const statsOrders: readonly Order[] = [
   }),
 ]
 
-function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Asked): SearchStatistics {
+function indexOf(stats: { search(id: string): SearchStatistics }, { params }: OperationContext): SearchStatistics {
   return stats.search(params.id!)
 }
 
-function periodOf({ query }: Asked): Period | undefined {
+function periodOf({ query }: OperationContext): Period | undefined {
   const name = query.get('period') ?? undefined
   if (name === undefined || isPeriod(name)) return name
   throw new HttpError(400, `There is no period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type WireReply, wireReply, wordOfWire } from '../../../../src/client/wire-value.js'
+import { type PortableReply, wireReply, wordOfWire } from '../../../../src/client/wire-value.js'
 import { latin1 } from '../../../../src/kernel/bytes.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
@@ -10,9 +10,9 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import { bytesOfWord, plainReply } from '../../../../src/store/plain.js'
 import { searchLoading } from '../../../../src/store/search/loading.js'
-import { inSlices, mostInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
-import { type Order, order } from './order.js'
-import { mostItems, wholeNumber } from './parts.js'
+import { inSlices, maxInSlices, refuseLarge, roomAtOnce, sizeOfStore } from './large.js'
+import { type ControlOperation, order } from './order.js'
+import { maxItems, wholeNumber } from './parts.js'
 import { base64, nothing, pastInstant } from './schemas.js'
 
 const word = v.union([v.string(), v.number(), base64])
@@ -21,13 +21,13 @@ const dump = v.custom<StoreDump>(
   'is not what GET /store/dump returned',
 )
 
-function replied(reply: Reply): { reply: WireReply } {
+function replied(reply: Reply): { reply: PortableReply } {
   return { reply: wireReply(plainReply(reply)) }
 }
 
 const scanIt = 'Read it with SCAN and POST /store/run.'
 
-export const storeOrders: readonly Order[] = [
+export const storeOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/store/run',
@@ -127,12 +127,12 @@ export const storeOrders: readonly Order[] = [
     run: ({ store, traffic }, _, { query }) => {
       const redaction = traffic.redaction()
       const changes = changesSince(store, redaction, wholeNumber(query, 'after'))
-      const limit = Math.min(wholeNumber(query, 'limit') ?? mostItems, mostItems)
+      const limit = Math.min(wholeNumber(query, 'limit') ?? maxItems, maxItems)
       // One entry may have left something at many keys: who asks for what comes after it has to have all of it.
       const last = changes[limit - 1]?.seq
       const asked = last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
       const size = asked.reduce((sum, change) => sum + weightOf(change), 0)
-      if (asked.length > 1) refuseLarge(size, mostInSlices, 'What has changed', 'Ask for less with `limit`.')
+      if (asked.length > 1) refuseLarge(size, maxInSlices, 'What has changed', 'Ask for less with `limit`.')
       return inSlices(asked, weightOf, (change) => toldChange(change, redaction))
     },
   },

@@ -10,9 +10,9 @@ import { EntryWriter, traceOf } from '../../../../src/report/trace.js'
 import type { TrafficView } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { bytesOf, entryStream } from './entry-stream.js'
-import { inSlices, mostInSlices, refuseLarge, sizeOfEntries, sizeOfEntry } from './large.js'
-import { type Asked, type Order, order } from './order.js'
-import { listed, mostItems, partOf, wholeNumber } from './parts.js'
+import { inSlices, maxInSlices, refuseLarge, sizeOfEntries, sizeOfEntry } from './large.js'
+import { type ControlOperation, type OperationContext, order } from './order.js'
+import { listed, maxItems, partOf, wholeNumber } from './parts.js'
 import { nothing } from './schemas.js'
 import { writerOf } from './wire-entry.js'
 
@@ -22,7 +22,7 @@ const which = {
   message: 'the id of a message',
 }
 
-export const trafficOrders: readonly Order[] = [
+export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic',
@@ -131,8 +131,8 @@ export const trafficOrders: readonly Order[] = [
 
 /** A story that nobody could read is not written: every entry of it takes its time. */
 function refuseLong(entries: number, instead: string): void {
-  if (entries <= mostItems) return
-  throw new HttpError(400, `There are ${entries} entries; one answer shows at most ${mostItems} of them. ${instead}`)
+  if (entries <= maxItems) return
+  throw new HttpError(400, `There are ${entries} entries; one answer shows at most ${maxItems} of them. ${instead}`)
 }
 
 /** A trace as JSON, made in slices. Entries and changes are those of the moment at which it was asked for. */
@@ -150,7 +150,7 @@ async function traced(traffic: TrafficView, query: URLSearchParams): Promise<Ans
   if (entries.length > 1) {
     const size = changes.reduce((sum, change) => sum + weightOf(change), sizeOfEntries(entries, bodies))
     const instead = 'Ask for a part with `limit` and then `after`, or for shorter bodies with `bodies`.'
-    refuseLarge(size, mostInSlices, 'The trace', instead)
+    refuseLarge(size, maxInSlices, 'The trace', instead)
   }
   const facts = JSON.stringify(traceOf([], traffic.context, redaction))
   const writer = new EntryWriter(redaction, bodies)
@@ -161,7 +161,7 @@ async function traced(traffic: TrafficView, query: URLSearchParams): Promise<Ans
   return jsonText(latin1(`${utf8(facts.slice(0, -2))}${told.join(',')}${end}`))
 }
 
-export const longestWait = 60_000
+export const maxWait = 60_000
 
 /** A filter out of the query parameters that every reading order has. */
 function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
@@ -185,7 +185,7 @@ function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] 
   return message === null ? traffic.entries : traffic.about(message)
 }
 
-function longPoll(sandbox: Sandbox, asked: Asked): unknown {
+function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
   const { query, call } = asked
   const wanted = wantedBy(query)
   const find = (): readonly Entry[] => source(sandbox, query).filter(wanted)
@@ -199,7 +199,7 @@ function longPoll(sandbox: Sandbox, asked: Asked): unknown {
       for (const forget of forgets) forget()
       resolve(find())
     }
-    const timer = setTimeout(end, Math.min(milliseconds(given as Duration), longestWait))
+    const timer = setTimeout(end, Math.min(milliseconds(given as Duration), maxWait))
     // What one call leads to belongs together: a turn of the event loop lets it all arrive.
     const forgets = [
       sandbox.traffic.subscribe((entry) => {
@@ -213,12 +213,12 @@ function longPoll(sandbox: Sandbox, asked: Asked): unknown {
   }).then((entries) => told(sandbox, entries, asked))
 }
 
-function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Promise<Answer> {
+function told(sandbox: Sandbox, entries: readonly Entry[], asked: OperationContext): Promise<Answer> {
   const writer = writerOf(sandbox)
   return listed(entries, asked, { of: 'entries', view: (entry) => writer.entry(entry), size: bytesOf })
 }
 
-function streamed(sandbox: Sandbox, { query }: Asked): Answer {
+function streamed(sandbox: Sandbox, { query }: OperationContext): Answer {
   const wanted = wantedBy(query)
   const anew = new URLSearchParams(query)
   anew.delete('after')

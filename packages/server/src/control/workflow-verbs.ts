@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { wordOfWire } from '../../../../src/client/wire-value.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import type { RunEnd } from '../../../../src/workflow/course.js'
-import { type Order, order, regional } from './order.js'
+import { type ControlOperation, order, regional } from './order.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
 
@@ -16,7 +16,7 @@ const which = { name: v.string(), nth: v.optional(v.number()) }
 const times = v.optional(v.number())
 
 /** What a test makes of steps and events. */
-export const workflowVerbOrders: readonly Order[] = regional([
+export const workflowVerbOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/steps/return',

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { wordOfWire } from '../../../../src/client/wire-value.js'
-import { type Order, order, regional } from './order.js'
+import { type ControlOperation, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
 
 /** What `sandbox.workflow` takes, one row an order. */
-export const workflowOrders: readonly Order[] = regional([
+export const workflowOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/workflow/runs',

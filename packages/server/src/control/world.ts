@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import { pendingOf, timeOf } from './clock.js'
 import { refuseLarge, roomAtOnce, sizeOfEntries, sizeOfState } from './large.js'
-import { type Order, order } from './order.js'
+import { type ControlOperation, order } from './order.js'
 import { nothing, pastInstant } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
 
@@ -15,7 +15,7 @@ const state = v.custom<SandboxDump>(
   'is not what GET /state returned',
 )
 
-export const worldOrders: readonly Order[] = [
+export const worldOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '',

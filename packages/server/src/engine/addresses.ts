@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopbackAddress } from '../addresses.js'
-import { NotThere } from './trouble.js'
+import { RealRedisUnreachable } from './trouble.js'
 
 // Which engines may be spoken to: those of this machine, and those that somebody named.
 
@@ -67,6 +67,8 @@ async function resolved(host: string): Promise<readonly { readonly address: stri
   try {
     return await lookup(host, { all: true })
   } catch (error) {
-    throw new NotThere(`The engine at ${host} is away: its name has no address (${(error as Error).message}).`)
+    throw new RealRedisUnreachable(
+      `The engine at ${host} is away: its name has no address (${(error as Error).message}).`,
+    )
   }
 }

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 import { transacted } from './marker.js'
 import type { EngineNode } from './node.js'
-import { replyIn, type Told } from './reply-reader.js'
+import { type RespValue, replyIn } from './reply-reader.js'
 
 // Commands about all keys, for which the engine's tips say no more than that they are special.
 
@@ -36,7 +36,7 @@ const size: Special = async (argv, nodes) => {
     ),
   )
   const sizes = told.map((each) => {
-    const [marker, all] = (replyIn(each) as readonly Told[]).map((each) => replyIn(each))
+    const [marker, all] = (replyIn(each) as readonly RespValue[]).map((each) => replyIn(each))
     return Number(all) - Number(marker)
   })
   return sizes.reduce((sum, one) => sum + one, 0)

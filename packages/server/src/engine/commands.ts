@@ -13,9 +13,9 @@ import {
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { blockingTable, commandTable } from '../../../../src/store/commands/index.js'
 import { withoutWaiting } from '../../../../src/store/commands/stream-arguments.js'
-import type { Store } from '../../../../src/store/store.js'
-import type { Engine } from './engine.js'
-import { type CommandFacts, flagsOf } from './knowledge.js'
+import type { StoreEngine } from '../../../../src/store/store.js'
+import type { RealRedis } from './engine.js'
+import { type CommandInfo, flagsOf } from './knowledge.js'
 
 // What may reach the engine over REST, and whose commands stay here.
 
@@ -39,7 +39,12 @@ const staysHere =
  * and what the user may not do. What no table of ours knows is passed on, with what the engine itself says of it.
  * @throws ReplyError
  */
-export async function admitted(argv: readonly Bytes[], user: User, store: Store, engine: Engine): Promise<Admitted> {
+export async function admitted(
+  argv: readonly Bytes[],
+  user: User,
+  store: StoreEngine,
+  engine: RealRedis,
+): Promise<Admitted> {
   const name = argv[0]
   if (name === undefined) throw replyError('emptyCommand')
   const upper = name.toUpperCase()
@@ -74,7 +79,7 @@ function breaksConnections([name, second]: readonly Bytes[]): boolean {
 /** What no table of ours has and what would touch the engine itself, its connections, or other machines. */
 const managing: ReadonlySet<string> = new Set(['admin', 'dangerous', 'blocking', 'connection', 'transaction'])
 
-function ours(command: Command, argv: readonly Bytes[], user: User, store: Store): Admitted {
+function ours(command: Command, argv: readonly Bytes[], user: User, store: StoreEngine): Admitted {
   store.permit(command, argv, user)
   // Only one setting is anybody's to change; what is wrong with the words is told here.
   if (command.name.startsWith('CONFIG ')) store.executeUnseen(argv, user)
@@ -89,9 +94,9 @@ async function permit(
   row: Permissible,
   argv: readonly Bytes[],
   user: User,
-  store: Store,
-  { knowledge }: Engine,
-  facts: CommandFacts,
+  store: StoreEngine,
+  { knowledge }: RealRedis,
+  facts: CommandInfo,
 ): Promise<void> {
   if (user.unrestricted) return
   if (!user.mayRun(row)) throw noCommandPermission(row.name)

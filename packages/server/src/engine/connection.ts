@@ -5,11 +5,11 @@ import { utf8 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { type EnginePlace, type EngineUrl, judged } from './addresses.js'
-import { ReplyReader, type Told } from './reply-reader.js'
-import { NotThere } from './trouble.js'
+import { ReplyReader, type RespValue } from './reply-reader.js'
+import { RealRedisUnreachable } from './trouble.js'
 
 /** How an engine is reached. */
-export interface Access {
+export interface RedisAccess {
   readonly url: EngineUrl
   /** Hosts that may be elsewhere than on this machine. */
   readonly allowed: readonly string[]
@@ -18,7 +18,7 @@ export interface Access {
 }
 
 interface Waiting {
-  readonly resolve: (told: Told) => void
+  readonly resolve: (told: RespValue) => void
   readonly reject: (error: Error) => void
 }
 
@@ -33,9 +33,9 @@ export class EngineConnection {
   readonly #reader = new ReplyReader()
   #waiting: Waiting[] = []
   #timer: ReturnType<typeof hostSetTimeout> | undefined
-  #over: NotThere | undefined
+  #over: RealRedisUnreachable | undefined
   /** Takes what nobody asked for any more: the messages of a subscription. */
-  pushed: ((told: Told) => void) | undefined
+  pushed: ((told: RespValue) => void) | undefined
   /** Is told once that it broke, or was closed. */
   ended: (() => void) | undefined
 
@@ -50,12 +50,12 @@ export class EngineConnection {
   }
 
   /** @throws NotThere where nobody listens, TypeError for a host that is not allowed, ReplyError for a wrong password */
-  static async open({ url, allowed, patience }: Access, place: EnginePlace = url): Promise<EngineConnection> {
+  static async open({ url, allowed, patience }: RedisAccess, place: EnginePlace = url): Promise<EngineConnection> {
     const { host, port } = await judged(place, allowed)
     const socket = await new Promise<Socket>((resolve, reject) => {
       const fail = (reason: string): void => {
         socket.destroy()
-        reject(new NotThere(`The engine at ${nameOf(place)} is away: ${reason}.`))
+        reject(new RealRedisUnreachable(`The engine at ${nameOf(place)} is away: ${reason}.`))
       }
       const socket = url.tls
         ? connectTls({ host, port, ...(isIP(place.host) === 0 && { servername: place.host }) }, () => resolve(socket))
@@ -84,7 +84,7 @@ export class EngineConnection {
   }
 
   /** Sends one command. @returns its reply, an error reply as a value @throws NotThere */
-  send(argv: readonly Bytes[]): Promise<Told> {
+  send(argv: readonly Bytes[]): Promise<RespValue> {
     if (this.#over !== undefined) return Promise.reject(this.#over)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
@@ -103,7 +103,7 @@ export class EngineConnection {
   }
 
   #receive(chunk: Buffer): void {
-    let told: Told[]
+    let told: RespValue[]
     try {
       told = this.#reader.push(chunk)
     } catch (error) {
@@ -145,8 +145,10 @@ export function nameOf({ host, port }: EnginePlace): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-export function away(place: EnginePlace, reason: string): NotThere {
-  return new NotThere(`The engine at ${nameOf(place)} is away: ${reason}. What was sent last may have been done.`)
+export function away(place: EnginePlace, reason: string): RealRedisUnreachable {
+  return new RealRedisUnreachable(
+    `The engine at ${nameOf(place)} is away: ${reason}. What was sent last may have been done.`,
+  )
 }
 
 function encoded(argv: readonly Bytes[]): string {

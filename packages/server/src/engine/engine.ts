@@ -4,17 +4,17 @@ import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { slotOf } from '../redis-cluster/slots.js'
 import { engineUrl } from './addresses.js'
 import { specialOf } from './all-keys.js'
-import type { Access } from './connection.js'
+import type { RedisAccess } from './connection.js'
 import { combined } from './fan-out.js'
-import { type CommandFacts, Knowledge } from './knowledge.js'
+import { CommandCatalog, type CommandInfo } from './knowledge.js'
 import { markerName, transacted } from './marker.js'
 import { EngineNode } from './node.js'
 import { counts, destroys, flushes, keepInside, runsScript } from './reach.js'
-import { replyIn, type Told } from './reply-reader.js'
-import { ScriptFlags } from './script-flags.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+import { ScriptDigests } from './script-flags.js'
 import { EventSettings } from './settings.js'
-import { markerIn, type Share, sharesIn, sharesOf, slotsOfCluster } from './shares.js'
-import { NotOurs } from './trouble.js'
+import { type MasterSlots, markerIn, sharesIn, sharesOf, slotsOfCluster } from './shares.js'
+import { RealRedisTaken } from './trouble.js'
 
 export interface EngineOptions {
   /** Which option names it, for sentences. */
@@ -30,37 +30,37 @@ export interface EngineOptions {
 /** Much longer than an engine may be busy: a slow script does not cost the marker. */
 const usualLease = 60_000
 const usualPatience = 5_000
-const mostRedirects = 5
+const maxRedirects = 5
 
 /**
  * A real Redis or Valkey that one sandbox has for itself, or a Cluster of them. Words in, replies out: everything that is
  * known of commands the engine tells itself.
  */
-export class Engine {
+export class RealRedis {
   readonly isCluster: boolean
-  readonly knowledge: Knowledge
+  readonly knowledge: CommandCatalog
   readonly #nodes: Map<string, EngineNode>
   /** The node of each slot, where there are several. */
   #owners: readonly EngineNode[] = []
   readonly #events = new EventSettings()
-  readonly #flags = new ScriptFlags()
+  readonly #flags = new ScriptDigests()
   #closing: Promise<void> | undefined
 
-  private constructor(nodes: readonly EngineNode[], shares: readonly Share[]) {
+  private constructor(nodes: readonly EngineNode[], shares: readonly MasterSlots[]) {
     this.#nodes = new Map(nodes.map((node) => [node.name, node]))
     this.isCluster = shares.length > 0
     this.#assign(shares)
-    this.knowledge = new Knowledge((argv) => this.#home.send(argv))
+    this.knowledge = new CommandCatalog((argv) => this.#home.send(argv))
   }
 
   /**
    * Connects with an engine and takes it, which needs it empty.
    * @throws NotOurs where it is not empty or somebody has it, TypeError for a wrong or a foreign address, NotThere
    */
-  static async open(given: string, options: EngineOptions = {}): Promise<Engine> {
+  static async open(given: string, options: EngineOptions = {}): Promise<RealRedis> {
     const { option = 'engine', allowed = [], lease = usualLease, patience = usualPatience } = options
     const url = engineUrl(given, option)
-    const access: Access = { url, allowed, patience }
+    const access: RedisAccess = { url, allowed, patience }
     const shares = await sharesOf(access)
     const terms = { owner: randomBytes(18).toString('base64url'), span: lease }
     const nodes =
@@ -77,7 +77,7 @@ export class Engine {
       for (const node of taken) await node.close(giveBack(node))
       throw error
     }
-    return new Engine(nodes, shares)
+    return new RealRedis(nodes, shares)
   }
 
   /** The keys that mark it as taken: they are nobody's to name. */
@@ -117,7 +117,7 @@ export class Engine {
    * @returns one reply or error for each
    * @throws ReplyError where the engine refuses to begin, NotOurs where it is somebody else's: nothing has run then
    */
-  async transact(given: readonly (readonly Bytes[])[]): Promise<readonly Told[]> {
+  async transact(given: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     const rows = given.map((argv) => this.#flags.withoutFlag(argv))
     for (const row of rows) keepInside(row)
     if (rows.some(destroys)) return this.#everywhere(rows)
@@ -136,7 +136,7 @@ export class Engine {
    * @returns what they were answered, of the first node
    * @throws NotOurs, ReplyError for keys beside a flush of every master, and for scripts, which may not flush
    */
-  async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly Told[]> {
+  async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     if (rows.some(flushes) && rows.some(runsScript)) {
       throw new ReplyError('ERR a flush and a script cannot be commands of one transaction: send them one by one')
     }
@@ -162,7 +162,7 @@ export class Engine {
     try {
       await this.#everywhere(everything)
     } catch (error) {
-      if (!(error instanceof NotOurs)) throw error
+      if (!(error instanceof RealRedisTaken)) throw error
       for (const node of this.nodes) await node.retake()
     }
   }
@@ -176,15 +176,15 @@ export class Engine {
     return this.#closing
   }
 
-  async #transacted(rows: readonly (readonly Bytes[])[]): Promise<Told> {
+  async #transacted(rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
     const node = await this.#nodeFor(rows)
     if (rows.some((row) => runsScript(row) || counts(row))) return [...(await node.marked(rows))]
     return node.alone((connection) => transacted(connection, rows))
   }
 
-  async #routed(argv: readonly Bytes[], key: Bytes | undefined): Promise<Told> {
+  async #routed(argv: readonly Bytes[], key: Bytes | undefined): Promise<RespValue> {
     let node = key === undefined ? this.#home : this.#ownerOf(key)
-    for (let left = mostRedirects; ; left--) {
+    for (let left = maxRedirects; ; left--) {
       const told = await node.send(argv)
       const [, kind, , place] = told instanceof ReplyError ? (/^(MOVED|ASK) (\d+) (\S+)/.exec(told.message) ?? []) : []
       if (kind === undefined || left === 0) return told
@@ -214,7 +214,7 @@ export class Engine {
     return this.#owners[slotOf(key)] ?? this.#home
   }
 
-  #assign(shares: readonly Share[]): void {
+  #assign(shares: readonly MasterSlots[]): void {
     const owners: EngineNode[] = []
     for (const { place, ranges } of shares) {
       const node = this.nodes.find((known) => known.place.host === place.host && known.place.port === place.port)
@@ -240,6 +240,6 @@ function giveBack({ marker }: EngineNode): readonly (readonly Bytes[])[] {
   return [...everything, [latin1('DEL'), marker.key]]
 }
 
-function asksAll({ tips }: CommandFacts): boolean {
+function asksAll({ tips }: CommandInfo): boolean {
   return tips.has('request_policy:all_shards') || tips.has('request_policy:all_nodes')
 }

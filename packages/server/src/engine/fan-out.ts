@@ -1,9 +1,9 @@
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
-import type { CommandFacts } from './knowledge.js'
-import { replyIn, type Told } from './reply-reader.js'
+import type { CommandInfo } from './knowledge.js'
+import { type RespValue, replyIn } from './reply-reader.js'
 
 /** What the masters of a Cluster answered, as one answer: put together as the engine's own tips say. */
-export function combined({ tips }: CommandFacts, told: readonly Told[]): Reply {
+export function combined({ tips }: CommandInfo, told: readonly RespValue[]): Reply {
   const policy = [...tips].find((tip) => tip.startsWith('response_policy:'))?.slice('response_policy:'.length)
   const error = told.find((each) => each instanceof ReplyError)
   if (policy === 'one_succeeded') return replyIn(told.find((each) => !(each instanceof ReplyError)) ?? told[0]!)

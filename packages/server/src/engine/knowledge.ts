@@ -2,12 +2,12 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { categories as knownCategories } from '../../../../src/store/access/categories.js'
 import type { CommandFlag } from '../../../../src/store/command/command-description.js'
 import { Status } from '../../../../src/store/command/reply.js'
-import type { Told } from './reply-reader.js'
+import type { RespValue } from './reply-reader.js'
 
 // What the engine itself says of its commands: COMMAND INFO.
 
 /** One row of it. */
-export interface CommandFacts {
+export interface CommandInfo {
   /** Upper case, with the subcommand where it is one. */
   readonly name: string
   readonly flags: ReadonlySet<string>
@@ -19,18 +19,18 @@ export interface CommandFacts {
   readonly tips: ReadonlySet<string>
 }
 
-type Ask = (argv: readonly Bytes[]) => Promise<Told>
+type RunCommand = (argv: readonly Bytes[]) => Promise<RespValue>
 
-export class Knowledge {
-  readonly #ask: Ask
-  readonly #known = new Map<string, Promise<readonly CommandFacts[] | undefined>>()
+export class CommandCatalog {
+  readonly #ask: RunCommand
+  readonly #known = new Map<string, Promise<readonly CommandInfo[] | undefined>>()
 
-  constructor(ask: Ask) {
+  constructor(ask: RunCommand) {
     this.#ask = ask
   }
 
   /** What it says of the command that the words name; `undefined` where it has none of the name. */
-  async of(argv: readonly Bytes[]): Promise<CommandFacts | undefined> {
+  async of(argv: readonly Bytes[]): Promise<CommandInfo | undefined> {
     const name = argv[0]!.toUpperCase()
     let rows = this.#known.get(name)
     if (rows === undefined) {
@@ -47,7 +47,7 @@ export class Knowledge {
   }
 
   /** The keys among the words, as the engine finds them. */
-  async keysOf(argv: readonly Bytes[], facts: CommandFacts | undefined): Promise<readonly Bytes[]> {
+  async keysOf(argv: readonly Bytes[], facts: CommandInfo | undefined): Promise<readonly Bytes[]> {
     if (facts === undefined) return []
     const [first, last, step] = facts.keys
     if (facts.flags.has('movablekeys')) {
@@ -63,14 +63,14 @@ export class Knowledge {
 }
 
 /** The command first, then its subcommands. */
-function rowsOf(told: Told): readonly CommandFacts[] | undefined {
+function rowsOf(told: RespValue): readonly CommandInfo[] | undefined {
   const row = Array.isArray(told) ? told[0] : undefined
   if (!Array.isArray(row)) return undefined
-  const subcommands = (row[9] ?? []) as readonly Told[]
-  return [factsOf(row), ...subcommands.map((sub) => factsOf(sub as readonly Told[]))]
+  const subcommands = (row[9] ?? []) as readonly RespValue[]
+  return [factsOf(row), ...subcommands.map((sub) => factsOf(sub as readonly RespValue[]))]
 }
 
-function factsOf(row: readonly Told[]): CommandFacts {
+function factsOf(row: readonly RespValue[]): CommandInfo {
   const [name, , flags, first, last, step, categories, tips] = row
   return {
     name: textOf(name).replace('|', ' ').toUpperCase(),
@@ -81,18 +81,18 @@ function factsOf(row: readonly Told[]): CommandFacts {
   }
 }
 
-function textsOf(list: Told | undefined): string[] {
+function textsOf(list: RespValue | undefined): string[] {
   return Array.isArray(list) ? list.map(textOf) : []
 }
 
-function textOf(told: Told | undefined): string {
+function textOf(told: RespValue | undefined): string {
   return told instanceof Status ? told.text : String(told)
 }
 
 const isFlag: ReadonlySet<string> = new Set([...knownCategories, 'noscript'])
 
 /** Its categories as permissions ask for them: a command of a module has those that its author gave it. */
-export function flagsOf({ categories, flags }: CommandFacts): readonly CommandFlag[] {
+export function flagsOf({ categories, flags }: CommandInfo): readonly CommandFlag[] {
   // Older servers give the commands of modules no categories.
   const own = new Set([
     ...categories,

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Feed } from '../../../../src/store/rest/subscriptions.js'
 import type { EngineConnection } from './connection.js'
 import type { EngineNode } from './node.js'
-import type { Told } from './reply-reader.js'
+import type { RespValue } from './reply-reader.js'
 
 /**
  * Hears messages, or every command, on connections of its own.
@@ -14,7 +14,7 @@ export async function listen(
   nodes: readonly EngineNode[],
   feed: Feed,
   names: readonly Bytes[],
-  heard: (told: Told) => void,
+  heard: (told: RespValue) => void,
   broken: () => void,
 ): Promise<() => void> {
   const open: EngineConnection[] = []

@@ -2,7 +2,7 @@ import { NilArray, type Reply, type ReplyError, Status } from '../../../../src/s
 
 // How alike two replies have to be: for commands of chance and time only their shape counts.
 
-export type End = { readonly reply: Reply } | { readonly error: ReplyError }
+export type CommandOutcome = { readonly reply: Reply } | { readonly error: ReplyError }
 
 /** Kinds and lengths only. */
 const byShape =
@@ -15,7 +15,7 @@ const times = /^H?P?(?:TTL|EXPIRETIME)$/i
 const nearEnough = 2_000
 
 /** Whether the engine answered what the double did. */
-export function isAlike(argv: readonly string[], double: End, engine: End): boolean {
+export function matchesLoosely(argv: readonly string[], double: CommandOutcome, engine: CommandOutcome): boolean {
   if ('error' in double || 'error' in engine) {
     return 'error' in double && 'error' in engine && double.error.message === engine.error.message
   }

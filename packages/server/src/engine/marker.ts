@@ -1,8 +1,8 @@
 import { type Bytes, latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
 import type { EngineConnection } from './connection.js'
-import { replyIn, type Told } from './reply-reader.js'
-import { NotOurs } from './trouble.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+import { RealRedisTaken } from './trouble.js'
 
 // The marker of an engine that a sandbox has for itself: a key with a random owner and a lease. What is flushed is flushed
 // under it, in one transaction that watches it.
@@ -52,7 +52,7 @@ export class Marker {
     await connection.send([latin1('EXISTS'), this.key])
     const libraries = await connection.send([latin1('FUNCTION'), latin1('LIST')])
     if (Array.isArray(libraries) && libraries.length > 0) {
-      throw new NotOurs(`The engine at ${name} has libraries of functions: somebody uses it. ${whatToDo}`)
+      throw new RealRedisTaken(`The engine at ${name} has libraries of functions: somebody uses it. ${whatToDo}`)
     }
     const told = await connection.send([latin1('EVAL'), latin1(takeScript), ...this.#words])
     if (told instanceof ReplyError) {
@@ -60,12 +60,12 @@ export class Marker {
     }
     const [how, what] = replyIn(told) as readonly Reply[]
     if (how === 'held')
-      throw new NotOurs(
+      throw new RealRedisTaken(
         `Another sandbox has the engine at ${name}: one engine is for one tenant. End that one first, or give this one an engine of its own.`,
       )
     if (how === 'filled') {
       const databases = String(what).match(/db\d+:keys=\d+/g) ?? []
-      throw new NotOurs(
+      throw new RealRedisTaken(
         `The engine at ${name} is not empty (${databases.join(', ').replaceAll(':keys=', ': ')} keys). ${whatToDo}`,
       )
     }
@@ -87,7 +87,10 @@ export class Marker {
    * @param connection one that nobody else sends anything on
    * @returns what the rows were answered, `undefined` where it is not our own: nothing has run then
    */
-  async under(connection: EngineConnection, rows: readonly (readonly Bytes[])[]): Promise<readonly Told[] | undefined> {
+  async under(
+    connection: EngineConnection,
+    rows: readonly (readonly Bytes[])[],
+  ): Promise<readonly RespValue[] | undefined> {
     for (;;) {
       await connection.send([latin1('WATCH'), this.key])
       const held = await connection.send([latin1('GET'), this.key])
@@ -112,7 +115,10 @@ const whatToDo =
  * Runs rows between MULTI and EXEC. @returns what EXEC answered: a list, or nil where something watched was touched
  * @throws ReplyError for the first row that the engine does not queue; nothing has run then
  */
-export async function transacted(connection: EngineConnection, rows: readonly (readonly Bytes[])[]): Promise<Told> {
+export async function transacted(
+  connection: EngineConnection,
+  rows: readonly (readonly Bytes[])[],
+): Promise<RespValue> {
   const sent = [[latin1('MULTI')], ...rows].map((row) => connection.send(row))
   const [, ...queued] = await Promise.all(sent)
   const refused = queued.find((told) => !(told instanceof Status))

@@ -3,11 +3,11 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import type { EnginePlace } from './addresses.js'
-import { type Access, away, EngineConnection, nameOf } from './connection.js'
+import { away, EngineConnection, nameOf, type RedisAccess } from './connection.js'
 import { type Lease, Marker, markerName } from './marker.js'
 import { counts, rightsOfScripts, runsScript } from './reach.js'
-import type { Told } from './reply-reader.js'
-import { NotOurs, NotThere } from './trouble.js'
+import type { RespValue } from './reply-reader.js'
+import { RealRedisTaken, RealRedisUnreachable } from './trouble.js'
 
 /** Host milliseconds that do not go back, and go on while a process is stopped. */
 function monotonic(): number {
@@ -15,9 +15,9 @@ function monotonic(): number {
 }
 
 const firstPause = 50
-const longestPause = 1_000
+const maxPause = 1_000
 /** Connections that wait for another transaction. */
-const mostFree = 8
+const maxFree = 8
 /** Host milliseconds for which commands trust a look at the marker. */
 const trusted = 1_000
 
@@ -33,7 +33,7 @@ type Rights = 'all' | 'scripts'
 export class EngineNode {
   readonly place: EnginePlace
   readonly marker: Marker
-  readonly #access: Access
+  readonly #access: RedisAccess
   readonly #span: number
   #connection: EngineConnection | undefined
   readonly #free: Readonly<Record<Rights, EngineConnection[]>> = { all: [], scripts: [] }
@@ -48,7 +48,7 @@ export class EngineNode {
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
   #closed = false
 
-  constructor(place: EnginePlace, access: Access, key: Bytes, lease: Lease) {
+  constructor(place: EnginePlace, access: RedisAccess, key: Bytes, lease: Lease) {
     this.place = place
     this.marker = new Marker(key, lease)
     this.#access = access
@@ -78,7 +78,7 @@ export class EngineNode {
   }
 
   /** @throws NotThere, NotOurs where it cannot be asked */
-  async send(argv: readonly Bytes[]): Promise<Told> {
+  async send(argv: readonly Bytes[]): Promise<RespValue> {
     // Whoever is ready is so at once: commands keep the order in which they came.
     if (this.#mustAsk) {
       const refused = await this.#ready().catch(replied)
@@ -102,11 +102,10 @@ export class EngineNode {
       return await work(connection)
     } catch (error) {
       // It may be within a transaction.
-      if (error instanceof NotThere) connection.close()
+      if (error instanceof RealRedisUnreachable) connection.close()
       throw error
     } finally {
-      if (connection.isOpen && this.#free[rights].length < mostFree && !this.#closed)
-        this.#free[rights].push(connection)
+      if (connection.isOpen && this.#free[rights].length < maxFree && !this.#closed) this.#free[rights].push(connection)
       else connection.close()
     }
   }
@@ -116,12 +115,12 @@ export class EngineNode {
    * @returns what they were answered
    * @throws NotOurs where it is not: nothing has run then
    */
-  marked(rows: readonly (readonly Bytes[])[]): Promise<readonly Told[]> {
+  marked(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     return this.alone(
       async (connection) => {
         const answered = await this.marker.under(connection, rows)
         if (answered === undefined) {
-          throw new NotOurs(
+          throw new RealRedisTaken(
             `The engine at ${this.name} is no longer this sandbox's own: nothing was flushed, and no script was run.`,
           )
         }
@@ -152,7 +151,7 @@ export class EngineNode {
     const rights = ['reset', 'on', ...rightsOfScripts].map(latin1)
     const set = ['ACL', 'SETUSER'].map(latin1).concat(scriptUser, rights, latin1(`>${this.#password}`))
     const answered = await this.marker.under(connection, [set])
-    if (answered === undefined) throw new NotOurs(`The engine at ${this.name} is no longer this sandbox's own.`)
+    if (answered === undefined) throw new RealRedisTaken(`The engine at ${this.name} is no longer this sandbox's own.`)
     this.#hasUser = true
     const told = [answered[0], await connection.send([latin1('AUTH'), scriptUser, this.#password])]
     const refused = told.find((each) => each instanceof ReplyError)
@@ -171,7 +170,7 @@ export class EngineNode {
       await this.marker.under(connection, this.#hasUser ? [...end, leave] : end)
     } catch (error) {
       // Then nobody can clean up.
-      if (!(error instanceof NotThere)) throw error
+      if (!(error instanceof RealRedisUnreachable)) throw error
     } finally {
       connection?.close()
       this.#connection?.close()
@@ -248,13 +247,13 @@ export class EngineNode {
       } else this.#lose()
     } catch (error) {
       // What broke is opened again; an engine that is loading or out of memory is asked again.
-      if (!(error instanceof NotThere) && !this.#closed) this.#renewLater()
+      if (!(error instanceof RealRedisUnreachable) && !this.#closed) this.#renewLater()
     }
   }
 
   #lose(): void {
     hostClearTimeout(this.#renewal)
-    this.#trouble = new NotOurs(
+    this.#trouble = new RealRedisTaken(
       `The engine at ${this.name} is no longer this sandbox's own: its marker is gone, as after a restart, a flush or a pause longer than its lease. Nothing more is done to it; reset() takes it again where it is empty.`,
     )
   }
@@ -263,7 +262,7 @@ export class EngineNode {
     if (this.#closed) return
     hostClearTimeout(this.#renewal)
     this.#letGo()
-    if (this.#trouble instanceof NotOurs) return
+    if (this.#trouble instanceof RealRedisTaken) return
     this.#trouble = away(this.place, 'it closed the connection')
     this.#reopenIn(firstPause)
   }
@@ -288,7 +287,7 @@ export class EngineNode {
       }
     } catch {
       connection?.close()
-      if (!this.#closed) this.#reopenIn(Math.min(2 * pause, longestPause))
+      if (!this.#closed) this.#reopenIn(Math.min(2 * pause, maxPause))
     }
   }
 }

@@ -19,7 +19,7 @@ export interface EngineChoice {
   readonly allowEngines?: readonly string[]
 }
 
-interface Given extends EngineChoice, Pick<SandboxOptions, 'clock'> {
+interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
   readonly redisPort?: number
   readonly state?: string
   readonly scenario?: unknown
@@ -29,7 +29,7 @@ interface Given extends EngineChoice, Pick<SandboxOptions, 'clock'> {
  * Options of a world whose store is an engine. What comes in is not written down: it could not be played again.
  * @throws TypeError for what cannot be had with one
  */
-export function engineWorld<T extends SandboxOptions>(given: Given, world: T): T {
+export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
   if (given.engine !== undefined && given.twin !== undefined) {
     throw new TypeError(
       'An engine is in the place of the store (engine, --store) or beside it (twin, --twin), not both.',

@@ -1,8 +1,8 @@
-import type { Elsewhere } from '../../../../src/sandbox/world.js'
-import { Engine } from './engine.js'
+import type { ExternalStore } from '../../../../src/sandbox/world.js'
+import { RealRedis } from './engine.js'
 import type { EngineChoice } from './options.js'
 import { elsewhereOn } from './tenant.js'
-import { differenceText, Twin } from './twin.js'
+import { Shadow, shadowDifferenceText } from './twin.js'
 
 /** An engine of a server. */
 export interface PlacedEngine {
@@ -19,16 +19,16 @@ export interface PlacedEngine {
 export async function placed(
   url: string,
   { engine: instead, differs, allowEngines = [] }: EngineChoice,
-  tenants: { elsewhere: Elsewhere | undefined },
+  tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<PlacedEngine> {
   const option = instead === undefined ? 'twin (--twin)' : 'engine (--store)'
-  const engine = await Engine.open(url, { option, allowed: allowEngines })
+  const engine = await RealRedis.open(url, { option, allowed: allowEngines })
   if (instead !== undefined) {
     tenants.elsewhere = elsewhereOn(engine)
     return { compared: async () => undefined, close: () => engine.close() }
   }
-  const twin = new Twin(engine, differs ?? ((difference) => tell(`twin: ${differenceText(difference)}`)), tell)
+  const twin = new Shadow(engine, differs ?? ((difference) => tell(`twin: ${shadowDifferenceText(difference)}`)), tell)
   tenants.elsewhere = twin.beside
   return { compared: () => twin.idle(), close: () => twin.idle().then(() => engine.close()) }
 }

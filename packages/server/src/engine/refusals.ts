@@ -2,11 +2,11 @@ import { json as jsonAnswer } from '../../../../src/protocol/call.js'
 import type { Answer } from '../../../../src/protocol/service.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { type Encoding, failed } from '../../../../src/store/rest/answers.js'
-import { EngineTrouble } from './trouble.js'
+import { RealRedisError } from './trouble.js'
 
 /** An engine that is away, or somebody else's, is no error of the command. */
 export function refusalOf(error: unknown, encoding: Encoding): Answer {
-  if (error instanceof EngineTrouble) {
+  if (error instanceof RealRedisError) {
     return jsonAnswer({ error: error.message }, 503, [['retry-after', '1']])
   }
   if (!(error instanceof ReplyError)) throw error

@@ -13,20 +13,20 @@ import {
 // What an engine answers, in RESP2: every kind apart, integers exact, errors as they came.
 
 /** A reply, or an error in its place: the reply to EXEC has errors among its items. */
-export type Told = Reply | ReplyError | readonly Told[]
+export type RespValue = Reply | ReplyError | readonly RespValue[]
 
 /** What came is not the protocol: nothing can be read behind it. */
 class NotAnEngine extends Error {}
 
 interface Open {
-  readonly items: Told[]
+  readonly items: RespValue[]
   left: number
 }
 
 const CR = 13
 const nothing = Buffer.alloc(0)
 /** No reply of an engine has a longer line outside of its strings. */
-export const longestLine = 1_048_576
+export const maxLine = 1_048_576
 
 /** Replies come in chunks, cut anywhere. */
 export class ReplyReader {
@@ -38,12 +38,12 @@ export class ReplyReader {
   #open: Open[] = []
 
   /** @returns the replies that are complete with it @throws NotAnEngine */
-  push(chunk: Buffer): Told[] {
+  push(chunk: Buffer): RespValue[] {
     this.#chunks.push(chunk)
     this.#size += chunk.length
     if (this.#size < this.#needed) return []
     this.#buffer = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
-    const told: Told[] = []
+    const told: RespValue[] = []
     let at = 0
     for (let end = this.#read(at, told); end > 0; end = this.#read(at, told)) at = end
     this.#buffer = this.#buffer.subarray(at)
@@ -54,11 +54,11 @@ export class ReplyReader {
   }
 
   /** Reads one item. @returns where it ends, 0 when it is not there yet */
-  #read(at: number, told: Told[]): number {
+  #read(at: number, told: RespValue[]): number {
     this.#needed = 0
     const line = this.#buffer.indexOf('\r\n', at, 'latin1')
     if (line < 0) {
-      if (this.#buffer.length - at > longestLine) throw new NotAnEngine('a line does not end')
+      if (this.#buffer.length - at > maxLine) throw new NotAnEngine('a line does not end')
       this.#needed = this.#buffer.length + 1
       return 0
     }
@@ -71,7 +71,7 @@ export class ReplyReader {
     return end
   }
 
-  #string(head: Bytes, from: number, told: Told[]): number {
+  #string(head: Bytes, from: number, told: RespValue[]): number {
     const length = lengthOf(head)
     if (length < 0) {
       this.#add(null, told)
@@ -87,7 +87,7 @@ export class ReplyReader {
     return end + 2
   }
 
-  #list(head: Bytes, from: number, told: Told[]): number {
+  #list(head: Bytes, from: number, told: RespValue[]): number {
     const left = lengthOf(head)
     if (left > 0) this.#open.push({ items: [], left })
     else this.#add(left < 0 ? nilArray : [], told)
@@ -95,7 +95,7 @@ export class ReplyReader {
   }
 
   /** Puts an item where it belongs, and closes the lists that it completes. */
-  #add(item: Told, told: Told[]): void {
+  #add(item: RespValue, told: RespValue[]): void {
     let whole = item
     for (let list = this.#open.at(-1); list !== undefined; list = this.#open.at(-1)) {
       list.items.push(whole)
@@ -107,7 +107,7 @@ export class ReplyReader {
   }
 }
 
-function simple(kind: number | undefined, head: Bytes): Told {
+function simple(kind: number | undefined, head: Bytes): RespValue {
   if (kind === 0x2b) return head === 'OK' ? ok : new Status(head)
   if (kind === 0x2d) return new ReplyError(text(head))
   if (kind === 0x3a && /^[+-]?\d{1,20}$/.test(head)) return integer(head)
@@ -128,9 +128,9 @@ function lengthOf(head: Bytes): number {
  * A reply as such: throws the error that stands in its place. Errors within lists are thrown, too, and lists within lists
  * deeper than the double answers.
  */
-export function replyIn(told: Told, depth = 0): Reply {
+export function replyIn(told: RespValue, depth = 0): Reply {
   if (told instanceof ReplyError) throw told
   if (typeof told !== 'object' || told === null || told instanceof Status || told instanceof NilArray) return told
   if (depth > deepestReply) throw tooDeep()
-  return (told as readonly Told[]).map((item) => replyIn(item, depth + 1))
+  return (told as readonly RespValue[]).map((item) => replyIn(item, depth + 1))
 }

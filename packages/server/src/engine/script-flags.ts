@@ -7,7 +7,7 @@ import { sha1Hex } from '../../../../src/kernel/digest.js'
 const flag = 'allow-key-locking'
 
 /** Scripts as an engine takes them, by the digests that the app knows them by. */
-export class ScriptFlags {
+export class ScriptDigests {
   readonly #digests = new Map<string, Bytes>()
 
   /** @returns the same words where there is no such flag in them */

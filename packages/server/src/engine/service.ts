@@ -1,29 +1,36 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../../../../src/protocol/service.js'
+import type { Answer, Endpoint, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 import type { User } from '../../../../src/store/access/user.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { asksToWait } from '../../../../src/store/commands/stream-arguments.js'
 import { refusedCount } from '../../../../src/store/limits.js'
 import { transactionOverhead } from '../../../../src/store/meter.js'
-import { AnswerRoom, type Encoding, encodingOf, errorIn, failed, plain } from '../../../../src/store/rest/answers.js'
+import {
+  type Encoding,
+  encodingOf,
+  errorIn,
+  failed,
+  plain,
+  ResponseBudget,
+} from '../../../../src/store/rest/answers.js'
 import {
   answerOf,
   answerTo,
   anyCommand,
   argvOf,
-  dressed,
   preflight,
   rowItem,
   rowsOf,
   type StoreCall,
+  withHeaders,
 } from '../../../../src/store/rest/endpoints.js'
 import type { Argv } from '../../../../src/store/rest/request.js'
-import type { StoreFront } from '../../../../src/store/rest/store-front.js'
-import { Oversized, type Via } from '../../../../src/store/rest/store-front.js'
-import { playStrike, strikeOf } from '../../../../src/store/rest/struck-commands.js'
+import type { RestStore } from '../../../../src/store/rest/store-front.js'
+import { Oversized, type RequestForm } from '../../../../src/store/rest/store-front.js'
+import { applyInjection, strikeOf } from '../../../../src/store/rest/struck-commands.js'
 import { type Admitted, admitted } from './commands.js'
-import type { Engine } from './engine.js'
+import type { RealRedis } from './engine.js'
 import { withoutMarkers } from './hidden.js'
 import { refusalOf } from './refusals.js'
 import { replyIn } from './reply-reader.js'
@@ -33,8 +40,8 @@ import { streamsOf } from './streams.js'
 // commands run elsewhere.
 
 /** @param stored the service of the store in this process, whose tokens, users, limits and words stay */
-export function engineService(stored: Service<StoreFront, User>, door: EngineDoor): Service<StoreFront, User> {
-  const endpoint: Endpoint<StoreFront, User> = { ...anyCommand, run: (call) => answered(call, door) }
+export function engineService(stored: Service<RestStore, User>, door: EngineDoor): Service<RestStore, User> {
+  const endpoint: Endpoint<RestStore, User> = { ...anyCommand, run: (call) => answered(call, door) }
   return { ...stored, endpoints: [preflight, ...streamsOf(door.engine), endpoint] }
 }
 
@@ -49,14 +56,14 @@ async function answered(call: StoreCall, door: EngineDoor): Promise<Answer> {
   } catch (error) {
     answer = refusalOf(error, encoding)
   }
-  return dressed(answer, call, door.front.store)
+  return withHeaders(answer, call, door.front.store)
 }
 
 const single: Form = async (call, door, encoding) => {
   try {
     door.front.checkBody(call)
     const reply = await door.execute(argvOf(call), call.user, 'request', call)
-    return answerTo(reply, new AnswerRoom(door.front.store.options.policy), encoding)
+    return answerTo(reply, new ResponseBudget(door.front.store.options.policy), encoding)
   } catch (error) {
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
@@ -64,7 +71,7 @@ const single: Form = async (call, door, encoding) => {
 }
 
 const pipeline: Form = async (call, door, encoding) => {
-  const room = new AnswerRoom(door.front.store.options.policy)
+  const room = new ResponseBudget(door.front.store.options.policy)
   const items: Bytes[] = []
   for (const argv of rowsOf(call, door.front.store)) {
     if (room.isFull) items.push(errorIn(room.refusal(false), encoding))
@@ -74,7 +81,7 @@ const pipeline: Form = async (call, door, encoding) => {
 }
 
 const transaction: Form = async (call, door, encoding) => {
-  const room = new AnswerRoom(door.front.store.options.policy)
+  const room = new ResponseBudget(door.front.store.options.policy)
   const ends = await door.transact(rowsOf(call, door.front.store), call.user, call)
   return answerOf(
     ends.map((end) => itemOf(end, room, encoding)),
@@ -86,7 +93,7 @@ const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-e
 
 type End = { readonly reply: Reply } | { readonly error: ReplyError }
 
-function itemOf(end: End, room: AnswerRoom, encoding: Encoding): Bytes {
+function itemOf(end: End, room: ResponseBudget, encoding: Encoding): Bytes {
   return rowItem(() => replyOf(end), room, encoding)
 }
 
@@ -108,12 +115,12 @@ function endOf(work: () => Reply): End {
 /** Runs commands on the engine for one world, and writes them down there. */
 export class EngineDoor {
   constructor(
-    readonly front: StoreFront,
-    readonly engine: Engine,
+    readonly front: RestStore,
+    readonly engine: RealRedis,
   ) {}
 
   /** Runs one command as the service does. @throws ReplyError, NotThere, NotOurs */
-  async execute(argv: Argv, user: User, via: Via, call: ServiceCall): Promise<Reply> {
+  async execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest): Promise<Reply> {
     const { front } = this
     const received = front.measured(argv)
     const run = (): Promise<Reply> => this.#run(argv, user, via, call.cause)
@@ -121,7 +128,7 @@ export class EngineDoor {
     if (strike === undefined) return front.settled(received, await run())
     // What strikes afterwards looks at a command that is over.
     const end = strike.phase === 'after' ? endOf(await run().then(always, thrown)) : undefined
-    const played = playStrike(
+    const played = applyInjection(
       strike,
       front,
       { argv, user, via, run: () => (end === undefined ? run() : replyOf(end)) },
@@ -136,12 +143,12 @@ export class EngineDoor {
   }
 
   /** Runs one command, an error as a value. */
-  async attempt(argv: Argv, user: User, via: Via, call: ServiceCall): Promise<End> {
+  async attempt(argv: Argv, user: User, via: RequestForm, call: ServiceRequest): Promise<End> {
     return endOf(await this.execute(argv, user, via, call).then(always, thrown))
   }
 
   /** Runs rows as one transaction, or none of them. @throws ReplyError for the first that is refused */
-  async transact(rows: readonly Argv[], user: User, call: ServiceCall): Promise<readonly End[]> {
+  async transact(rows: readonly Argv[], user: User, call: ServiceRequest): Promise<readonly End[]> {
     const { front, engine } = this
     const { store } = front
     const sizes = rows.map((argv) => front.measured(argv))
@@ -163,7 +170,7 @@ export class EngineDoor {
         return null
       }
       const coming = { argv, user, via: 'transaction' as const, run: ask }
-      const end = runs ? undefined : endOf(() => playStrike(strike!, front, coming, call))
+      const end = runs ? undefined : endOf(() => applyInjection(strike!, front, coming, call))
       return { runs, end }
     })
     const sent = ready.filter(({ stays }, at) => turns[at]!.runs && !stays)
@@ -179,18 +186,18 @@ export class EngineDoor {
       const strike = strikes[at]
       const coming = { argv, user, via: 'transaction' as const, run }
       return endOf(() => {
-        const reply = strike?.phase === 'after' ? playStrike(strike, front, coming, call) : run()
+        const reply = strike?.phase === 'after' ? applyInjection(strike, front, coming, call) : run()
         return front.settled(sizes[at]!, reply)
       })
     })
   }
 
-  #sent(rows: readonly Admitted[]): ReturnType<Engine['transact']> | readonly [] {
+  #sent(rows: readonly Admitted[]): ReturnType<RealRedis['transact']> | readonly [] {
     if (rows.length === 0) return []
     return this.engine.transact(rows.map(({ argv }) => argv))
   }
 
-  async #run(argv: Argv, user: User, via: Via | 'direct', cause: number | undefined): Promise<Reply> {
+  async #run(argv: Argv, user: User, via: RequestForm | 'direct', cause: number | undefined): Promise<Reply> {
     const { front, engine } = this
     const refusal = refusedCount(1, front.store)
     if (refusal !== undefined && via !== 'direct') throw refusal
@@ -210,7 +217,7 @@ export class EngineDoor {
     row: Admitted | undefined,
     argv: Argv,
     user: User,
-    via: Via | 'direct',
+    via: RequestForm | 'direct',
     cause: number | undefined,
     told: () => Reply,
   ): Reply {

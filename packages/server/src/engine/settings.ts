@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 import type { EngineNode } from './node.js'
 import { replyIn } from './reply-reader.js'
-import { EngineTrouble } from './trouble.js'
+import { RealRedisError } from './trouble.js'
 
 const setting = latin1('notify-keyspace-events')
 
@@ -26,7 +26,7 @@ export class EventSettings {
         await node.send([latin1('CONFIG'), latin1('SET'), setting, value as Bytes])
       } catch (error) {
         // One that went away, or is somebody else's, is left as it is.
-        if (!(error instanceof EngineTrouble)) throw error
+        if (!(error instanceof RealRedisError)) throw error
       }
     }
   }

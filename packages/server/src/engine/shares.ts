@@ -2,23 +2,23 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
 import { slotOf } from '../redis-cluster/slots.js'
 import { type EnginePlace, judged } from './addresses.js'
-import { type Access, EngineConnection, nameOf } from './connection.js'
+import { EngineConnection, nameOf, type RedisAccess } from './connection.js'
 import { markerName } from './marker.js'
-import { replyIn, type Told } from './reply-reader.js'
-import { NotThere } from './trouble.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+import { RealRedisUnreachable } from './trouble.js'
 
 // Who has which slots, as a Cluster tells it.
 
 export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
 
 /** Which slots a master has. */
-export interface Share {
+export interface MasterSlots {
   readonly place: EnginePlace
   readonly ranges: (readonly [from: number, to: number])[]
 }
 
 /** The masters of a Cluster and what they have, nothing where it is a single engine. @throws TypeError for a foreign one */
-export async function sharesOf(access: Access): Promise<readonly Share[]> {
+export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlots[]> {
   const connection = await EngineConnection.open(access)
   try {
     const info = await connection.send(['INFO', 'cluster'].map(latin1))
@@ -27,7 +27,7 @@ export async function sharesOf(access: Access): Promise<readonly Share[]> {
     if (!/cluster_enabled:1/.test(String(info))) return []
     const shares = sharesIn(await connection.send(slotsOfCluster), access.url)
     if (shares.length === 0)
-      throw new NotThere('The Cluster has no slots yet: create it first, with redis-cli --cluster create.')
+      throw new RealRedisUnreachable('The Cluster has no slots yet: create it first, with redis-cli --cluster create.')
     for (const { place } of shares) await judged(place, access.allowed)
     return shares
   } finally {
@@ -36,8 +36,8 @@ export async function sharesOf(access: Access): Promise<readonly Share[]> {
 }
 
 /** @param asked whom it was asked: a node that knows no address of its own is that one */
-export function sharesIn(told: Told, asked: EnginePlace): Share[] {
-  const shares = new Map<string, Share>()
+export function sharesIn(told: RespValue, asked: EnginePlace): MasterSlots[] {
+  const shares = new Map<string, MasterSlots>()
   for (const row of replyIn(told) as readonly (readonly Reply[])[]) {
     const [from, to, master] = row
     const [host, port] = master as readonly Reply[]
@@ -52,7 +52,7 @@ export function sharesIn(told: Told, asked: EnginePlace): Share[] {
 }
 
 /** A marker that lies in a slot of this master. */
-export function markerIn({ ranges }: Share): Bytes {
+export function markerIn({ ranges }: MasterSlots): Bytes {
   for (let number = 0; ; number++) {
     const key = latin1(`${markerName}:${number}`)
     const slot = slotOf(key)

@@ -4,18 +4,18 @@ import type { User } from '../../../../src/store/access/user.js'
 import { ReplyError, Status } from '../../../../src/store/command/reply.js'
 import { PubSubMessage } from '../../../../src/store/keyspace/pubsub.js'
 import { plain } from '../../../../src/store/rest/answers.js'
-import type { StoreFront } from '../../../../src/store/rest/store-front.js'
+import type { RestStore } from '../../../../src/store/rest/store-front.js'
 import { type Feed, type Feeding, streamEndpoints } from '../../../../src/store/rest/subscriptions.js'
 import { away } from './connection.js'
-import type { Engine } from './engine.js'
+import type { RealRedis } from './engine.js'
 import { listen } from './listening.js'
 import { refusalOf } from './refusals.js'
-import type { Told } from './reply-reader.js'
+import type { RespValue } from './reply-reader.js'
 
 // The event streams of the store, each with connections of its own to the engine: what is heard, and who is counted, is the
 // engine's business.
 
-export function streamsOf(engine: Engine): readonly Endpoint<StoreFront, User>[] {
+export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>[] {
   const endpoints = streamEndpoints(async (front, reader, feed, names) => {
     // It is among those that end with the world, or with a token.
     front.store.pubsub.subscribe(reader, [])
@@ -34,10 +34,10 @@ export function streamsOf(engine: Engine): readonly Endpoint<StoreFront, User>[]
 }
 
 /** Resolves when everything is confirmed. @throws ReplyError where the engine refuses, NotThere */
-async function listened(engine: Engine, reader: Feeding, feed: Feed, names: readonly Bytes[]): Promise<void> {
+async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: readonly Bytes[]): Promise<void> {
   let missing = feed === 'MONITOR' ? 1 : names.length
   await new Promise<void>((resolve, reject) => {
-    const heard = (told: Told): void => {
+    const heard = (told: RespValue): void => {
       if (told instanceof ReplyError) {
         reject(told)
         return
@@ -61,7 +61,7 @@ async function listened(engine: Engine, reader: Feeding, feed: Feed, names: read
 }
 
 /** What streams show; the sandbox's own work at its marker is none of it. */
-function messageOf(told: Told, markers: readonly Bytes[]): PubSubMessage | undefined {
+function messageOf(told: RespValue, markers: readonly Bytes[]): PubSubMessage | undefined {
   if (told instanceof Status) {
     if (markers.some((marker) => told.text.includes(marker))) return undefined
     return new PubSubMessage(told.text === 'OK' ? '"OK"' : told.text)

@@ -1,8 +1,8 @@
-import type { Elsewhere } from '../../../../src/sandbox/world.js'
+import type { ExternalStore } from '../../../../src/sandbox/world.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import { copyOf } from './copy.js'
-import type { Engine } from './engine.js'
+import type { RealRedis } from './engine.js'
 import { EngineDoor, engineService } from './service.js'
 
 // A tenant whose data store is a real engine: what reaches into the store of this process is told where it is.
@@ -21,12 +21,12 @@ const refusals: Readonly<Record<string, string>> = {
 }
 
 /** Puts an engine in the place of the store of every world of one sandbox. */
-export function elsewhereOn(engine: Engine): Elsewhere {
+export function elsewhereOn(engine: RealRedis): ExternalStore {
   return (own) => {
     const door = new EngineDoor(own.state, engine)
     return {
       service: engineService(own, door),
-      stand(store) {
+      attach(store) {
         let copied: StoreDump | undefined
         for (const [name, instead] of Object.entries(refusals)) {
           const refuse = (): never => {

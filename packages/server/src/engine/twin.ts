@@ -1,16 +1,16 @@
 import { type Bytes, latin1, text } from '../../../../src/kernel/bytes.js'
 import { hidden, standardRedaction } from '../../../../src/report/redaction.js'
-import type { Elsewhere } from '../../../../src/sandbox/world.js'
+import type { ExternalStore } from '../../../../src/sandbox/world.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 import { withoutWaiting } from '../../../../src/store/commands/stream-arguments.js'
 import { type NamedDifference, namedDifference } from '../../../../src/store/differences.js'
 import { plainReply } from '../../../../src/store/plain.js'
-import type { Store } from '../../../../src/store/store.js'
-import type { Engine } from './engine.js'
+import type { StoreEngine } from '../../../../src/store/store.js'
+import type { RealRedis } from './engine.js'
 import { withoutMarkers } from './hidden.js'
-import { type End, isAlike } from './looseness.js'
-import { EngineTrouble } from './trouble.js'
+import { type CommandOutcome, matchesLoosely } from './looseness.js'
+import { RealRedisError } from './trouble.js'
 
 // The double answers; a real engine is told every command that it ran, in the same order, and compared.
 
@@ -25,7 +25,7 @@ export interface TwinDifference {
 }
 
 /** What is told of a difference in one line. */
-export function differenceText({ argv, double, engine, named }: TwinDifference): string {
+export function shadowDifferenceText({ argv, double, engine, named }: TwinDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
   return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
@@ -47,8 +47,8 @@ function told(reply: unknown): string {
   return shown.length > 500 ? `${shown.slice(0, 500)}…` : shown
 }
 
-export class Twin {
-  readonly #engine: Engine
+export class Shadow {
+  readonly #engine: RealRedis
   readonly #differs: (difference: TwinDifference) => void
   readonly #fails: (sentence: string) => void
   #last: Promise<void> = Promise.resolve()
@@ -58,17 +58,17 @@ export class Twin {
    * @param differs hears of each difference
    * @param fails hears why nothing is compared any more
    */
-  constructor(engine: Engine, differs: (difference: TwinDifference) => void, fails: (sentence: string) => void) {
+  constructor(engine: RealRedis, differs: (difference: TwinDifference) => void, fails: (sentence: string) => void) {
     this.#engine = engine
     this.#differs = differs
     this.#fails = fails
   }
 
   /** Puts the engine beside the store of every world of one sandbox. */
-  get beside(): Elsewhere {
+  get beside(): ExternalStore {
     return (own) => {
       this.#follow(own.state.store)
-      return { service: own, stand: () => undefined }
+      return { service: own, attach: () => undefined }
     }
   }
 
@@ -80,13 +80,13 @@ export class Twin {
     }
   }
 
-  #follow(store: Store): void {
+  #follow(store: StoreEngine): void {
     // Every world begins with an empty store.
     this.#next(() => this.#engine.reset())
     store.listen({
       executed: (argv, _user, reply, error) => {
         if (error !== undefined && !(error instanceof ReplyError)) return
-        const double: End = error === undefined ? { reply: reply! } : { error: error as ReplyError }
+        const double: CommandOutcome = error === undefined ? { reply: reply! } : { error: error as ReplyError }
         this.#next(() => this.#compare(argv, double))
       },
     })
@@ -98,24 +98,24 @@ export class Twin {
       try {
         await work()
       } catch (error) {
-        if (!(error instanceof EngineTrouble)) throw error
+        if (!(error instanceof RealRedisError)) throw error
         this.#isOver = true
         this.#fails(`The twin is no longer compared: ${error.message}`)
       }
     })
   }
 
-  async #compare(given: readonly Bytes[], double: End): Promise<void> {
+  async #compare(given: readonly Bytes[], double: CommandOutcome): Promise<void> {
     const turn = turnOf(given, double)
     if (turn === undefined) return
     const engine = await this.#asked(turn.argv)
     const words = given.map((word) => text(word))
-    if (turn.isDone?.(engine) ?? isAlike(words, double, engine)) return
+    if (turn.isDone?.(engine) ?? matchesLoosely(words, double, engine)) return
     const seen = { argv: words, double: jsonOf(double), other: jsonOf(engine) }
     this.#differs({ argv: words, double: seen.double, engine: seen.other, named: namedDifference(seen, 'redis') })
   }
 
-  async #asked(argv: readonly Bytes[]): Promise<End> {
+  async #asked(argv: readonly Bytes[]): Promise<CommandOutcome> {
     const engine = this.#engine
     try {
       return { reply: withoutMarkers(argv, await engine.run(argv), engine.markers) }
@@ -127,10 +127,10 @@ export class Twin {
 }
 
 /** What the engine is asked. */
-interface Turn {
+interface ShadowTurn {
   readonly argv: readonly Bytes[]
   /** Whether it did the same, where its reply has to be another one. */
-  readonly isDone?: (engine: End) => boolean
+  readonly isDone?: (engine: CommandOutcome) => boolean
 }
 
 /** Access is no business of an engine, and what is about connections or the server has nothing to compare. */
@@ -139,7 +139,7 @@ const apart =
 const apartToo = /^MEMORY (?!USAGE$)/i
 
 /** Chance is the double's: what it chose is done to the engine, so that both go on with the same. */
-function turnOf(argv: readonly Bytes[], double: End): Turn | undefined {
+function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
   // What no table of ours knows could be anything, SHUTDOWN included.
   if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
@@ -151,7 +151,7 @@ function turnOf(argv: readonly Bytes[], double: End): Turn | undefined {
   return { argv: withoutWaiting(argv) }
 }
 
-function popped(argv: readonly Bytes[], reply: Reply): Turn {
+function popped(argv: readonly Bytes[], reply: Reply): ShadowTurn {
   const members = (Array.isArray(reply) ? reply : reply === null ? [] : [reply]) as readonly Bytes[]
   if (members.length === 0) return { argv }
   return {
@@ -166,6 +166,6 @@ function isChosenId(argv: readonly Bytes[], at: number): boolean {
   return at === first && (argv.length - at) % 2 === 1
 }
 
-function jsonOf(end: End): unknown {
+function jsonOf(end: CommandOutcome): unknown {
   return 'error' in end ? { error: end.error.message } : plainReply(end.reply)
 }

@@ -1,4 +1,4 @@
-import type { Project, Runner } from './project.js'
+import type { Project, ProjectRunner } from './project.js'
 
 /** A file that is written where it is not there yet. */
 interface NewFile {
@@ -8,7 +8,7 @@ interface NewFile {
 }
 
 /** What is written into a project, and what is left to do. */
-export interface Plan {
+export interface InitPlan {
   readonly files: readonly NewFile[]
   /** Sentences about what cannot be written, because it is there already. */
   readonly left: readonly string[]
@@ -16,9 +16,9 @@ export interface Plan {
   readonly run: string
 }
 
-export function planFor(project: Project): Plan {
+export function planFor(project: Project): InitPlan {
   const { execute, modules } = project
-  const runs: Readonly<Record<Runner, string>> = {
+  const runs: Readonly<Record<ProjectRunner, string>> = {
     vitest: `${execute} vitest run stuntdouble`,
     jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // compared with whole paths, folders included
     playwright: `${execute} playwright test stuntdouble`,

@@ -5,19 +5,20 @@ import { UsageError } from '@stuntdouble/command-line'
 import { plainText } from '../../../../src/report/safe-text.js'
 
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
-export type Runner = (typeof runners)[number]
+export type ProjectRunner = (typeof runners)[number]
 
 /** Its package, and the oldest version that works: major and minor. */
-const packages: Readonly<Record<Exclude<Runner, 'node'>, { name: string; oldest: readonly [number, number] }>> = {
-  vitest: { name: 'vitest', oldest: [3, 2] },
-  jest: { name: 'jest', oldest: [29, 0] },
-  playwright: { name: '@playwright/test', oldest: [1, 50] },
-}
+const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; oldest: readonly [number, number] }>> =
+  {
+    vitest: { name: 'vitest', oldest: [3, 2] },
+    jest: { name: 'jest', oldest: [29, 0] },
+    playwright: { name: '@playwright/test', oldest: [1, 50] },
+  }
 
 /** What is known of a folder with a package.json. */
 export interface Project {
   readonly folder: string
-  readonly runner: Runner
+  readonly runner: ProjectRunner
   /** Whether TypeScript runs in its tests without more ado. */
   readonly typescript: boolean
   /** Whether files may say `import`. */
@@ -51,7 +52,7 @@ interface Manifest {
 }
 
 /** @param asked the runner that was asked for. @throws UsageError where nothing sensible can be written */
-export function projectIn(folder: string, asked: Runner | undefined): Project {
+export function projectIn(folder: string, asked: ProjectRunner | undefined): Project {
   const manifest = manifestIn(folder)
   const isRoot = manifest.workspaces !== undefined || existsSync(join(folder, 'pnpm-workspace.yaml'))
   if (isRoot && asked === undefined) {
@@ -117,8 +118,8 @@ function rootAbove(folder: string): (Manifest & { readonly folder: string }) | u
 function runnerOf(
   known: object,
   script: string,
-  asked: Runner | undefined,
-): { readonly runner: Runner; readonly doubts: readonly string[] } {
+  asked: ProjectRunner | undefined,
+): { readonly runner: ProjectRunner; readonly doubts: readonly string[] } {
   if (asked !== undefined) return { runner: asked, doubts: [] }
   const found = (['vitest', 'jest', 'playwright'] as const).filter((name) => packages[name].name in known)
   const [first, ...others] = /\bnode\b.*--test\b/.test(script) ? (['node', ...found] as const) : found
@@ -144,7 +145,7 @@ function versionIn(folder: string, name: string): string | undefined {
 }
 
 /** A sentence about a version that is too old, or not installed. */
-function doubtOf(runner: Exclude<Runner, 'node'>, version: string | undefined): string | undefined {
+function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undefined): string | undefined {
   const { name, oldest } = packages[runner]
   if (version === undefined) return `${name} is not installed here yet.`
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -158,14 +159,14 @@ function typesOf(version: string | undefined): string {
   return major < 5 ? 'stuntdouble/vitest4/extend' : 'stuntdouble/vitest/extend'
 }
 
-const configNames: Readonly<Record<Runner, RegExp>> = {
+const configNames: Readonly<Record<ProjectRunner, RegExp>> = {
   vitest: /^(?:vitest|vite)\.config\.[cm]?[jt]s$|^vitest\.workspace\./,
   jest: /^jest\.config\.(?:[cm]?[jt]s|json)$/,
   playwright: /^playwright(?:-ct)?\.config\.[cm]?[jt]s$/,
   node: /^$/,
 }
 
-function configOf(folder: string, runner: Runner, { jest }: Manifest): string | undefined {
+function configOf(folder: string, runner: ProjectRunner, { jest }: Manifest): string | undefined {
   const found = readdirSync(folder)
     .filter((name) => configNames[runner].test(name))
     .sort()
@@ -177,7 +178,7 @@ function configOf(folder: string, runner: Runner, { jest }: Manifest): string | 
   )
 }
 
-function testsOf(folder: string, runner: Runner): string {
+function testsOf(folder: string, runner: ProjectRunner): string {
   const usual = runner === 'playwright' ? ['e2e', 'tests', 'test'] : ['test', 'tests']
   return usual.find((name) => existsSync(join(folder, name))) ?? ''
 }

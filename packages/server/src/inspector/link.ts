@@ -6,7 +6,7 @@ import type { Answer, Call } from '../../../../src/protocol/service.js'
 /** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
 export const linkLifetime = 3_600_000
 /** Links that wait for their reader. The oldest is forgotten when there are more. */
-export const mostLinks = 1_000
+export const maxLinks = 1_000
 
 const own = /^\/_inspector\/(token|link)(?:[?#]|$)/
 
@@ -32,7 +32,7 @@ export class InspectorLinks {
     if (this.#token === undefined) return `${this.#origin}/`
     const code = randomBytes(24).toString('base64url')
     for (const oldest of this.#codes.keys()) {
-      if (this.#codes.size < mostLinks) break
+      if (this.#codes.size < maxLinks) break
       this.#codes.delete(oldest)
     }
     this.#codes.set(hash(code), hostTime() + linkLifetime)

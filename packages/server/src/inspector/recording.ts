@@ -3,7 +3,7 @@ import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { json } from '../../../../src/protocol/call.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
 import { listenOn } from '../addresses.js'
-import { refusal } from '../guard.js'
+import { originRejection } from '../guard.js'
 import { defaultLimits } from '../limits.js'
 import { listenFailure } from '../listen-failure.js'
 import { listener, refuse } from '../listener.js'
@@ -32,7 +32,7 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     { limits: { ...defaultLimits, body: 0, streams: 0 } },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
-    const refused = refusal(request, { hosts: [] }, 'page')
+    const refused = originRejection(request, { hosts: [] }, 'page')
     if (refused === undefined) answer(request, response)
     else refuse(request, response, refused)
   }

@@ -1,10 +1,10 @@
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import { Mistake } from './mistake.js'
-import type { Given, InputSchema, ToolRow } from './tool-row.js'
+import type { InputSchema, ToolArguments, ToolRow } from './tool-row.js'
 
 /** @throws Mistake for arguments that the tool has not, or of another type */
-export function checkArguments({ name, input }: ToolRow, given: Given): void {
+export function checkArguments({ name, input }: ToolRow, given: ToolArguments): void {
   const known = Object.keys(input.properties)
   const unknown = Object.keys(given).find((one) => !known.includes(one))
   if (unknown !== undefined && !input.additionalProperties) {

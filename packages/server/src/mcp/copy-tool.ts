@@ -5,8 +5,8 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { hidden } from '../../../../src/secrets/shapes.js'
 import { Mistake } from './mistake.js'
 import { common } from './order-tools.js'
-import type { Given, Outcome, ToolRow } from './tool-row.js'
-import type { World } from './world.js'
+import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
+import type { McpTarget } from './world.js'
 
 /** Entries before and behind what is copied, for what led to it. */
 const margin = 500
@@ -38,7 +38,7 @@ export const copyTool: ToolRow = {
   run: copied,
 }
 
-async function copied(world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult> {
   const { form: name, tenant } = given as { form: string; tenant?: string }
   const form = copyForms.find((one) => one.name === name)
   if (form === undefined) throw new Mistake(`There is no such form. Forms are ${forms.join(', ')}.`)
@@ -67,7 +67,7 @@ function refuseUnfit(form: CopyForm, selection: Selection): void {
   )
 }
 
-async function selectionOf(world: World, given: Given, signal?: AbortSignal): Promise<Selection> {
+async function selectionOf(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<Selection> {
   const { entry, message, from, to, tenant } = given as Chosen
   const ask = async (path: string): Promise<readonly TraceEntry[]> => {
     const { ok, value } = await world.ask({ path: `/traffic?${path}`, tenant, signal })
@@ -83,9 +83,9 @@ async function selectionOf(world: World, given: Given, signal?: AbortSignal): Pr
     throw new Mistake('There is no message of this id. Call messages or timeline for ids.')
   const first = entry ?? from ?? own[0]!.seq
   const last = entry ?? to ?? own.at(-1)!.seq
-  if (message === undefined && (last < first || last - first > mostCopied))
-    throw new Mistake(`"to" must not be before "from", and at most ${mostCopied} entries behind it.`)
-  const limit = Math.min(last - first + 2 * margin, mostCopied)
+  if (message === undefined && (last < first || last - first > maxCopied))
+    throw new Mistake(`"to" must not be before "from", and at most ${maxCopied} entries behind it.`)
+  const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
   if (!entries.some(({ seq }) => seq === first)) throw new Mistake('There is no such entry. Call timeline for numbers.')
@@ -94,7 +94,7 @@ async function selectionOf(world: World, given: Given, signal?: AbortSignal): Pr
 }
 
 /** Entries that one text is made of. */
-export const mostCopied = 5_000
+export const maxCopied = 5_000
 
 interface Chosen {
   readonly entry?: number

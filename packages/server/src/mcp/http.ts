@@ -3,11 +3,11 @@ import { toArray } from '../../../../src/kernel/bytes.js'
 import { json } from '../../../../src/protocol/call.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
 import { defaultHost, listenOn } from '../addresses.js'
-import { refusal } from '../guard.js'
+import { originRejection } from '../guard.js'
 import { defaultLimits } from '../limits.js'
 import { listener, refuse } from '../listener.js'
 import { isSameText } from '../same-text.js'
-import { longestMessage } from './stdin-lines.js'
+import { maxMessage } from './stdin-lines.js'
 
 const mcpPath = '/mcp'
 
@@ -32,12 +32,12 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     {
-      limits: { ...defaultLimits, body: longestMessage, streams: mostStreams },
+      limits: { ...defaultLimits, body: maxMessage, streams: maxStreams },
       turnsAway: (call) => turnedAway(call, origin, token),
     },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
-    const refused = refusal(request, { hosts: [] }, 'control')
+    const refused = originRejection(request, { hosts: [] }, 'control')
     if (refused === undefined) serve(request, response)
     else refuse(request, response, refused)
   }
@@ -47,7 +47,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
   return { url: origin + mcpPath, close: () => closed(servers) }
 }
 
-export const mostStreams = 100
+export const maxStreams = 100
 
 function turnedAway({ url, headers }: Call, origin: string, token: string): Answer | undefined {
   const path = url.slice(origin.length).replace(/[?#].*$/s, '')

@@ -2,17 +2,17 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import { Redaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import { hidden } from '../../../../src/secrets/shapes.js'
-import { orders } from '../control/control.js'
-import type { Order } from '../control/order.js'
+import { controlOperations } from '../control/control.js'
+import type { ControlOperation } from '../control/order.js'
 import type { Tool } from '../control/tool.js'
-import { shownText } from './shown.js'
-import type { Given, InputSchema, Outcome, ToolRow } from './tool-row.js'
-import type { Asking, Told, World } from './world.js'
+import { printable } from './shown.js'
+import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row.js'
+import type { ControlCall, ControlResponse, McpTarget } from './world.js'
 
-type ToolOrder = Order & { readonly tool: Tool }
+type ToolOrder = ControlOperation & { readonly tool: Tool }
 
 /** Entries of a timeline and items of a list at most: more would take long, and nobody could read it. */
-export const mostItems = 1_000
+export const maxItems = 1_000
 /** Query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around', 'bodies'])
 
@@ -24,7 +24,7 @@ export const common = {
 } as const
 
 /** The tools that stand for one order each: one row of the control API is one tool. */
-export const orderTools: readonly ToolRow[] = orders.filter(isTool).map((order) => {
+export const operationTools: readonly ToolRow[] = controlOperations.filter(isTool).map((order) => {
   const { tool, summary } = order
   const input = inputOf(order)
   return {
@@ -39,7 +39,7 @@ export const orderTools: readonly ToolRow[] = orders.filter(isTool).map((order) 
   }
 })
 
-function isTool(order: Order): order is ToolOrder {
+function isTool(order: ControlOperation): order is ToolOrder {
   return order.tool !== undefined
 }
 
@@ -72,7 +72,7 @@ function queryOf(name: string, what: string, { defaults }: Tool): object {
   const description = `${without === '' && !numbers.has(name) ? what : what.split(';')[0]}${without}`
   if (!numbers.has(name)) return { type: 'string', description }
   return name === 'limit'
-    ? { type: 'integer', minimum: 1, maximum: mostItems, description }
+    ? { type: 'integer', minimum: 1, maximum: maxItems, description }
     : { type: 'integer', minimum: 0, description }
 }
 
@@ -82,7 +82,7 @@ interface BodyPart {
 }
 
 /** The fields of a body. What a schema says in full, the server checks and words best: here its shape is enough. */
-function bodyOf({ body }: Order): BodyPart {
+function bodyOf({ body }: ControlOperation): BodyPart {
   if (body === undefined) return { properties: {}, required: [] }
   const { $schema: _, ...schema } = toJsonSchema(body, { errorMode: 'ignore', typeMode: 'input' })
   const { properties = {}, required = [], anyOf } = schema as Partial<BodyPart> & { anyOf?: readonly BodyPart[] }
@@ -91,7 +91,7 @@ function bodyOf({ body }: Order): BodyPart {
 }
 
 /** Whether a body takes further fields: the options of a message. */
-function isOpen({ body }: Order): boolean {
+function isOpen({ body }: ControlOperation): boolean {
   return (body as { type?: string } | undefined)?.type === 'loose_object'
 }
 
@@ -99,7 +99,12 @@ function namesIn(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
 }
 
-async function runOrder(order: ToolOrder, world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+async function runOrder(
+  order: ToolOrder,
+  world: McpTarget,
+  given: ToolArguments,
+  signal?: AbortSignal,
+): Promise<ToolResult> {
   const { tool } = order
   const { tenant, part: _, whole = false, ...args } = given
   const target = { tenant: tenant as string | undefined, signal }
@@ -115,14 +120,18 @@ async function runOrder(order: ToolOrder, world: World, given: Given, signal?: A
   const redaction = new Redaction({ secrets: await world.secrets(target.tenant, args.region as string | undefined) })
   const showing = { redaction, whole: whole === true }
   if (!told.ok) return refused(told, redaction, commandOf(tool, args))
-  const data = shownText(withoutHidden(tool, args, told.value, redaction), showing)
+  const data = printable(withoutHidden(tool, args, told.value, redaction), showing)
   const next = nextOf(tool, args, told)
   if (mark === undefined) return data === '' ? { said: 'Done.', next } : { data, next }
   const story = await storySince(world, mark.value as { mark: number }, target)
-  return { data: `${data}\n\n${shownText(story, showing)}`, next }
+  return { data: `${data}\n\n${printable(story, showing)}`, next }
 }
 
-async function storySince(world: World, { mark }: { mark: number }, target: Partial<Asking>): Promise<unknown> {
+async function storySince(
+  world: McpTarget,
+  { mark }: { mark: number },
+  target: Partial<ControlCall>,
+): Promise<unknown> {
   const told = await world.ask({ ...target, path: `/traffic/timeline?after=${mark}&limit=${fewEvents}&ids=full` })
   return told.value === '(no traffic)' ? '(nothing happened)' : told.value
 }
@@ -134,7 +143,7 @@ function isOfBody(order: ToolOrder, name: string): boolean {
   return !namesIn(order.path).includes(name) && !Object.hasOwn(order.query ?? {}, name)
 }
 
-function pathOf({ path, query: known = {}, tool }: ToolOrder, args: Given): string {
+function pathOf({ path, query: known = {}, tool }: ToolOrder, args: ToolArguments): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(args[name] ?? '')))
   const query = new URLSearchParams()
   for (const name of Object.keys(known)) {
@@ -145,7 +154,7 @@ function pathOf({ path, query: known = {}, tool }: ToolOrder, args: Given): stri
 }
 
 /** What the world says may quote the app: it stays data. */
-function refused({ value }: Told, redaction: Redaction, argv: readonly string[]): Outcome {
+function refused({ value }: ControlResponse, redaction: Redaction, argv: readonly string[]): ToolResult {
   const { error } = (typeof value === 'object' && value !== null ? value : {}) as { error?: unknown }
   const sentence = typeof error === 'string' ? error : 'What answers there is no stuntdouble server.'
   return {
@@ -159,13 +168,13 @@ function refused({ value }: Told, redaction: Redaction, argv: readonly string[])
 /** A sentence that names orders, in the words of the tools. */
 function inTools(sentence: string): string {
   return sentence.replace(/\b(GET|POST|PUT|DELETE) (\/[\w:/-]*\w)/g, (named, method: string, path: string) => {
-    const order = orders.find((one) => one.method === method && one.path === path)
+    const order = controlOperations.find((one) => one.method === method && one.path === path)
     return order?.tool === undefined ? named : order.tool.name
   })
 }
 
 /** An answer without what agents have no use for, and without the reply of a command that reads a secret. */
-function withoutHidden(tool: Tool, args: Given, value: unknown, redaction: Redaction): unknown {
+function withoutHidden(tool: Tool, args: ToolArguments, value: unknown, redaction: Redaction): unknown {
   const { hides = [] } = tool
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const left = Object.fromEntries(Object.entries(value).filter(([name]) => !hides.includes(name)))
@@ -175,13 +184,13 @@ function withoutHidden(tool: Tool, args: Given, value: unknown, redaction: Redac
 }
 
 /** The words of the command that a tool runs; none for the others. */
-function commandOf({ command }: Tool, args: Given): readonly string[] {
+function commandOf({ command }: Tool, args: ToolArguments): readonly string[] {
   const words = command === undefined ? undefined : args[command]
   return Array.isArray(words) ? words.map(String) : []
 }
 
-function nextOf({ next, defaults }: Tool, { skip, limit }: Given, { hasMore }: Told): string {
+function nextOf({ next, defaults }: Tool, { skip, limit }: ToolArguments, { hasMore }: ControlResponse): string {
   if (!hasMore) return next
-  const following = Number(skip ?? 0) + Number(limit ?? defaults?.limit ?? mostItems)
+  const following = Number(skip ?? 0) + Number(limit ?? defaults?.limit ?? maxItems)
   return `the list goes on: call again with "skip": ${following}. Or ${next}`
 }

@@ -1,5 +1,5 @@
 import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { Redaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import { readScenario } from '../scene/file.js'
@@ -7,13 +7,13 @@ import { scenarioFile, shippedScenarios } from '../scene/shipped.js'
 import { readText } from '../text-file.js'
 import { Mistake } from './mistake.js'
 import { common } from './order-tools.js'
-import { shownText } from './shown.js'
-import type { Given, InputSchema, Outcome, ToolRow } from './tool-row.js'
-import type { World } from './world.js'
+import { printable } from './shown.js'
+import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row.js'
+import type { McpTarget } from './world.js'
 
 /** Seeds that are tried, unless another number is asked for. */
 const fewSeeds = 50
-export const mostSeeds = 500
+export const maxSeeds = 500
 /** Host milliseconds in which seeds are tried: an agent waits no longer. */
 const patience = 30_000
 
@@ -22,7 +22,7 @@ function inputOf(properties: Readonly<Record<string, object>>, required: readonl
 }
 
 /** Tools that are no order of one tenant. */
-export const ownTools: readonly ToolRow[] = [
+export const extraTools: readonly ToolRow[] = [
   {
     name: 'tenants',
     description: 'The worlds of this server. Each has data, messages and a clock of its own.',
@@ -54,7 +54,7 @@ export const ownTools: readonly ToolRow[] = [
       seeds: {
         type: 'integer',
         minimum: 1,
-        maximum: mostSeeds,
+        maximum: maxSeeds,
         description: `how many are tried; ${fewSeeds} without it`,
       },
       from: { type: 'integer', minimum: 0, description: 'the first seed' },
@@ -81,7 +81,7 @@ function faultLines(point: string | undefined): string {
     .join('\n')
 }
 
-async function findFailing(world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+async function findFailing(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult> {
   const { seeds = fewSeeds, from, tenant } = given as { seeds?: number; from?: number; tenant?: string }
   const scenario = await scenarioOf(given)
   const first = from ?? (typeof scenario.seed === 'number' ? scenario.seed : 1)
@@ -102,9 +102,9 @@ async function findFailing(world: World, given: Given, signal?: AbortSignal): Pr
         next: 'mend the scenario.',
       }
     }
-    const data = shownText(`${play.verdict}\n\n${play.timeline}`, { redaction, whole: true })
+    const data = printable(`${play.verdict}\n\n${play.timeline}`, { redaction, whole: true })
     return {
-      said: `It does not hold with seed ${first + tried}, after ${counted(tried, 'seed')} with which it holds.`,
+      said: `It does not hold with seed ${first + tried}, after ${plural(tried, 'seed')} with which it holds.`,
       data,
     }
   }
@@ -115,7 +115,7 @@ async function findFailing(world: World, given: Given, signal?: AbortSignal): Pr
   }
 }
 
-async function scenarioOf({ scenario, name }: Given): Promise<Readonly<Record<string, unknown>>> {
+async function scenarioOf({ scenario, name }: ToolArguments): Promise<Readonly<Record<string, unknown>>> {
   if ((scenario === undefined) === (name === undefined))
     throw new Mistake('Give either "scenario", or "name" of a shipped one, and not both.')
   if (scenario !== undefined) return scenario as Readonly<Record<string, unknown>>

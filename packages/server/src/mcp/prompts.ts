@@ -1,6 +1,6 @@
-import { fenced, partsOf } from './answer.js'
+import { fenceData, partsOf } from './answer.js'
 import { called, tools } from './tools.js'
-import type { World } from './world.js'
+import type { McpTarget } from './world.js'
 
 /** A question that a person picks from a menu. */
 export interface PromptRow {
@@ -9,14 +9,14 @@ export interface PromptRow {
   readonly description: string
   readonly args: Readonly<Record<string, string>>
   /** What is asked, above the story so far. */
-  text(given: Readonly<Record<string, string | undefined>>, world: Pick<World, 'isTrace'>): readonly string[]
+  text(given: Readonly<Record<string, string | undefined>>, world: Pick<McpTarget, 'isTrace'>): readonly string[]
 }
 
 /** Bytes of what a person pastes. */
-const mostPasted = 3_000
+const maxPasted = 3_000
 
 function pasted(what: string, given: string | undefined): readonly string[] {
-  return given === undefined ? [] : [what, ...fenced(partsOf(given, mostPasted)[0]!)]
+  return given === undefined ? [] : [what, ...fenceData(partsOf(given, maxPasted)[0]!)]
 }
 
 export const prompts: readonly PromptRow[] = [
@@ -64,14 +64,14 @@ export const prompts: readonly PromptRow[] = [
 /** A prompt with the story so far. */
 export async function promptText(
   prompt: PromptRow,
-  world: World,
+  world: McpTarget,
   given: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   return [...prompt.text(given, world), '', 'The story so far:', await storyOf(world)].join('\n')
 }
 
 /** The latest of the timeline, as the tool tells it. */
-export async function storyOf(world: World): Promise<string> {
+export async function storyOf(world: McpTarget): Promise<string> {
   const { text } = await called(tools.find(({ name }) => name === 'timeline')!, world, { limit: 30 })
   return text
 }

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import type { McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
 import { type PromptRow, prompts, promptText, storyOf } from './prompts.js'
-import type { Given, ToolRow } from './tool-row.js'
+import type { ToolArguments, ToolRow } from './tool-row.js'
 import { called, toolsOf } from './tools.js'
-import type { World } from './world.js'
+import type { McpTarget } from './world.js'
 
 // The only file that knows the protocol's package, which is an optional peer: it is loaded when it is asked for.
 
@@ -17,25 +17,25 @@ interface Stdio {
 }
 
 /** What an agent can be given, in the words of the protocol. */
-export interface Protocol {
+export interface McpProtocol {
   /** For one connection. */
-  server(world: World): McpServer
+  server(world: McpTarget): McpServer
   /** Speaks over streams until the input ends. */
-  overStreams(world: World, stdio: Stdio): Promise<void>
+  overStreams(world: McpTarget, stdio: Stdio): Promise<void>
   /** Speaks as a web-standard handler. */
-  overHttp(world: World, report: Report): McpHttpHandler
+  overHttp(world: McpTarget, report: Report): McpHttpHandler
 }
 
 /**
  * @param version of this package, for agents
  * @throws Error with the code ERR_MODULE_NOT_FOUND where the protocol's package is not installed
  */
-export async function loadProtocol(version: string): Promise<Protocol> {
+export async function loadProtocol(version: string): Promise<McpProtocol> {
   const [{ createMcpHandler, McpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ])
-  const server = (world: World): McpServer => {
+  const server = (world: McpTarget): McpServer => {
     const made = new McpServer(
       { name: 'stuntdouble', title: 'stuntdouble', version },
       { instructions: instructionsOf(world) },
@@ -57,7 +57,7 @@ export async function loadProtocol(version: string): Promise<Protocol> {
   }
 }
 
-function instructionsOf({ title, isTrace }: World): string {
+function instructionsOf({ title, isTrace }: McpTarget): string {
   return [
     `This is ${title}. stuntdouble stands in for a data store, a message queue and their statistics while an app is tested, and captures everything.`,
     isTrace
@@ -67,7 +67,7 @@ function instructionsOf({ title, isTrace }: World): string {
   ].join(' ')
 }
 
-function register(server: McpServer, tool: ToolRow, world: World): void {
+function register(server: McpServer, tool: ToolRow, world: McpTarget): void {
   const { name, description, input, effect } = tool
   server.registerTool(
     name,
@@ -82,13 +82,13 @@ function register(server: McpServer, tool: ToolRow, world: World): void {
       },
     },
     async (given, { mcpReq }) => {
-      const { text, isError } = await called(tool, world, given as Given, mcpReq.signal)
+      const { text, isError } = await called(tool, world, given as ToolArguments, mcpReq.signal)
       return { content: [{ type: 'text', text }], ...(isError && { isError }) }
     },
   )
 }
 
-function registerPrompt(server: McpServer, prompt: PromptRow, world: World): void {
+function registerPrompt(server: McpServer, prompt: PromptRow, world: McpTarget): void {
   const { name, title, description, args } = prompt
   const properties = Object.fromEntries(
     Object.entries(args).map(([arg, what]) => [arg, { type: 'string', description: what }]),
@@ -106,13 +106,13 @@ function taking(schema: object) {
     '~standard': {
       version: 1 as const,
       vendor: 'stuntdouble',
-      validate: (value: unknown) => ({ value: (value ?? {}) as Given }),
+      validate: (value: unknown) => ({ value: (value ?? {}) as ToolArguments }),
       jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
     },
   }
 }
 
-function registerStory(server: McpServer, world: World): void {
+function registerStory(server: McpServer, world: McpTarget): void {
   server.registerResource(
     'timeline',
     'stuntdouble://timeline',

@@ -3,9 +3,9 @@ import { multiLine } from '../../../../src/report/safe-text.js'
 import { isSecretGroup, isSecretNumber } from '../../../../src/secrets/names.js'
 
 /** Characters of one text that are shown of an answer, unless it is asked for as a whole. */
-const mostOfText = 600
+const maxOfText = 600
 /** Of one header: signatures are long. */
-const mostOfPair = 120
+const maxOfPair = 120
 /** Characters searched for secrets beyond those shown: none is cut in two. */
 const margin = 8_192
 
@@ -19,7 +19,7 @@ interface Showing {
  * An answer of the control API as a text, its secrets hidden and its long texts shortened. A list has an item a line;
  * what a terminal would obey is spelled out.
  */
-export function shownText(value: unknown, showing: Showing): string {
+export function printable(value: unknown, showing: Showing): string {
   if (typeof value === 'string') return multiLine(showing.redaction.text(value))
   const shown = shownJson(value, '', showing)
   if (Array.isArray(shown)) return shown.length === 0 ? '(none)' : shown.map(oneLine).join('\n')
@@ -62,7 +62,7 @@ function shownList(list: readonly unknown[], name: string, showing: Showing): un
   if (list.length > 0 && list.every(isPair))
     return list.map(([key, value]) => [
       shortened(key, showing),
-      shortened(showing.redaction.header(key, value), showing, mostOfPair),
+      shortened(showing.redaction.header(key, value), showing, maxOfPair),
     ])
   if (name === 'argv' && list.every((word) => typeof word === 'string'))
     return showing.redaction.words(list).map((word) => shortened(word, showing))
@@ -78,7 +78,7 @@ function isPair(item: unknown): item is readonly [string, string] {
   return Array.isArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'string'
 }
 
-function shortened(given: string, { redaction, whole }: Showing, most = mostOfText): string {
+function shortened(given: string, { redaction, whole }: Showing, most = maxOfText): string {
   if (whole || given.length <= most) return redaction.text(given)
   const start = redaction.text(given.slice(0, most + margin))
   return `${start.slice(0, most)}… (${given.length} chars)`

@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 
 /** Bytes of one message: a scenario with all its records. */
-export const longestMessage = 8_388_608
+export const maxMessage = 8_388_608
 
 const lineFeed = 10
 
@@ -10,7 +10,7 @@ const lineFeed = 10
  * memory nor ends the connection.
  * @param tooLong called once for each line that is left out
  */
-export function lines(tooLong: () => void, longest: number = longestMessage): Transform {
+export function lines(tooLong: () => void, longest: number = maxMessage): Transform {
   let held: Buffer[] = []
   let size = 0
   const add = (chunk: Buffer): void => {

@@ -1,5 +1,5 @@
 import type { Tool } from '../control/tool.js'
-import type { World } from './world.js'
+import type { McpTarget } from './world.js'
 
 /** A JSON Schema of an object. */
 export interface InputSchema {
@@ -10,10 +10,10 @@ export interface InputSchema {
   readonly additionalProperties: boolean
 }
 
-export type Given = Readonly<Record<string, unknown>>
+export type ToolArguments = Readonly<Record<string, unknown>>
 
 /** What a tool found out. */
-export interface Outcome {
+export interface ToolResult {
   /** A sentence of ours: nothing captured is in it. */
   readonly said?: string
   /** What comes of the world: it goes into the fence. */
@@ -32,5 +32,5 @@ export interface ToolRow extends Pick<Tool, 'name' | 'effect' | 'next' | 'ofTrac
   readonly input: InputSchema
   /** Its answer can be asked for in parts: it changes nothing. */
   readonly inParts: boolean
-  run(world: World, given: Given, signal?: AbortSignal): Promise<Outcome>
+  run(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult>
 }

@@ -3,16 +3,16 @@ import { answerText } from './answer.js'
 import { checkArguments } from './arguments.js'
 import { copyTool } from './copy-tool.js'
 import { Mistake } from './mistake.js'
-import { orderTools } from './order-tools.js'
-import { ownTools } from './own-tools.js'
-import type { Given, Outcome, ToolRow } from './tool-row.js'
-import type { World } from './world.js'
+import { operationTools } from './order-tools.js'
+import { extraTools } from './own-tools.js'
+import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
+import type { McpTarget } from './world.js'
 
 /** Every tool of `stuntdouble mcp`. */
-export const tools: readonly ToolRow[] = [...orderTools, copyTool, ...ownTools]
+export const tools: readonly ToolRow[] = [...operationTools, copyTool, ...extraTools]
 
 /** Those that a world can answer. */
-export function toolsOf({ isTrace }: Pick<World, 'isTrace'>): readonly ToolRow[] {
+export function toolsOf({ isTrace }: Pick<McpTarget, 'isTrace'>): readonly ToolRow[] {
   return isTrace ? tools.filter(({ ofTraces }) => ofTraces === true).map(withoutTenant) : tools
 }
 
@@ -22,13 +22,18 @@ function withoutTenant(tool: ToolRow): ToolRow {
   return { ...tool, input: { ...tool.input, properties } }
 }
 
-export interface Reply {
+export interface ToolReply {
   readonly text: string
   readonly isError: boolean
 }
 
 /** Calls a tool. Whatever goes wrong is an answer with the next step. */
-export async function called(tool: ToolRow, world: World, given: Given, signal?: AbortSignal): Promise<Reply> {
+export async function called(
+  tool: ToolRow,
+  world: McpTarget,
+  given: ToolArguments,
+  signal?: AbortSignal,
+): Promise<ToolReply> {
   const outcome = await outcomeOf(tool, world, given, signal)
   const next = outcome.next ?? (outcome.isError ? undefined : tool.next)
   const part = tool.inParts ? ((given.part as number | undefined) ?? 1) : undefined
@@ -36,7 +41,12 @@ export async function called(tool: ToolRow, world: World, given: Given, signal?:
   return { text: answerText(told, { part }), isError: outcome.isError === true }
 }
 
-async function outcomeOf(tool: ToolRow, world: World, given: Given, signal?: AbortSignal): Promise<Outcome> {
+async function outcomeOf(
+  tool: ToolRow,
+  world: McpTarget,
+  given: ToolArguments,
+  signal?: AbortSignal,
+): Promise<ToolResult> {
   try {
     checkArguments(tool, given)
     return await tool.run(world, given, signal)

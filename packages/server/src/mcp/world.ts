@@ -7,7 +7,7 @@ import { control } from '../control/control.js'
 import { Mistake } from './mistake.js'
 
 /** What the control API answered. */
-export interface Told {
+export interface ControlResponse {
   readonly ok: boolean
   /** JSON, or a text. */
   readonly value: unknown
@@ -15,7 +15,7 @@ export interface Told {
   readonly hasMore: boolean
 }
 
-export interface Asking {
+export interface ControlCall {
   readonly method?: string
   /** Below `/_control/{tenant}`, with its query. */
   readonly path: string
@@ -25,12 +25,12 @@ export interface Asking {
 }
 
 /** The world that an agent looks at: tenants of a server, or a saved trace. */
-export interface World {
+export interface McpTarget {
   /** Of ours: what it is, for the first sentence that an agent reads. */
   readonly title: string
   /** A saved trace: only what reads the traffic is there. */
   readonly isTrace: boolean
-  ask(asking: Asking): Promise<Told>
+  ask(asking: ControlCall): Promise<ControlResponse>
   /** The tenants that there are. */
   tenants(): Promise<readonly string[]>
   /**
@@ -49,7 +49,7 @@ interface ServerOptions {
 }
 
 /** The tenants of a running server. */
-export class ServerWorld implements World {
+export class ServerTarget implements McpTarget {
   readonly isTrace = false
   readonly #options: ServerOptions
   /** Whatever was a token or a key once: it may stand in old entries. */
@@ -64,7 +64,7 @@ export class ServerWorld implements World {
     return `a stuntdouble server at ${this.#options.url}, tenant ${this.#options.tenant} unless another one is named`
   }
 
-  async ask({ path, tenant, ...asking }: Asking): Promise<Told> {
+  async ask({ path, tenant, ...asking }: ControlCall): Promise<ControlResponse> {
     if (tenant !== undefined) await this.#refuseUnknown(tenant)
     return this.#send(`/${encodeURIComponent(tenant ?? this.#options.tenant)}${path}`, asking)
   }
@@ -98,7 +98,7 @@ export class ServerWorld implements World {
     throw new Mistake('There is no tenant of this name. Call tenants for their names, or leave `tenant` out.')
   }
 
-  async #send(path: string, { method = 'GET', body, signal }: Omit<Asking, 'path'>): Promise<Told> {
+  async #send(path: string, { method = 'GET', body, signal }: Omit<ControlCall, 'path'>): Promise<ControlResponse> {
     const { url, controlToken } = this.#options
     const answer = await fetch(`${url}/_control${path}`, {
       method,
@@ -120,7 +120,7 @@ export class ServerWorld implements World {
 }
 
 /** The traffic of a saved trace: the orders that look at nothing else answer as they do on a server. */
-export class TraceWorld implements World {
+export class TraceTarget implements McpTarget {
   readonly isTrace = true
   readonly #traffic: TrafficView
   readonly #secrets: readonly string[]
@@ -135,7 +135,7 @@ export class TraceWorld implements World {
     return `a saved trace of ${this.#traffic.size} entries: it can be read, not changed`
   }
 
-  async ask({ method = 'GET', path, body, signal }: Asking): Promise<Told> {
+  async ask({ method = 'GET', path, body, signal }: ControlCall): Promise<ControlResponse> {
     const headers = [] as const
     const bytes = body === undefined ? latin1('') : utf8(JSON.stringify(body))
     const call = { method, url: `http://trace.test${path}`, headers, body: () => bytes, signal }
@@ -161,7 +161,7 @@ export class TraceWorld implements World {
   }
 }
 
-function toldOf(ok: boolean, type: string | null, body: string, hasMore: boolean): Told {
+function toldOf(ok: boolean, type: string | null, body: string, hasMore: boolean): ControlResponse {
   const value = type?.startsWith('application/json') === true ? parsedJson(body) : body
   return { ok, value, hasMore }
 }

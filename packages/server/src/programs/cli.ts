@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { stripVTControlCharacters } from 'node:util'
-import { type Given, ownManifest, type Program, UsageError } from '@stuntdouble/command-line'
+import { ownManifest, type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
 import { consoleText } from '../../../../src/report/safe-text.js'
-import { about, exitCodes, programs, type Row } from './programs.js'
+import { about, type CommandEntryPoint, exitCodes, programs } from './programs.js'
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
 async function main(argv: readonly string[]): Promise<number | undefined> {
@@ -56,7 +56,7 @@ function parsed(
   { args, operands, repeated = [], notes }: Program,
   rest: string[],
   command: readonly string[] = [],
-): Given {
+): ParsedArguments {
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
@@ -73,7 +73,7 @@ function parsed(
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
   }
   const own = parseArgs(rest, args)
-  const given = { ...own, ...valuesOf(repeated, rest), _: [...own._, ...command] } as Given
+  const given = { ...own, ...valuesOf(repeated, rest), _: [...own._, ...command] } as ParsedArguments
   const words = given._.length
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
@@ -113,7 +113,7 @@ function usage(): Promise<string> {
 
 async function usageOf(
   name: string,
-  { description }: Row,
+  { description }: CommandEntryPoint,
   { args, operands, examples, notes }: Program,
 ): Promise<string> {
   const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }

@@ -1,4 +1,4 @@
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { copyForms, formsFor } from '../../../../src/report/copy/forms.js'
 import { kindOf, type Selection } from '../../../../src/report/copy/selection.js'
 import { readTrace } from '../trace-file.js'
@@ -57,7 +57,7 @@ function kindOrFail(selection: Selection): string {
   )
 }
 
-function selectionOf(given: Given, entries: Selection['entries']): Selection {
+function selectionOf(given: ParsedArguments, entries: Selection['entries']): Selection {
   const [entry, from, to] = ['entry', 'from', 'to'].map((name) => numberOf(given, name))
   const message = textOf(given, 'message', 'ID')
   if ([entry, message, from ?? to].filter((one) => one !== undefined).length > 1)
@@ -69,7 +69,7 @@ function selectionOf(given: Given, entries: Selection['entries']): Selection {
   return { entries, message }
 }
 
-function numberOf(given: Given, name: string): number | undefined {
+function numberOf(given: ParsedArguments, name: string): number | undefined {
   const text = textOf(given, name, 'NUMBER')
   if (text === undefined) return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import {
+  type DriftDestination,
+  type DriftPlan,
+  type DriftReport,
   drift,
-  type Endpoint,
   exitCode,
-  Listener,
-  type Outcome,
-  type Plan,
+  LocalDestination,
   planOf,
   queueTokenVariable,
   RealSide,
@@ -16,7 +16,7 @@ import {
   reportText,
   tokenVariable,
 } from '@stuntdouble/drift'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { type Vocabulary, vocabularyNames } from '../../../../src/protocol/vocabulary.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
@@ -95,7 +95,7 @@ export const program: Program = {
   },
 }
 
-async function scenariosOf(given: Given): Promise<readonly Scenario[]> {
+async function scenariosOf(given: ParsedArguments): Promise<readonly Scenario[]> {
   const words = given.scenario as readonly string[]
   if (words.includes('')) throw new UsageError('--scenario needs a value: --scenario FILE.')
   const files = words.map(scenarioFile)
@@ -103,7 +103,7 @@ async function scenariosOf(given: Given): Promise<readonly Scenario[]> {
 }
 
 /** Asks before anything is sent. @throws UsageError unless it is agreed to */
-async function agree(given: Given): Promise<void> {
+async function agree(given: ParsedArguments): Promise<void> {
   if (given.yes === true) return
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new UsageError('Nothing was sent: there is no terminal to ask at. Give --yes if that is what you want.')
@@ -117,7 +117,7 @@ async function agree(given: Given): Promise<void> {
 }
 
 /** Asks for nothing, to see whether the token opens the door. @throws UsageError */
-async function knock({ connection, prefix, has, hide }: Plan): Promise<void> {
+async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void> {
   const [ask, variable] = has.has('store')
     ? ([{ service: 'store', method: 'GET', path: '/ping' }, tokenVariable] as const)
     : ([{ service: 'queue', method: 'GET', path: '/v2/queues' }, queueTokenVariable] as const)
@@ -152,7 +152,7 @@ async function compared({
   has,
   against,
   endpoint: where,
-}: Plan): Promise<Outcome> {
+}: DriftPlan): Promise<DriftReport> {
   const endpoint = where && (await openEndpoint(where, vocabulary))
   let interrupts = 0
   const interrupt = (): void => {
@@ -182,13 +182,13 @@ async function compared({
 
 /** The endpoint, once it does what is asked of it. @throws UsageError */
 async function openEndpoint(
-  { url, port }: NonNullable<Plan['endpoint']>,
+  { url, port }: NonNullable<DriftPlan['endpoint']>,
   vocabulary: Vocabulary,
-): Promise<Endpoint & { close(): void }> {
+): Promise<DriftDestination & { close(): void }> {
   const endpoint =
     port === undefined
       ? { url, deliveries: () => [], close: () => {} }
-      : await Listener.open(url, port, vocabulary).catch((error: Error) => {
+      : await LocalDestination.open(url, port, vocabulary).catch((error: Error) => {
           throw new UsageError(`Port ${port} cannot be listened at: ${error.message}.`)
         })
   const wrong = await wrongWithEndpoint(url)
@@ -218,18 +218,18 @@ function showProgress(line: string): void {
     process.stderr.write(`\r\x1b[K${plainText(line).slice(0, (process.stderr.columns ?? 80) - 1)}`)
 }
 
-function howToRemove({ prefix }: Plan): string {
+function howToRemove({ prefix }: DriftPlan): string {
   return `stuntdouble: to remove it, look for names that begin with ${prefix}: in a database SCAN 0 MATCH ${prefix}* until the cursor is 0, and DEL what it tells; in a queue the lists of messages, queues, groups and schedules.`
 }
 
-async function record(file: string, outcome: Outcome, { version, vocabulary, hide }: Plan): Promise<void> {
+async function record(file: string, outcome: DriftReport, { version, vocabulary, hide }: DriftPlan): Promise<void> {
   await writeFile(file, recordText(outcome, { version, vocabulary: vocabulary.name, hide })).catch((error: Error) => {
     throw new UsageError(`${file} cannot be written: ${error.message}.`)
   })
   console.log('')
   console.log(
     plainText(
-      `${counted(outcome.findings.length, 'difference')} recorded in ${file}. Look through it before you send it in.`,
+      `${plural(outcome.findings.length, 'difference')} recorded in ${file}. Look through it before you send it in.`,
     ),
   )
 }

@@ -1,4 +1,4 @@
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { connect } from '../../../../src/client/connect.js'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt, plainText } from '../../../../src/report/safe-text.js'
@@ -46,7 +46,7 @@ export const program: Program = {
   },
 }
 
-async function environmentOf(given: Given): Promise<Readonly<Record<string, string>>> {
+async function environmentOf(given: ParsedArguments): Promise<Readonly<Record<string, string>>> {
   const [origin, tenant] = [textOf(given, 'url', 'URL')!, textOf(given, 'tenant', 'NAME')!]
   const env = commandEnvironment(origin, tenant, (await connected(given)).env)
   for (const [name, value] of Object.entries(env)) {
@@ -59,7 +59,7 @@ async function environmentOf(given: Given): Promise<Readonly<Record<string, stri
 }
 
 /** The tenant that the options name. @throws UsageError where no server answers */
-export async function connected(given: Given): ReturnType<typeof connect> {
+export async function connected(given: ParsedArguments): ReturnType<typeof connect> {
   const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
   try {
     return await connect(textOf(given, 'url', 'URL')!, {
@@ -76,7 +76,7 @@ export async function connected(given: Given): ReturnType<typeof connect> {
  * there with every server.
  * @throws UsageError with the tenants that there are
  */
-export async function refuseUnknownTenant(given: Given): Promise<void> {
+export async function refuseUnknownTenant(given: ParsedArguments): Promise<void> {
   const name = textOf(given, 'tenant', 'NAME')!
   if (name === 'main') return
   const tenants = await tenantsOf(given).catch(() => undefined)
@@ -88,7 +88,7 @@ export async function refuseUnknownTenant(given: Given): Promise<void> {
 }
 
 /** The tenants of a server; `undefined` where what answers is none, or does not let us in: `connect()` tells that. */
-async function tenantsOf(given: Given): Promise<readonly string[] | undefined> {
+async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | undefined> {
   const token = textOf(fromEnvironment(given), 'control-token', 'T')
   const answer = await fetch(new URL('/_control', textOf(given, 'url', 'URL')), {
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },

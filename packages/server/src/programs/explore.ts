@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { basename, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Given, ownManifest, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { ownManifest, type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import {
   blockLength,
   isWhole,
   JobFailed,
-  type Keeper,
   keeper,
   type Merged,
   merged,
   type NamedReport,
-  type Orders,
   printedReport,
   type Shard,
   ShardError,
+  type ShardFileWriter,
+  type ShardOptions,
   type ShardReport,
   ShardRun,
   shardReportFrom,
@@ -26,10 +26,10 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import { readText } from '../text-file.js'
 
 /** Bytes of a shard's file. */
-export const largestReport = 268_435_456
-export const mostRuns = 1_000_000_000
-export const mostShards = 100_000
-export const mostJobs = 256
+export const maxReport = 268_435_456
+export const maxRuns = 1_000_000_000
+export const maxShards = 100_000
+export const maxJobs = 256
 export const program: Program = {
   args: {
     runs: { type: 'string', valueHint: 'N', default: '1000', description: 'runs in all shards together, at most' },
@@ -47,7 +47,7 @@ export const program: Program = {
       description: 'for merge: the campaign, which is run once more to shrink the first failure',
     },
   },
-  operands: { hint: 'CAMPAIGN | merge FILE…', least: 1, most: mostShards },
+  operands: { hint: 'CAMPAIGN | merge FILE…', least: 1, most: maxShards },
   examples: [
     'stuntdouble explore campaign.ts --runs 5000',
     'stuntdouble explore campaign.ts --runs 1000000 --shard 3/8 --out shard-3.json',
@@ -72,20 +72,20 @@ export const program: Program = {
   },
 }
 
-function refuseOthers(given: Given, names: readonly string[], why: string): void {
+function refuseOthers(given: ParsedArguments, names: readonly string[], why: string): void {
   const other = names.find((name) => given[name] !== undefined)
   if (other !== undefined) throw new UsageError(`--${other} ${why}`)
 }
 
-async function explore(file: string, given: Given): Promise<number> {
+async function explore(file: string, given: ParsedArguments): Promise<number> {
   const shard = shardOf(textOf(given, 'shard', 'I/N'))
-  const orders: Orders = {
+  const orders: ShardOptions = {
     format: 'stuntdouble campaign',
     formatVersion: 1,
     version: ownManifest().version,
     campaign: await campaignAt(file),
     seed: seedOf(textOf(given, 'seed', 'S')!),
-    runs: wholeNumber('runs', textOf(given, 'runs', 'N')!, mostRuns),
+    runs: wholeNumber('runs', textOf(given, 'runs', 'N')!, maxRuns),
     blockLength,
     shard: shard ?? { nth: 1, of: 1 },
   }
@@ -118,7 +118,7 @@ async function explore(file: string, given: Given): Promise<number> {
 }
 
 /** @returns why nothing could be run */
-async function played(run: ShardRun, keep: Keeper): Promise<string | undefined> {
+async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | undefined> {
   const hide = showProgress(() => run.progress)
   try {
     await run.count()
@@ -133,12 +133,12 @@ async function played(run: ShardRun, keep: Keeper): Promise<string | undefined> 
   }
 }
 
-async function merge(names: readonly string[], given: Given): Promise<number> {
+async function merge(names: readonly string[], given: ParsedArguments): Promise<number> {
   if (names.length === 0)
     throw new UsageError('explore merge needs the files of the shards: stuntdouble explore merge shard-*.json.')
   const files: NamedReport[] = []
   for (const name of new Set(names))
-    files.push({ name, report: shardReportFrom(await readText(name, largestReport), name) })
+    files.push({ name, report: shardReportFrom(await readText(name, maxReport), name) })
   const all = merged(files)
   const campaign = await givenCampaign(given, all)
   console.log(printedReport(all, await retold(all, campaign)))
@@ -149,7 +149,7 @@ async function merge(names: readonly string[], given: Given): Promise<number> {
  * Where the user says that the campaign is. Files of shards come from elsewhere: no path in them is opened.
  * @throws UsageError where it is not the campaign of the shards
  */
-async function givenCampaign(given: Given, { campaign }: Merged): Promise<string | undefined> {
+async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
   const file = textOf(given, 'campaign', 'FILE')
   if (file === undefined) return undefined
   const { digest } = await campaignAt(file)
@@ -193,12 +193,12 @@ function exitCode(done: Merged): number {
   return isWhole(done) ? 0 : 4
 }
 
-interface Heard {
+interface SignalWatch {
   readonly name: string | undefined
   forget(): void
 }
 
-function onSignal(stop: (name: string) => Promise<void>): Heard {
+function onSignal(stop: (name: string) => Promise<void>): SignalWatch {
   const names = ['SIGINT', 'SIGTERM'] as const
   let heard: string | undefined
   const hear = (name: string): void => {
@@ -233,15 +233,15 @@ function shardOf(given: string | undefined): Shard | undefined {
   if (given === undefined) return undefined
   const [, nth, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(given) ?? []
   const shard = { nth: Number(nth), of: Number(of) }
-  if (shard.nth >= 1 && shard.nth <= shard.of && shard.of <= mostShards) return shard
+  if (shard.nth >= 1 && shard.nth <= shard.of && shard.of <= maxShards) return shard
   throw new UsageError(
     `--shard is a part and how many there are, 1/8 to 8/8 for eight of them, not ${JSON.stringify(given)}.`,
   )
 }
 
-function jobsOf(given: Given): number {
+function jobsOf(given: ParsedArguments): number {
   const jobs = textOf(given, 'jobs', 'N')
-  return jobs === undefined ? availableParallelism() : wholeNumber('jobs', jobs, mostJobs)
+  return jobs === undefined ? availableParallelism() : wholeNumber('jobs', jobs, maxJobs)
 }
 
 function wholeNumber(name: string, value: string, most: number): number {

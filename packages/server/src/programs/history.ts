@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import type { History } from '../../../../src/workflow/history.js'
 import { HistoryError } from '../../../../src/workflow/history-file.js'
@@ -9,7 +9,7 @@ import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env.js'
 
 /** Bytes of a run: a list whose payload and results are as large as the service lets them be. */
-export const largestRun = 67_108_864
+export const maxRun = 67_108_864
 
 export const program: Program = {
   args: {
@@ -66,7 +66,7 @@ export const program: Program = {
   },
 }
 
-async function ofServer(given: Given): Promise<History> {
+async function ofServer(given: ParsedArguments): Promise<History> {
   const runId = textOf(given, 'run', 'ID')
   if (runId === undefined)
     throw new UsageError('history needs a file, - for the standard input, or --run ID for a run of a running server.')
@@ -83,8 +83,8 @@ async function ofServer(given: Given): Promise<History> {
   return historyFrom(history, sourceOf(given))
 }
 
-async function ofFile(file: string, given: Given): Promise<History> {
-  return historyFrom(await readText(file, largestRun), sourceOf(given))
+async function ofFile(file: string, given: ParsedArguments): Promise<History> {
+  return historyFrom(await readText(file, maxRun), sourceOf(given))
 }
 
 /** What is wrong with a run is a sentence, whoever gave it. */
@@ -97,7 +97,7 @@ async function sentences<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function sourceOf(given: Given): HistorySource {
+function sourceOf(given: ParsedArguments): HistorySource {
   const url = textOf(given, 'url', 'URL')
   const runId = textOf(given, 'run', 'ID')
   const createdAt = textOf(given, 'created-at', 'ISO')

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { stringify } from 'yaml'
 import { vocabularyNames } from '../../../../src/protocol/vocabulary.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
@@ -11,7 +11,7 @@ import { testFileText } from '../../../../src/scenarios/import/test-file.js'
 import { readText } from '../text-file.js'
 
 /** Bytes of a file of records: a page of the log with its bodies. */
-export const largestRecords = 67_108_864
+export const maxRecords = 67_108_864
 
 export const program: Program = {
   args: {
@@ -52,7 +52,7 @@ export const program: Program = {
   ],
   run: async (given) => {
     const sources = await Promise.all(
-      given._.map(async (name) => ({ name, value: parsedJson(await readText(name, largestRecords), name) })),
+      given._.map(async (name) => ({ name, value: parsedJson(await readText(name, maxRecords), name) })),
     )
     const out = textOf(given, 'out', 'FILE')
     const imported = imports(sources, given)
@@ -71,7 +71,7 @@ export const program: Program = {
   },
 }
 
-function imports(sources: readonly { name: string; value: unknown }[], given: Given): Imported {
+function imports(sources: readonly { name: string; value: unknown }[], given: ParsedArguments): Imported {
   const name = textOf(given, 'name', 'TEXT')
   try {
     return importDeliveries(sources, {
@@ -94,7 +94,7 @@ function parsedJson(text: string, name: string): unknown {
   }
 }
 
-function oneOf<const T extends string>(name: string, given: Given, values: readonly T[]): T {
+function oneOf<const T extends string>(name: string, given: ParsedArguments, values: readonly T[]): T {
   const value = textOf(given, name, values.join('|'))
   const found = values.find((candidate) => candidate === value)
   if (found !== undefined) return found
@@ -111,7 +111,7 @@ function keptKinds(text: string | undefined): SecretKind[] {
   throw new UsageError(`--keep takes ${known.join(', ')} or all, not ${JSON.stringify(wrong)}.`)
 }
 
-function isTest(given: Given): boolean {
+function isTest(given: ParsedArguments): boolean {
   if (given.test !== true && given.jest !== true) return false
   if (given.format === undefined) return true
   throw new UsageError('--format is for scenarios: leave it out with --test and --jest.')
@@ -122,7 +122,7 @@ function languageOf(out: string | undefined): 'ts' | 'js' | 'cjs' {
   return out !== undefined && /\.m?jsx?$/.test(out) ? 'js' : 'ts'
 }
 
-function formatOf(given: Given, out: string | undefined): 'yaml' | 'json' {
+function formatOf(given: ParsedArguments, out: string | undefined): 'yaml' | 'json' {
   if (given.format !== undefined) return oneOf('format', given, ['yaml', 'json'])
   return out?.endsWith('.json') ? 'json' : 'yaml'
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { planFor } from '../init/files.js'
-import { projectIn, type Runner, runners } from '../init/project.js'
+import { type ProjectRunner, projectIn, runners } from '../init/project.js'
 
 export const program: Program = {
   args: {
@@ -36,9 +36,9 @@ export const program: Program = {
   },
 }
 
-function runnerOf(given: Given): Runner | undefined {
+function runnerOf(given: ParsedArguments): ProjectRunner | undefined {
   const name = textOf(given, 'runner', runners.join('|'))
-  if (name === undefined || (runners as readonly string[]).includes(name)) return name as Runner | undefined
+  if (name === undefined || (runners as readonly string[]).includes(name)) return name as ProjectRunner | undefined
   throw new UsageError(`--runner is one of ${runners.join(', ')}, not ${JSON.stringify(name)}.`)
 }
 

@@ -10,12 +10,12 @@ export type Paint = (style: 'quiet' | 'bad' | 'odd', text: string) => string
 
 const deepest = 8
 /** Entries whose place in the story is remembered; what they led to later stands at the margin. */
-const mostRemembered = 20_000
+const maxRemembered = 20_000
 const shortestName = 7
 /** What comes again, once it has ended; all else is as it was when it came first. */
 const endsLater: ReadonlySet<string> = new Set(['request', 'call', 'attempt', 'clock'])
 
-interface Place {
+interface TreePosition {
   readonly depth: number
   /** Of attempts and turns of a message: those of the same message stand below each other. */
   readonly turnOf: string | undefined
@@ -23,14 +23,14 @@ interface Place {
   readonly waited: string | undefined
 }
 
-interface Told extends Place {
+interface PrintedLine extends TreePosition {
   readonly text: string
 }
 
 /** The timeline of a world that goes on: as `timeline()`, but what was written stays written. */
 export class LiveTimeline {
   readonly #paint: Paint
-  readonly #told = new Map<number, Told>()
+  readonly #told = new Map<number, PrintedLine>()
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #waits = new Map<string, string>()
@@ -92,7 +92,7 @@ export class LiveTimeline {
     return [this.#paint('quiet', this.#date), ...lines]
   }
 
-  #placeOf(entry: Entry): Place {
+  #placeOf(entry: Entry): TreePosition {
     const turnOf = entry.type === 'attempt' || entry.type === 'message' ? entry.messageId : undefined
     const waited = 'messageId' in entry ? this.#waits.get(entry.messageId) : undefined
     const cause = entry.cause ?? this.#deliveryAround(entry)
@@ -116,9 +116,9 @@ export class LiveTimeline {
     if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
   }
 
-  #remember(seq: number, told: Told): void {
+  #remember(seq: number, told: PrintedLine): void {
     this.#told.set(seq, told)
-    if (this.#told.size <= mostRemembered) return
+    if (this.#told.size <= maxRemembered) return
     const [oldest] = this.#told.keys()
     this.#told.delete(oldest!)
   }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Given, ownManifest, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { ownManifest, type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { plainText } from '../../../../src/report/safe-text.js'
 import { controlTokenVariable, fromEnvironment, serveArguments } from '../config.js'
 import { ListenFailure, listenFailure } from '../listen-failure.js'
-import type { Protocol } from '../mcp/protocol.js'
-import { ServerWorld, TraceWorld, type World } from '../mcp/world.js'
+import type { McpProtocol } from '../mcp/protocol.js'
+import { type McpTarget, ServerTarget, TraceTarget } from '../mcp/world.js'
 import { readTrace } from '../trace-file.js'
 import { connected } from './env.js'
 import { endWithNpm } from './parent.js'
@@ -82,7 +82,7 @@ export const program: Program = {
   },
 }
 
-function refuseConflicts(given: Given): void {
+function refuseConflicts(given: ParsedArguments): void {
   if (given.url !== undefined && given.trace !== undefined)
     throw new UsageError('Give either --url, a running server, or --trace, a file: one world at a time.')
   if (given.http !== true && (given.token !== undefined || given.port !== httpPort))
@@ -103,20 +103,20 @@ function missingPeer(error: NodeJS.ErrnoException): Error {
 }
 
 interface Opened {
-  readonly world: World
+  readonly world: McpTarget
   /** For a person. */
   readonly about: string
   close(): Promise<void>
 }
 
 /** @param secrets what no answer may show */
-async function worldOf(given: Given, secrets: readonly string[]): Promise<Opened> {
+async function worldOf(given: ParsedArguments, secrets: readonly string[]): Promise<Opened> {
   const trace = textOf(given, 'trace', 'FILE')
   if (trace === '-') throw new UsageError('--trace needs a file: the standard input is for the protocol.')
   const none = async (): Promise<void> => {}
   if (trace !== undefined)
     return {
-      world: new TraceWorld(await readTrace(trace), secrets),
+      world: new TraceTarget(await readTrace(trace), secrets),
       about: `the trace ${plainText(trace)}`,
       close: none,
     }
@@ -127,7 +127,7 @@ async function worldOf(given: Given, secrets: readonly string[]): Promise<Opened
     await connected(given)
     const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
     return {
-      world: new ServerWorld({ url, tenant, controlToken, secrets }),
+      world: new ServerTarget({ url, tenant, controlToken, secrets }),
       about: `the server at ${url}`,
       close: none,
     }
@@ -142,7 +142,7 @@ async function worldOf(given: Given, secrets: readonly string[]): Promise<Opened
   const { origin, controlToken } = server
   const flags = `--url ${origin}${tenant === 'main' ? '' : ` --tenant ${tenant}`}`
   return {
-    world: new ServerWorld({ url: origin, tenant, controlToken, secrets }),
+    world: new ServerTarget({ url: origin, tenant, controlToken, secrets }),
     about: `a server of its own at ${origin}; eval "$(npx stuntdouble env ${flags})" gives its environment to the app`,
     close: () => server.close(),
   }
@@ -153,13 +153,13 @@ const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([
 const report = (text: string): void => console.error(`stuntdouble mcp: ${plainText(text)}`)
 
 /** Nothing but the protocol may come out of the standard output. */
-async function overStreams(world: World, about: string, protocol: Protocol): Promise<void> {
+async function overStreams(world: McpTarget, about: string, protocol: McpProtocol): Promise<void> {
   console.log = console.info = console.debug = console.error
-  const { lines, longestMessage } = await import('../mcp/stdin-lines.js')
+  const { lines, maxMessage } = await import('../mcp/stdin-lines.js')
   const input = process.stdin.pipe(
     lines(() => {
-      report(`a message of more than ${longestMessage} bytes was left out`)
-      const error = { code: -32600, message: `A message has at most ${longestMessage} bytes. Send less.` }
+      report(`a message of more than ${maxMessage} bytes was left out`)
+      const error = { code: -32600, message: `A message has at most ${maxMessage} bytes. Send less.` }
       process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
     }),
   )
@@ -178,7 +178,7 @@ interface Http {
   readonly isNew: boolean
 }
 
-function httpOf(given: Given): Http {
+function httpOf(given: ParsedArguments): Http {
   const token = textOf(given, 'token', 'T') ?? (process.env[tokenVariable] || undefined)
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw new UsageError('--token is letters, digits and marks without spaces: it travels in a header.')
@@ -190,7 +190,12 @@ function httpOf(given: Given): Http {
   return { port: Number(port), token: token ?? randomBytes(24).toString('base64url'), isNew: token === undefined }
 }
 
-async function overHttp({ port, token, isNew }: Http, world: World, about: string, protocol: Protocol): Promise<void> {
+async function overHttp(
+  { port, token, isNew }: Http,
+  world: McpTarget,
+  about: string,
+  protocol: McpProtocol,
+): Promise<void> {
   const { listenForAgents } = await import('../mcp/http.js')
   const handler = protocol.overHttp(world, report)
   const handle = (request: Request): Promise<Response> => handler.fetch(request)

@@ -8,7 +8,7 @@ import { readRecording } from '../trace-file.js'
 import { endWithNpm } from './parent.js'
 
 /** Entries of the story that readers without scripts get. */
-const mostTold = 2_000
+const maxTold = 2_000
 
 export const program: Program = {
   args: {
@@ -33,7 +33,7 @@ export const program: Program = {
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? 'Traffic' : file)
     const { view, given: recorded } = await readRecording(file)
     const { inspectorPage } = await import('@stuntdouble/inspector/page')
-    const story = view.timeline({ limit: mostTold })
+    const story = view.timeline({ limit: maxTold })
     const page = inspectorPage({
       trace: view.toTrace(),
       changes: recordedChanges(recorded),

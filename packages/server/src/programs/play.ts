@@ -1,4 +1,4 @@
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { milliseconds } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { consoleText, plainJson, plainText } from '../../../../src/report/safe-text.js'
@@ -9,7 +9,7 @@ import { readScenarioFile } from '../scene/file.js'
 import { scenarioFile, shippedScenarios } from '../scene/shipped.js'
 import { readText } from '../text-file.js'
 
-export const mostRuns = 1_000_000
+export const maxRuns = 1_000_000
 
 export const program: Program = {
   args: {
@@ -60,7 +60,7 @@ interface Outcome {
   readonly shown: Play
 }
 
-function playOptions(given: Given, scenario: Scenario): PlayOptions & Partial<LiveApplication> {
+function playOptions(given: ParsedArguments, scenario: Scenario): PlayOptions & Partial<LiveApplication> {
   const to = textOf(given, 'to', 'URL')
   const seed = textOf(given, 'seed', 'S')
   const live =
@@ -129,8 +129,8 @@ function asJson(scenario: Scenario, { runs, failed, shown }: Outcome): object {
 }
 
 function wholeNumber(name: string, value: string): number {
-  if (/^[1-9]\d*$/.test(value) && Number(value) <= mostRuns) return Number(value)
-  throw new UsageError(`--${name} is a number from 1 to ${mostRuns}, not ${JSON.stringify(value)}.`)
+  if (/^[1-9]\d*$/.test(value) && Number(value) <= maxRuns) return Number(value)
+  throw new UsageError(`--${name} is a number from 1 to ${maxRuns}, not ${JSON.stringify(value)}.`)
 }
 
 function seedOf(value: string): number | string {

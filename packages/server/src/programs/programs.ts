@@ -6,14 +6,14 @@ export const about = {
 }
 
 /** One command: what it is, and where it lives. */
-export interface Row {
+export interface CommandEntryPoint {
   readonly description: string
   /** Loaded when it is called, so that one command does not wait for what another needs. */
   load(): Promise<{ readonly program: Program }>
 }
 
 /** The commands of the command line. */
-export const programs: Readonly<Record<string, Row>> = {
+export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   init: {
     description: 'Write the setup file and a first test into a project.',
     load: () => import('./init.js'),

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { type Program, textOf, UsageError } from '@stuntdouble/command-line'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import { sandboxInternals } from '../../../../src/sandbox/internals.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -13,7 +13,7 @@ import { startedServer } from './started-server.js'
 const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
 
 /** Entries of a timeline that are shown when a command has failed. */
-const mostShown = 200
+const maxShown = 200
 
 export const program: Program = {
   args: {
@@ -127,12 +127,12 @@ function tell(sandbox: Sandbox, name: string): void {
   const { traffic, destinations, calls } = sandbox
   if (traffic.size === 0) return
   const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
-  const left = traffic.size - mostShown
+  const left = traffic.size - maxShown
   const lines = [
     '',
-    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${mostShown}` : ''}`,
+    `stuntdouble, tenant ${name}: ${plural(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${maxShown}` : ''}`,
     '',
-    traffic.timeline({ limit: mostShown }),
+    traffic.timeline({ limit: maxShown }),
     ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
   ]
   console.error(consoleText(lines.join('\n')))

@@ -1,4 +1,4 @@
-import { type Given, type Program, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { secretVariable, serveArguments } from '../config.js'
 import type { RunningServer } from '../server.js'
@@ -21,7 +21,7 @@ export const program: Program = {
   },
 }
 
-async function serve(given: Given): Promise<void> {
+async function serve(given: ParsedArguments): Promise<void> {
   if (given.scenario === undefined && given.watch === true)
     throw new UsageError('--watch needs what to watch: --scenario FILE.')
   if (given.state === undefined && given.shift === true)

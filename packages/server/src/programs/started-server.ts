@@ -1,7 +1,7 @@
-import { type Given, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
-import { EngineTrouble } from '../engine/trouble.js'
+import { RealRedisError } from '../engine/trouble.js'
 import { ListenFailure } from '../listen-failure.js'
 import { scenarioFile } from '../scene/shipped.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
@@ -17,7 +17,7 @@ interface Started {
 }
 
 /** A server as the options say, and the scenario that it begins with. @throws UsageError where it cannot start */
-export async function startedServer(given: Given): Promise<Started> {
+export async function startedServer(given: ParsedArguments): Promise<Started> {
   const options = { ...serverOptions(given), ...(await certificateOf(given)) }
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
@@ -32,7 +32,7 @@ export async function startedServer(given: Given): Promise<Started> {
 }
 
 /** Options that were left at their defaults are for the scenario to say. */
-function within(scenario: Scenario, options: ServerOptions, given: Given): ServerOptions {
+function within(scenario: Scenario, options: ServerOptions, given: ParsedArguments): ServerOptions {
   const { seed, vocabulary, startAt, ...rest } = options
   return {
     ...rest,
@@ -43,7 +43,7 @@ function within(scenario: Scenario, options: ServerOptions, given: Given): Serve
   }
 }
 
-async function certificateOf(given: Given): Promise<Pick<ServerOptions, 'redisTls'>> {
+async function certificateOf(given: ParsedArguments): Promise<Pick<ServerOptions, 'redisTls'>> {
   const [cert, key] = [textOf(given, 'redis-cert', 'FILE'), textOf(given, 'redis-key', 'FILE')]
   if (cert === undefined || key === undefined) return {}
   const [certText, keyText] = await Promise.all([readText(cert), readText(key)])
@@ -54,7 +54,7 @@ function startFailure(error: Error): Error {
   const isRefusal =
     error instanceof ListenFailure ||
     error instanceof StateFileError ||
-    error instanceof EngineTrouble ||
+    error instanceof RealRedisError ||
     error.name === 'EngineAway' ||
     error instanceof TypeError ||
     error.message.startsWith('NODE_ENV')

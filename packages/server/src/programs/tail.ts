@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { type Given, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import type { RemoteSandbox } from '../../../../src/client/connect.js'
 import { type Entry, type EntryType, entryTypes } from '../../../../src/kernel/traffic.js'
 import { controlTokenVariable } from '../config.js'
@@ -55,7 +55,7 @@ async function followed(
   sandbox: RemoteSandbox,
   types: readonly EntryType[] | undefined,
   after: number,
-  given: Given,
+  given: ParsedArguments,
 ): Promise<number> {
   const enough = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => enough.abort())

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/internals.js'
 import type { Crowd, Shared } from '../../../../src/store/native/crowd.js'
 import { sessionsOf } from '../../../../src/store/native/sessions.js'
-import { type Home, type Porter, Wire } from '../../../../src/store/native/wire.js'
+import { RespConnection, type RespHost, type RespStore } from '../../../../src/store/native/wire.js'
 import { bulky, inBulk } from '../bulk.js'
 import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
@@ -17,7 +17,7 @@ import type { Turns } from '../turns.js'
 export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
 
 /** The data store of a sandbox, in whatever world it has. */
-export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): Home {
+export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   return {
     get sessions() {
       const sessions = sessionsOf(sandbox.store)
@@ -28,7 +28,7 @@ export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): Home {
 }
 
 /** Whoever has the connection has the data store; AUTH makes another user of it. */
-export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): Porter {
+export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   const home = homeOf(sandbox, refuses)
   return {
     enter(name, password) {
@@ -77,10 +77,10 @@ export interface StreamOptions {
 /** Serves a stream until it ends. */
 export function serveStream(
   stream: Duplex,
-  porter: Porter,
+  porter: RespHost,
   address: string,
   { report, crowd, spokeTls, turns }: StreamOptions = {},
-): Wire {
+): RespConnection {
   const settle = (): void => wire.settle()
   const takeTurn = (group: unknown, run: () => void): void => {
     if (turns === undefined) run()
@@ -117,7 +117,7 @@ export function serveStream(
     after: (milliseconds: number, run: () => void) => unref(hostSetTimeout(() => guarded(run), milliseconds)),
     ...(spokeTls !== undefined && { spokeTls }),
   }
-  const wire = new Wire(porter, socket, address, textOf, crowd)
+  const wire = new RespConnection(porter, socket, address, textOf, crowd)
   const guarded = (work: () => void): void => {
     try {
       work()

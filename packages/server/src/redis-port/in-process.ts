@@ -9,8 +9,8 @@ import type { Gate } from '../../../../src/kernel/gate.js'
 import { hostTurn } from '../../../../src/kernel/host.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/internals.js'
-import type { Wire } from '../../../../src/store/native/wire.js'
-import { Store } from '../../../../src/store/store.js'
+import type { RespConnection } from '../../../../src/store/native/wire.js'
+import { StoreEngine } from '../../../../src/store/store.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
 // The data store for clients of the native protocol in this process, without a port.
@@ -80,7 +80,7 @@ export interface RedisSocket extends AsyncDisposable {
  */
 export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'redisSocket()')
-  const open = new Map<Socket, Wire>()
+  const open = new Map<Socket, RespConnection>()
   const server = createServer((socket) => {
     const wire = serveStream(socket, porterOf(sandbox), ownAddress)
     open.set(socket, wire)
@@ -117,7 +117,7 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
 
 function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
   const { engine } = storeInternals.of(sandbox.store)
-  if (!(engine instanceof Store)) {
+  if (!(engine instanceof StoreEngine)) {
     throw new TypeError(
       `${by}: this sandbox comes of another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
     )

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import { Crowd } from '../../../../src/store/native/crowd.js'
-import type { Porter, Wire } from '../../../../src/store/native/wire.js'
+import type { RespConnection, RespHost } from '../../../../src/store/native/wire.js'
 import { listenOn } from '../addresses.js'
 import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
@@ -46,9 +46,9 @@ const tooMany = '-ERR max concurrent connections exceeded\r\n'
 /** @throws Error where it cannot listen */
 export async function openRedisPort(
   { address, port, tls, most, patience, crowd = new Crowd(), turns, report, tell }: RedisPortOptions,
-  porter: Porter,
+  porter: RespHost,
 ): Promise<RedisPort> {
-  const open = new Map<Socket, Wire>()
+  const open = new Map<Socket, RespConnection>()
   /** All that were accepted, also those that are not served. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {

@@ -1,15 +1,15 @@
 import { UsageError } from '@stuntdouble/command-line'
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
-import type { Place, Problem } from '../../../../src/scenarios/problems.js'
+import type { ScenarioProblem, ValuePath } from '../../../../src/scenarios/problems.js'
 import { scenarioProblems } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 /** Bytes of a scenario file. */
-export const largestFile = 1_048_576
+export const maxFile = 1_048_576
 export const deepest = 64
 /** Values that aliases may add up to: a file of aliases of aliases would fill the memory. */
-export const mostValues = 200_000
-const mostShown = 10
+export const maxValues = 200_000
+const maxShown = 10
 
 /** A scenario file that cannot be used: a line for each problem, `file:line:column: sentence`. */
 export class ScenarioFileError extends UsageError {
@@ -17,7 +17,7 @@ export class ScenarioFileError extends UsageError {
 }
 
 /** What is wrong, and where in the text. Lines and columns count from 1. */
-interface Complaint {
+interface FileProblem {
   readonly line: number
   readonly column: number
   readonly sentence: string
@@ -35,7 +35,7 @@ export function readScenario(source: string, file: string): Scenario {
 export function readScenarioFile(
   source: string,
   file: string,
-): { scenario: Scenario; lineOf: (place: Place) => string } {
+): { scenario: Scenario; lineOf: (place: ValuePath) => string } {
   const { value, locate } = readFile(source, file)
   const problems = scenarioProblems(value)
   if (problems.length === 0) {
@@ -57,16 +57,16 @@ export function readScenarioFile(
 /** A parsed file, and where each of its places stands. */
 interface ParsedFile {
   readonly value: unknown
-  locate(problem: Problem): Complaint
+  locate(problem: ScenarioProblem): FileProblem
 }
 
 function readFile(source: string, file: string): ParsedFile {
   const bytes = new TextEncoder().encode(source).length
-  if (bytes > largestFile) {
-    throw refused(file, [{ line: 1, column: 1, sentence: `The file has ${bytes} bytes; ${largestFile} are allowed.` }])
+  if (bytes > maxFile) {
+    throw refused(file, [{ line: 1, column: 1, sentence: `The file has ${bytes} bytes; ${maxFile} are allowed.` }])
   }
   const lines = new LineCounter()
-  const at = (offset: number, sentence: string): Complaint => {
+  const at = (offset: number, sentence: string): FileProblem => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1), sentence }
   }
@@ -129,8 +129,8 @@ function plainMessage(message: string): string {
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** What must not be in a file that somebody else wrote. */
-function dangersOf(root: Node, at: (offset: number, sentence: string) => Complaint): Complaint[] {
-  const dangers: Complaint[] = []
+function dangersOf(root: Node, at: (offset: number, sentence: string) => FileProblem): FileProblem[] {
+  const dangers: FileProblem[] = []
   const sizes = new Map<string, number>()
   /** @returns how many values it unfolds to */
   const visit = (node: unknown, depth: number): number => {
@@ -163,8 +163,8 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => Complai
       }
     }
     if ('anchor' in node && typeof node.anchor === 'string') sizes.set(node.anchor, size)
-    if (size > mostValues && dangers.length === 0)
-      dangers.push(at(offset, `Its aliases unfold to more than ${mostValues} values.`))
+    if (size > maxValues && dangers.length === 0)
+      dangers.push(at(offset, `Its aliases unfold to more than ${maxValues} values.`))
     return size
   }
   visit(root, 0)
@@ -172,7 +172,7 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => Complai
 }
 
 /** Where a place of the value begins in the text; the nearest place above it when it is not there. */
-function offsetOf(root: ParsedNode, { place, ofName }: Problem): number {
+function offsetOf(root: ParsedNode, { place, ofName }: ScenarioProblem): number {
   let node: unknown = root
   let offset: number = root.range[0]
   for (const [index, key] of place.entries()) {
@@ -188,10 +188,10 @@ function offsetOf(root: ParsedNode, { place, ofName }: Problem): number {
   return offset
 }
 
-function refused(file: string, complaints: readonly Complaint[]): ScenarioFileError {
+function refused(file: string, complaints: readonly FileProblem[]): ScenarioFileError {
   const shown = complaints
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ line, column, sentence }) => `${file}:${line}:${column}: ${sentence}`)
-  if (complaints.length > mostShown) shown.push(`… and ${complaints.length - mostShown} more.`)
+  if (complaints.length > maxShown) shown.push(`… and ${complaints.length - maxShown} more.`)
   return new ScenarioFileError(shown.join('\n'))
 }

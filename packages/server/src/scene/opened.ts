@@ -1,16 +1,16 @@
 import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import type { Scene } from './scene.js'
+import type { TenantScenario } from './scene.js'
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
-export async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
-  const [{ Scene }, { checkedScenario, givenLoading }] = await Promise.all([
+export async function openTenantScenario(scenario: Scenario, world: SandboxOptions): Promise<TenantScenario> {
+  const [{ TenantScenario }, { checkedScenario, givenLoading }] = await Promise.all([
     import('./scene.js'),
     import('../../../../src/scenarios/scenario.js'),
   ])
   const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
   await givenLoading(checked)
-  const scene = new Scene(checked, world.clock)
+  const scene = new TenantScenario(checked, world.clock)
   // Mistakes that only show when it begins must be reported now, not to the first request.
   const trial = createSandbox(scene.options(world))
   try {

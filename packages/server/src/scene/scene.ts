@@ -12,7 +12,7 @@ import {
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 /** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
-export class Scene {
+export class TenantScenario {
   readonly #clock: ClockMode | undefined
   #scenario: Scenario
   /** Tenants of this scene, and what takes their faults away. */

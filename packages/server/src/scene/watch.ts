@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { UsageError } from '@stuntdouble/command-line'
-import { counted } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/counted.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import type { RunningServer } from '../server.js'
@@ -18,7 +18,7 @@ export async function scenarioOf(file: string): Promise<Scenario> {
 
 /** `checkout outage: 2 faults, 1 destination`. */
 export function summaryOf({ name, faults = [], destinations = [] }: Scenario): string {
-  return `${plainText(name)}: ${counted(faults.length, 'fault')}, ${counted(destinations.length, 'destination')}`
+  return `${plainText(name)}: ${plural(faults.length, 'fault')}, ${plural(destinations.length, 'destination')}`
 }
 
 /**
@@ -40,7 +40,7 @@ async function reload(file: string, server: Pick<RunningServer, 'change'>): Prom
   try {
     const scenario = await scenarioOf(file)
     const tenants = server.change(scenario)
-    console.log(`scenario  ${summaryOf(scenario)}, now in ${counted(tenants, 'tenant')}`)
+    console.log(`scenario  ${summaryOf(scenario)}, now in ${plural(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
     console.error(`stuntdouble: ${consoleText(error.message)}\nThe previous scenario stays in force.`)

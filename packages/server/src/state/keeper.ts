@@ -7,7 +7,7 @@ import { type ServerState, writeState } from './file.js'
 export const flushInterval = 200
 
 /** The worlds that are kept, and how many orders they were given. */
-export interface Kept {
+export interface TenantSnapshot {
   readonly all: ReadonlyMap<string, Sandbox>
   readonly orders: number
 }
@@ -24,9 +24,9 @@ export interface KeeperOptions {
  * Writes the state of all tenants to a file while the server runs, and once more at its end: one write at a time, and
  * none beside one that hangs. A failure is reported once and retried, each time after twice as long.
  */
-export class StateKeeper {
+export class StateWriter {
   readonly #path: string
-  readonly #tenants: Kept
+  readonly #tenants: TenantSnapshot
   readonly #report: (text: string) => void
   readonly #files: FileSystem | undefined
   readonly #patience: number
@@ -38,7 +38,7 @@ export class StateKeeper {
   #wait = flushInterval
   #isClosed = false
 
-  constructor(path: string, tenants: Kept, report: (text: string) => void, options: KeeperOptions = {}) {
+  constructor(path: string, tenants: TenantSnapshot, report: (text: string) => void, options: KeeperOptions = {}) {
     this.#path = path
     this.#tenants = tenants
     this.#report = report

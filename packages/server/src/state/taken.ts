@@ -4,7 +4,7 @@ import { StateFileError, unusable } from './file.js'
 import { type Lock, lockFile } from './lock.js'
 
 /** @throws StateFileError where another server has it, or it cannot be locked */
-export async function locked(file: string): Promise<Lock> {
+export async function lockState(file: string): Promise<Lock> {
   const lock = await lockFile(file).catch((error: Error) => {
     throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
   })

@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { KeptWorld } from '../../src/cluster/kept-world.js'
+import { JournaledSandbox } from '../../src/cluster/kept-world.js'
 import { Nodes } from './shelf.js'
 
 const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5))
@@ -79,7 +79,7 @@ test('deliveries that were under way wait until the next owner has a gate', asyn
     return new Response('ok')
   }
   const options = { fetch, deliver: 'any' } as const
-  const world = await KeptWorld.open(() => createSandbox(options), nodes.shelf.kept)
+  const world = await JournaledSandbox.open(() => createSandbox(options), nodes.shelf.kept)
   await pause()
   expect(sent).toEqual([])
   let asked = 0
@@ -155,7 +155,7 @@ test('records that are damaged, of another version or of another world are refus
 
 test('a world says when more came into it than it takes, and a load of what it holds begins anew', async () => {
   const make = (): Sandbox => createSandbox()
-  const world = await KeptWorld.open(make, { snapshot: undefined, records: [] }, { inputs: 10, bytes: 1e6 })
+  const world = await JournaledSandbox.open(make, { snapshot: undefined, records: [] }, { inputs: 10, bytes: 1e6 })
   for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
   world.take()
   expect(world.full).toBeUndefined()
@@ -163,7 +163,7 @@ test('a world says when more came into it than it takes, and a load of what it h
   const records = world.take()
   expect(world.full).toContain('More has come into this tenant than a node could take over in time: 17 requests')
   world.sandbox.load(world.sandbox.dump())
-  const again = await KeptWorld.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
+  const again = await JournaledSandbox.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
   expect(world.full).toBeUndefined()
   expect(again.sandbox.store.get('count')).toBe('16')
   for (const one of [world, again]) one.dispose()

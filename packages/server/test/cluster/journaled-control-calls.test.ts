@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { traceOf } from '../../../../test/sandbox/random-world.js'
-import { control, orders } from '../../src/control/control.js'
+import { control, controlOperations } from '../../src/control/control.js'
 import { Nodes } from './shelf.js'
 
 // The control API of a tenant is answered by its owner: what it changes is kept as well.
@@ -43,7 +43,7 @@ const told = [
 /** Those that are no input of this world: a fork and a played scenario have worlds of their own, and nobody inspects here. */
 const elsewhere = ['/fork', '/scenarios/play', '/go-on']
 
-const changes = orders.filter(({ method, path }) => method !== 'GET' && !elsewhere.includes(path))
+const changes = controlOperations.filter(({ method, path }) => method !== 'GET' && !elsewhere.includes(path))
 
 test.each(changes.map((order) => [`${order.method} ${order.path}`, order] as const))('%s is kept', async (_, order) => {
   const nodes = new Nodes(() => new Response('ok'))

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
-import { type InputKind, Thrown } from '../../../../src/kernel/input-journal.js'
+import { type InputKind, ThrownError } from '../../../../src/kernel/input-journal.js'
 import { WorldOver } from '../../../../src/kernel/running-task.js'
-import { keptValue, madeValue } from '../../src/cluster/kept-values.js'
+import { decodeValue, encodeValue } from '../../src/cluster/kept-values.js'
 
 function moved<T>(value: T, kind: InputKind = 'direct'): T {
-  return madeValue(kind, JSON.parse(JSON.stringify([keptValue(kind, value)]))[0]) as T
+  return decodeValue(kind, JSON.parse(JSON.stringify([encodeValue(kind, value)]))[0]) as T
 }
 
 const anything = fc.anything({ withDate: true, withBigInt: true, withNullPrototype: false, withTypedArray: false })
@@ -23,16 +23,16 @@ test('data comes back as it was, whatever it is', () => {
 test('texts of bytes and halves of surrogates are kept', () => {
   const all = String.fromCharCode(...Array.from({ length: 256 }, (_, char) => char), 0xd800, 0xdfff)
   const request = { method: 'POST', url: 'http://a.test/', headers: [['a', all]], body: all }
-  const back = JSON.parse(Buffer.from(JSON.stringify(keptValue('request', request))).toString())
-  expect(madeValue('request', back)).toEqual(request)
+  const back = JSON.parse(Buffer.from(JSON.stringify(encodeValue('request', request))).toString())
+  expect(decodeValue('request', back)).toEqual(request)
 })
 
 test('errors come back as what the engine knows them by', () => {
-  const broken = moved(new Thrown(new ConnectionBroken('ETIMEDOUT', 'too late')), 'settled')
-  expect(broken).toBeInstanceOf(Thrown)
+  const broken = moved(new ThrownError(new ConnectionBroken('ETIMEDOUT', 'too late')), 'settled')
+  expect(broken).toBeInstanceOf(ThrownError)
   expect(broken.error).toBeInstanceOf(ConnectionBroken)
   expect(broken.error).toMatchObject({ code: 'ETIMEDOUT', message: 'too late' })
-  expect((moved(new Thrown(new WorldOver()), 'returned') as Thrown).error).toBeInstanceOf(WorldOver)
+  expect((moved(new ThrownError(new WorldOver()), 'returned') as ThrownError).error).toBeInstanceOf(WorldOver)
   const given = Object.assign(new TypeError('no', { cause: new Error('deep') }), { code: 7, bytes: new Uint8Array(2) })
   const back = moved(given)
   expect(back).toMatchObject({
@@ -54,5 +54,5 @@ test('nothing is nothing, and not null', () => {
 
 test('code stays where it was, and says so', () => {
   expect(() => moved(() => 200)()).toThrow('was code in the process of another node')
-  expect(() => keptValue('acted', () => {})).toThrow('cannot be kept for other nodes')
+  expect(() => encodeValue('acted', () => {})).toThrow('cannot be kept for other nodes')
 })

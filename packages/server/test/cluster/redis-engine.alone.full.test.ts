@@ -8,20 +8,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../test/support/free-port.js'
 import { findRedisServer } from '../../../../test/support/redis-server.js'
 import { RespClient } from '../../../../test/support/resp.js'
-import { EngineAway, type Script } from '../../src/cluster/engine.js'
+import { EngineAway, type LuaScript } from '../../src/cluster/engine.js'
 import { RedisEngine } from '../../src/cluster/redis-engine.js'
 import { slotOfTag } from '../../src/redis-cluster/slots.js'
 import { type Engines, findValkeyServer, startEngines } from './engines.js'
 
-const put: Script = {
+const put: LuaScript = {
   keys: ['a', 'b'],
   source: "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('SET', KEYS[2], ARGV[2])",
 }
-const got: Script = {
+const got: LuaScript = {
   keys: ['b'],
   source: "return { redis.call('GET', KEYS[1]), 7, { redis.call('GET', KEYS[1]), false } }",
 }
-const fails: Script = { keys: ['a'], source: "return redis.error_reply('FENCE somebody else')" }
+const fails: LuaScript = { keys: ['a'], source: "return redis.error_reply('FENCE somebody else')" }
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte)
 const told: string[] = []
 const open = (url: string): Promise<RedisEngine> =>

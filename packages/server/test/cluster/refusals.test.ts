@@ -3,7 +3,7 @@ import { EngineAway } from '../../src/cluster/engine.js'
 import { NotTaken, Unanswered } from '../../src/cluster/forward.js'
 import { EngineError } from '../../src/cluster/link.js'
 import { CannotOpen } from '../../src/cluster/ownership.js'
-import { sorry } from '../../src/cluster/refusals.js'
+import { unavailable } from '../../src/cluster/refusals.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenure.js'
 
 const nothing = 'Nothing was done: ask again.'
@@ -29,18 +29,18 @@ test.each([
     `The tenant's node does not answer, and no other has taken the tenant over yet: connect ECONNREFUSED 127.0.0.1:1. ${nothing}`,
   ],
 ])('%s', (error, sentence) => {
-  expect(sorry(error)).toMatchObject({ status: 503, headers: expect.arrayContaining([['Retry-After', '1']]) })
-  expect(JSON.parse(String(sorry(error).body))).toEqual({ error: sentence })
+  expect(unavailable(error)).toMatchObject({ status: 503, headers: expect.arrayContaining([['Retry-After', '1']]) })
+  expect(JSON.parse(String(unavailable(error).body))).toEqual({ error: sentence })
 })
 
 test('a journal that cannot be played: 500, and the reason with one full stop', () => {
-  const { status, body } = sorry(new CannotOpen('st7', { cause: new Error('it strays..') }))
+  const { status, body } = unavailable(new CannotOpen('st7', { cause: new Error('it strays..') }))
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({ error: 'The tenant st7 cannot be opened from its journal: it strays.' })
 })
 
 test('an engine that refuses: 500, and its own words', () => {
-  const { status, body } = sorry(new EngineError('NOPERM No permissions to access a key'))
+  const { status, body } = unavailable(new EngineError('NOPERM No permissions to access a key'))
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({
     error:

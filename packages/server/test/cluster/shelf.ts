@@ -1,20 +1,20 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'stuntdouble'
-import { type Kept, KeptWorld } from '../../src/cluster/kept-world.js'
+import { JournaledSandbox, type SandboxRecords } from '../../src/cluster/kept-world.js'
 
 /** What is kept of a world, as the engine would have it. */
 class Shelf {
   snapshot: Uint8Array | undefined
   records: Uint8Array[] = []
 
-  get kept(): Kept {
+  get kept(): SandboxRecords {
     return { snapshot: this.snapshot, records: [...this.records] }
   }
 
-  put(world: KeptWorld): void {
+  put(world: JournaledSandbox): void {
     this.records.push(...world.take())
   }
 
-  async compact(world: KeptWorld): Promise<void> {
+  async compact(world: JournaledSandbox): Promise<void> {
     this.put(world)
     const snapshot = await world.snapshot()
     if (snapshot === undefined) return
@@ -29,7 +29,7 @@ export type Network = (request: Request) => Response | Promise<Response>
 /** Nodes that reach the same network, one of which has the world now. */
 export class Nodes {
   readonly shelf = new Shelf()
-  world!: KeptWorld
+  world!: JournaledSandbox
   readonly #make: () => Sandbox
 
   constructor(network: Network, options: SandboxOptions = {}) {
@@ -42,8 +42,8 @@ export class Nodes {
   }
 
   /** The next node has it. */
-  async open(kept: Kept = this.shelf.kept): Promise<void> {
-    this.world = await KeptWorld.open(this.#make, kept)
+  async open(kept: SandboxRecords = this.shelf.kept): Promise<void> {
+    this.world = await JournaledSandbox.open(this.#make, kept)
     this.world.gate = undefined
   }
 

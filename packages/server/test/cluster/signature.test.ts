@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../../test/support/effort.js'
-import type { Passage } from '../../src/cluster/signature.js'
+import type { ForwardedRequest } from '../../src/cluster/signature.js'
 import { Signer, Verifier } from '../../src/cluster/signature.js'
 
 const secret = 'a secret of all nodes, 32 bytes'
@@ -9,13 +9,13 @@ const header = fc.tuple(
   fc.constantFrom('Accept', 'authorization', 'X-A', 'x-a', 'host'),
   fc.string({ unit: 'binary-ascii' }),
 )
-const passages: fc.Arbitrary<Passage> = fc.record({
+const passages: fc.Arbitrary<ForwardedRequest> = fc.record({
   method: fc.constantFrom('GET', 'POST', 'DELETE'),
   target: fc.webPath().map((path) => `/${path}`),
   headers: fc.array(header, { maxLength: 6 }),
   body: fc.string({ unit: 'binary-ascii' }),
 })
-const plain: Passage = {
+const plain: ForwardedRequest = {
   method: 'POST',
   target: '/w1/store',
   headers: [
@@ -44,7 +44,7 @@ test('what a node signed is what the other takes, once', () => {
 
 test('a change anywhere is noticed', () => {
   const { signer, verifier } = pair()
-  const changes: ((passage: Passage) => Passage)[] = [
+  const changes: ((passage: ForwardedRequest) => ForwardedRequest)[] = [
     (passage) => ({ ...passage, method: `${passage.method}X` }),
     (passage) => ({ ...passage, target: `${passage.target}?` }),
     (passage) => ({ ...passage, body: `${passage.body} ` }),
@@ -82,7 +82,7 @@ test('a head is judged before its body has come, and does not count as the reque
 test('headers that somebody adds on the way do not count', () => {
   const { signer, verifier } = pair()
   const signed = signer.sign(plain, 'two')
-  const added: Passage = { ...plain, headers: [['X-Request-Id', '7'], ...plain.headers] }
+  const added: ForwardedRequest = { ...plain, headers: [['X-Request-Id', '7'], ...plain.headers] }
   expect(verifier.verify(signed, added)).toEqual({ headers: plain.headers })
 })
 

@@ -48,7 +48,7 @@ const unless = (holds: boolean, what: string, got: Got): string | false => !hold
 
 const repeat = <T>(times: number, item: T): T[] => Array.from({ length: times }, () => item)
 const megabyte = 1_048_576
-const mostAnswered = 110 * megabyte
+const maxAnswered = 110 * megabyte
 
 const bigReply = ['EVAL', 'return string.rep("x",9000000)', '0']
 
@@ -381,7 +381,7 @@ export const attacks: readonly Attack[] = [
         const got = await store(path, repeat(1000, bigReply))
         return [
           unless(got.status === 200, 'not answered item by item', got),
-          unless(got.size < mostAnswered, `the answer has ${got.size} bytes`, got),
+          unless(got.size < maxAnswered, `the answer has ${got.size} bytes`, got),
         ]
       },
       over: {
@@ -395,7 +395,7 @@ export const attacks: readonly Attack[] = [
       strike: async ({ store }) => {
         await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
         const got = await store(path, repeat(1000, ['GET', 'large']))
-        return [unless(got.size < mostAnswered, `the answer has ${got.size} bytes`, got)]
+        return [unless(got.size < maxAnswered, `the answer has ${got.size} bytes`, got)]
       },
       over: { loops: 200, because: 'an answer of 100 MB is written' },
     },

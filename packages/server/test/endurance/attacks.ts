@@ -12,13 +12,13 @@ export interface AttacksOutcome {
 }
 
 /** The longest block that nobody has to explain: about 100 ms. */
-const mostLoops = 10
+const maxLoops = 10
 /** Host milliseconds for an attack: one that is not answered by then hangs. */
 const patience = 60_000
 /** Host milliseconds in which a server ends: it waits two seconds for what still runs. */
-const mostToEnd = 5_000
+const maxToEnd = 5_000
 /** Bytes that a server may hold more when an attack is over and its tenant is gone. */
-const mostGrown = 12_000_000
+const maxGrown = 12_000_000
 
 /** Each attack on a server in a process of its own: is it answered rightly, who had to wait, is all memory back? */
 export async function attacked(
@@ -32,7 +32,7 @@ export async function attacked(
     const { loops, complaints } = await one(attack, place)
     for (const complaint of complaints) wrong.push(`${attack.name}: ${complaint}`)
     told(`${loops.toFixed(1).padStart(6)} loops  ${attack.name}${complaints.length > 0 ? '  ✗' : ''}`)
-    const most = attack.over?.loops ?? mostLoops
+    const most = attack.over?.loops ?? maxLoops
     if (loops > most) slow.push(`${attack.name}: blocked for ${Math.round(loops)} loops, ${most} are accepted`)
   }
   return { attacks: chosen.length, wrong, slow }
@@ -56,7 +56,7 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
     for (const report of failures) complaints.push(`it failed by mistake: ${report.slice(0, 300)}`)
     const after = await asked<{ bytes: number }>(child, 'memory')
     const grown = after.bytes - before.bytes
-    if (grown > mostGrown) complaints.push(`${Math.round(grown / 1e6)} MB are held when it is over`)
+    if (grown > maxGrown) complaints.push(`${Math.round(grown / 1e6)} MB are held when it is over`)
     const code = await endOf(child)
     if (code !== 0) complaints.push(`it ends with ${code}`)
     return { loops, complaints }
@@ -71,7 +71,7 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
 async function endOf(child: ChildProcess): Promise<number | string | null> {
   const ended = new Promise<number | string | null>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal))
-    setTimeout(resolve, mostToEnd, 'nothing: it goes on').unref()
+    setTimeout(resolve, maxToEnd, 'nothing: it goes on').unref()
   })
   child.send('end')
   return ended

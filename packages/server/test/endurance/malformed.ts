@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect } from 'node:net'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
-import { orders } from '../../src/control/control.js'
+import { controlOperations } from '../../src/control/control.js'
 import type { Built } from './built.js'
 import { told } from './told.js'
 
@@ -183,7 +183,7 @@ function oneOf(random: Random, isFramed: boolean): string {
   const kind = random.int(6)
   if (kind === 0) path += isFramed ? encodeURIComponent(noise(random, 60)) : noise(random, 60)
   else if (kind === 1)
-    path = `/_control/main${pick(random, orders).path.replace(/:\w+/g, () => encodeURIComponent(noise(random, 6)))}`
+    path = `/_control/main${pick(random, controlOperations).path.replace(/:\w+/g, () => encodeURIComponent(noise(random, 6)))}`
   else if (kind === 2) path += `/${'a'.repeat(random.int(3_000))}`
   const headers = ['host: 127.0.0.1']
   if (!isFramed && random.int(10) === 0) headers.pop()

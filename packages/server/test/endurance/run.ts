@@ -8,7 +8,7 @@ import { malformed } from './malformed.js'
 
 const words = process.argv.slice(2)
 const place = await built()
-const mostGrown = 8_000_000
+const maxGrown = 8_000_000
 let bad = 0
 
 async function told(name: string, work: () => Promise<{ readonly wrong: readonly string[] }>): Promise<void> {
@@ -25,7 +25,7 @@ await told('kills', () => kills(200, place))
 await told('malformed', async () => {
   const outcome = await malformed(100_000, place)
   const grown = outcome.heap[1] - outcome.heap[0]
-  return grown > mostGrown ? { ...outcome, wrong: [...outcome.wrong, `the heap has grown by ${grown} bytes`] } : outcome
+  return grown > maxGrown ? { ...outcome, wrong: [...outcome.wrong, `the heap has grown by ${grown} bytes`] } : outcome
 })
 await told('damages', () => damages(300, place))
 await told('attacks', async () => {

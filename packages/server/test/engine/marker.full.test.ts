@@ -6,7 +6,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hasEngine, startEngine, until } from '../../../../test/support/live-engine.js'
 import { engineUrl } from '../../src/engine/addresses.js'
 import { EngineConnection } from '../../src/engine/connection.js'
-import { Engine } from '../../src/engine/engine.js'
+import { RealRedis } from '../../src/engine/engine.js'
 import { createEngineSandbox, type EngineSandbox } from '../../src/engine/engine-sandbox.js'
 import { Marker } from '../../src/engine/marker.js'
 import { startServer } from '../../src/server.js'
@@ -49,14 +49,14 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('of twenty that begin at once one has it, and the others leave no trace', async () => {
     await using engine = await startEngine()
-    const begun = await Promise.allSettled(Array.from({ length: 20 }, () => Engine.open(engine.url)))
+    const begun = await Promise.allSettled(Array.from({ length: 20 }, () => RealRedis.open(engine.url)))
     const [winner, ...others] = begun.filter(({ status }) => status === 'fulfilled')
     expect(others).toEqual([])
     for (const each of begun) {
       if (each.status === 'rejected') expect((each.reason as Error).message).toContain('one engine is for one tenant')
     }
     expect(await engine.keys()).toEqual([marker])
-    await (winner as PromiseFulfilledResult<Engine>).value.close()
+    await (winner as PromiseFulfilledResult<RealRedis>).value.close()
     expect(await engine.keys()).toEqual([])
   })
 
@@ -207,7 +207,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('commands that never pause stop within a second of the loss', async () => {
     await using engine = await startEngine()
-    const held = await Engine.open(engine.url)
+    const held = await RealRedis.open(engine.url)
     const words = (...argv: string[]) => argv as never
     await held.run(words('SET', 'k', 'v'))
     await engine.client.send(['SET', marker, 'another'])
@@ -232,7 +232,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('a look at the marker changes neither the order of commands nor what they see', async () => {
     await using engine = await startEngine()
-    const held = await Engine.open(engine.url)
+    const held = await RealRedis.open(engine.url)
     const sent: Promise<unknown>[] = []
     for (let number = 0; number < 600; number++) {
       // Before and behind a look, and while one is under way.
@@ -267,7 +267,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('a new connection asks whose the engine is before it sends anything', async () => {
     await using engine = await startEngine()
-    const held = await Engine.open(engine.url)
+    const held = await RealRedis.open(engine.url)
     await engine.client.send(['SET', marker, 'another'])
     // The first transaction opens one.
     await expect(held.transact([['SET', 'k', 'v'] as never])).rejects.toThrow("no longer this sandbox's own")
@@ -277,7 +277,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('the lease is renewed while it lives; one that was not is over, and nobody goes on with it', async () => {
     await using engine = await startEngine()
-    const held = await Engine.open(engine.url, { lease: 300 })
+    const held = await RealRedis.open(engine.url, { lease: 300 })
     const words = (...argv: string[]) => argv as never
     // More than three leases: only renewals keep it.
     await until(async () => {
@@ -323,7 +323,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('an engine that is frozen is told as well, and goes on where it was', async () => {
     await using engine = await startEngine()
-    const held = await Engine.open(engine.url, { patience: 300 })
+    const held = await RealRedis.open(engine.url, { patience: 300 })
     await held.run(['SET', 'k', 'v'] as never)
     engine.child.kill('SIGSTOP')
     await expect(held.run(['GET', 'k'] as never)).rejects.toThrow('has not answered for 300 ms')

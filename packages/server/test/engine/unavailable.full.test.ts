@@ -3,7 +3,7 @@ import { freePort } from '../../../../test/support/free-port.js'
 import { hasEngine, startEngine } from '../../../../test/support/live-engine.js'
 import { UsageError } from '../../../command-line/src/program.js'
 import { serveArguments } from '../../src/config.js'
-import { Engine } from '../../src/engine/engine.js'
+import { RealRedis } from '../../src/engine/engine.js'
 import { startedServer } from '../../src/programs/started-server.js'
 
 test.each(['store', 'twin'])('a server told of an engine that is not there (--%s) says so, and ends', async (flag) => {
@@ -39,7 +39,7 @@ test.skipIf(!hasEngine)(
       await engine.client.send(['SET', 'theirs', '1'])
       expect(await refused(engine.url, flag)).toMatch(/^The engine at .* is not empty .*$/)
       await engine.client.send(['DEL', 'theirs'])
-      const held = await Engine.open(engine.url)
+      const held = await RealRedis.open(engine.url)
       expect(await refused(engine.url, flag)).toMatch(/^Another sandbox has the engine at .*$/)
       await held.close()
     }

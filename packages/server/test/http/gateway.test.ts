@@ -5,7 +5,7 @@ import { Traffic } from '../../../../src/kernel/traffic.js'
 import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
-import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from '../../../../src/protocol/service.js'
+import type { Answer, Call, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 import { upstashVocabulary } from '../../../../src/protocol/vocabulary.js'
 
 /** What the endpoint of the toy service saw. */
@@ -20,7 +20,7 @@ interface Seen {
   user: unknown
 }
 
-const seen = (call: ServiceCall): Seen => ({
+const seen = (call: ServiceRequest): Seen => ({
   params: call.params,
   rest: call.rest,
   path: call.path,
@@ -198,7 +198,7 @@ describe('tokens', () => {
   })
 
   test('basic credentials are read to the first colon', () => {
-    const given = (value: string): ServiceCall => ({ header: () => value }) as unknown as ServiceCall
+    const given = (value: string): ServiceRequest => ({ header: () => value }) as unknown as ServiceRequest
     const encoded = Buffer.from('ann@shop.test:pass:word ü').toString('base64')
     expect(basicCredentials(given(`Basic ${encoded}`))).toEqual({ user: 'ann@shop.test', password: 'pass:word ü' })
     expect(basicCredentials(given('Basic %%%'))).toBeUndefined()

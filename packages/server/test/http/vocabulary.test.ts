@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Hearing } from '../../../../src/protocol/hearing.js'
+import { DialectDetector } from '../../../../src/protocol/hearing.js'
 import {
   neutralManagementPath,
   ownHeader,
@@ -108,11 +108,11 @@ describe('settings', () => {
       ['Service-Retries', '9'],
       ['content-type', 'text/plain'],
     ]
-    expect([...new Hearing(upstashVocabulary).headers(headers).settings]).toEqual([
+    expect([...new DialectDetector(upstashVocabulary).headers(headers).settings]).toEqual([
       ['retries', '3'],
       ['label', 'a, b'],
     ])
-    expect([...new Hearing(serviceVocabulary).headers(headers).settings]).toEqual([['retries', '9']])
+    expect([...new DialectDetector(serviceVocabulary).headers(headers).settings]).toEqual([['retries', '9']])
   })
 })
 

@@ -1,9 +1,9 @@
 import { type LiveRedis, startRedis } from '../../../../../test/support/live-redis.js'
 import type { RespReply } from '../../../../../test/support/resp.js'
-import type { Engine, Script, ScriptReply } from '../../../src/cluster/engine.js'
+import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/engine.js'
 
 /** A redis-server of its own as the engine. */
-export class LiveEngine implements Engine {
+export class LiveEngine implements ClusterStore {
   private constructor(readonly redis: LiveRedis) {}
 
   static async start(): Promise<LiveEngine> {
@@ -14,7 +14,7 @@ export class LiveEngine implements Engine {
     return shown(await this.redis.client.send(words.map((word) => Buffer.from(word as string).toString('latin1'))))
   }
 
-  run({ source, keys }: Script, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
+  run({ source, keys }: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
     const named = keys.map((key) => `stuntdouble:{${tag}}:${key}`)
     return this.command('EVAL', source, String(keys.length), ...named, ...args)
   }

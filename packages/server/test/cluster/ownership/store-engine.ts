@@ -1,20 +1,20 @@
 import { type Bytes, fromArray, toArray, utf8 } from '../../../../../src/kernel/bytes.js'
 import { createRandom } from '../../../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../../../src/policy/policy.js'
-import { Access } from '../../../../../src/store/access/access.js'
+import { AccessControl } from '../../../../../src/store/access/access.js'
 import { NilArray, type Reply, ReplyError, Status } from '../../../../../src/store/command/reply.js'
-import { Store } from '../../../../../src/store/store.js'
-import type { Engine, Script, ScriptReply } from '../../../src/cluster/engine.js'
+import { StoreEngine } from '../../../../../src/store/store.js'
+import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/engine.js'
 
 /** Our own data store as the engine of a cluster, on any clock. */
-export class StoreEngine implements Engine {
-  readonly #store: Store
+export class MemoryClusterStore implements ClusterStore {
+  readonly #store: StoreEngine
 
   constructor(now: () => number) {
-    this.#store = new Store({
+    this.#store = new StoreEngine({
       clock: { now },
       random: createRandom('engine'),
-      access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+      access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
       policy: { ...defaultPolicy, commands: 'all' },
       docs: 'docs.test',
     })
@@ -29,12 +29,12 @@ export class StoreEngine implements Engine {
     }
   }
 
-  runNow({ source, keys }: Script, tag: string, args: readonly (string | Uint8Array)[]): ScriptReply {
+  runNow({ source, keys }: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): ScriptReply {
     const named = keys.map((key) => `stuntdouble:{${tag}}:${key}`)
     return this.command('EVAL', source, String(keys.length), ...named, ...args)
   }
 
-  async run(script: Script, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
+  async run(script: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply> {
     return this.runNow(script, tag, args)
   }
 }

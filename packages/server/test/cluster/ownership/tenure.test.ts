@@ -1,24 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findRedisServer } from '../../../../../test/support/redis-server.js'
-import type { Engine, ScriptReply } from '../../../src/cluster/engine.js'
+import type { ClusterStore, ScriptReply } from '../../../src/cluster/engine.js'
 import { bytesOf, textOf } from '../../../src/cluster/replies.js'
 import * as scripts from '../../../src/cluster/scripts.js'
-import { type Held, type NodeHost, NotOwner, Tenure } from '../../../src/cluster/tenure.js'
+import { type HeldElsewhere, type NodeHost, NotOwner, TenantLease } from '../../../src/cluster/tenure.js'
 import { LiveEngine } from './live-engine.js'
-import { StoreEngine } from './store-engine.js'
+import { MemoryClusterStore } from './store-engine.js'
 
 // The same expectations of both engines: a real redis-server, and our own store that the simulation runs on.
 
 interface Bench {
-  readonly engine: Engine
+  readonly engine: ClusterStore
   readonly command: (...words: readonly (string | Uint8Array)[]) => Promise<ScriptReply>
   readonly end: () => Promise<void>
 }
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'our own store': async () => {
-    const engine = new StoreEngine(Date.now)
+    const engine = new MemoryClusterStore(Date.now)
     return {
       engine,
       command: async (...words) => engine.command(...words),
@@ -50,10 +50,10 @@ describe.each(Object.keys(benches))('on %s', (name) => {
   let tenants = 0
   const fresh = (): string => `tenant-${tenants++}`
   const asking = (id: string) => ({ engine: bench.engine, host, node: { id, address: `http://${id}:1` }, lease })
-  const acquire = (id: string, tenant: string) => Tenure.acquire(asking(id), tenant)
-  const owner = async (id: string, tenant: string): Promise<Tenure> => {
+  const acquire = (id: string, tenant: string) => TenantLease.acquire(asking(id), tenant)
+  const owner = async (id: string, tenant: string): Promise<TenantLease> => {
     const tenure = await acquire(id, tenant)
-    if (!(tenure instanceof Tenure)) throw new Error(`${tenant} is held`)
+    if (!(tenure instanceof TenantLease)) throw new Error(`${tenant} is held`)
     return tenure
   }
   /** As if so much time had passed, since real time is not to be relied on. */
@@ -70,7 +70,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
   test('one node holds a tenant, and others are told who', async () => {
     const tenant = fresh()
     expect(await owner('a', tenant)).toMatchObject({ fence: 1, length: 0 })
-    const { holder, left } = (await acquire('b', tenant)) as Held
+    const { holder, left } = (await acquire('b', tenant)) as HeldElsewhere
     expect(holder).toEqual({ node: { id: 'a', address: 'http://a:1' }, fence: 1 })
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThanOrEqual(lease)

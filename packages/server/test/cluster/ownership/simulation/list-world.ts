@@ -1,6 +1,6 @@
-import type { Snapshot, World } from '../../../../src/cluster/owned.js'
+import type { JournaledTenant, Snapshot } from '../../../../src/cluster/owned.js'
 import { bytesOf, textOf } from '../../../../src/cluster/replies.js'
-import type { Kept, NodeHost } from '../../../../src/cluster/tenure.js'
+import type { NodeHost, TenantRecords } from '../../../../src/cluster/tenure.js'
 
 /** How far a world has come: how many writes, and a digest of all of them in order. */
 export interface Stand {
@@ -54,7 +54,7 @@ export function shown({ length, digest, orders }: State): string {
 }
 
 /** The least that can be a tenant: an ordered list of writes, some of which have work done outside. */
-export class ListWorld implements World {
+export class ListWorld implements JournaledTenant {
   gate: (() => Promise<void>) | undefined
   onRecords: (() => void) | undefined
   #state: State
@@ -65,7 +65,7 @@ export class ListWorld implements World {
   readonly #place: Place
 
   /** Work that was ordered and is not known to be done is done again. */
-  constructor(place: Place, { snapshot, records }: Kept) {
+  constructor(place: Place, { snapshot, records }: TenantRecords) {
     this.#place = place
     const from = snapshot === undefined ? empty : (JSON.parse(textOf(snapshot)) as State)
     this.#state = replayed(records.map(textOf), from)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { during, type Swap, swap } from '../../../../../../test/mutants/swap.js'
 import { effort } from '../../../../../../test/support/effort.js'
-import { Owned } from '../../../../src/cluster/owned.js'
+import { OwnedTenant } from '../../../../src/cluster/owned.js'
 import { Registry } from '../../../../src/cluster/registry.js'
-import { Tenure } from '../../../../src/cluster/tenure.js'
+import { TenantLease } from '../../../../src/cluster/tenure.js'
 import { type Mistakes, simulate } from './simulation.js'
 
 // The simulation must be able to fail: for each mistake that somebody could make in the code, it finds out what is wrong.
@@ -67,7 +67,7 @@ const mistakes: readonly Mistake[] = [
   {
     what: 'an answer is given before its effect is kept',
     finds: /acknowledged and is lost|had been told|never was/,
-    code: swap(Owned.prototype, 'commit', (_owned, commit, patience) => {
+    code: swap(OwnedTenant.prototype, 'commit', (_owned, commit, patience) => {
       const kept = commit(patience)
       kept.catch(() => {})
       return patience === Number.POSITIVE_INFINITY ? kept : Promise.resolve()
@@ -76,21 +76,21 @@ const mistakes: readonly Mistake[] = [
   {
     what: 'a node that only reads does not ask whether it is still the owner',
     finds: /a read was answered with/,
-    code: swap(Tenure.prototype, 'append', (_tenure, append, records) =>
+    code: swap(TenantLease.prototype, 'append', (_tenure, append, records) =>
       records.length === 0 ? Promise.resolve() : append(records),
     ),
   },
   {
     what: 'work outside does not wait for the journal',
     finds: /before it is in the journal/,
-    code: swap(Owned.prototype, 'commit', (_owned, commit, patience) =>
+    code: swap(OwnedTenant.prototype, 'commit', (_owned, commit, patience) =>
       patience === Number.POSITIVE_INFINITY ? Promise.resolve() : commit(patience),
     ),
   },
   {
     what: 'an append that was not answered is not tried again',
     finds: /acknowledged and is lost|strays|had been told|not as long|never was/,
-    code: swap(Tenure.prototype, 'append', async (_tenure, append, records) => append(records).catch(() => {})),
+    code: swap(TenantLease.prototype, 'append', async (_tenure, append, records) => append(records).catch(() => {})),
   },
   {
     what: 'nobody looks for orphans',

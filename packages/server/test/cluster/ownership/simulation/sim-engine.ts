@@ -1,8 +1,8 @@
 import type { Random } from '../../../../../../src/kernel/random.js'
-import { type Engine, EngineAway, type Script, type ScriptReply } from '../../../../src/cluster/engine.js'
+import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from '../../../../src/cluster/engine.js'
 import { numberOf, textOf } from '../../../../src/cluster/replies.js'
 import * as scripts from '../../../../src/cluster/scripts.js'
-import { StoreEngine } from '../store-engine.js'
+import { MemoryClusterStore } from '../store-engine.js'
 import type { SimClock } from './sim-clock.js'
 import type { SimProcess } from './sim-process.js'
 
@@ -25,7 +25,7 @@ export class SimEngine {
   readonly journals = new Map<string, Written[]>()
   readonly counts: Record<string, number> = {}
   readonly #clock: SimClock
-  readonly store: StoreEngine
+  readonly store: MemoryClusterStore
   readonly #random: Random
   readonly #tell: (line: string) => void
   readonly #breach: (what: string) => void
@@ -43,11 +43,11 @@ export class SimEngine {
     this.#tell = given.tell
     this.#breach = given.breach
     this.#mutate = given.mutate
-    this.store = new StoreEngine(() => Date.UTC(2026, 0, 1) + given.clock.now)
+    this.store = new MemoryClusterStore(() => Date.UTC(2026, 0, 1) + given.clock.now)
   }
 
   /** The way of one process to it, which waits a second for a reply. */
-  of(process: SimProcess): Engine {
+  of(process: SimProcess): ClusterStore {
     return { run: (script, tag, args) => this.#call(process, script, tag, args) }
   }
 
@@ -59,7 +59,7 @@ export class SimEngine {
 
   #call(
     process: SimProcess,
-    script: Script,
+    script: LuaScript,
     tag: string,
     args: readonly (string | Uint8Array)[],
   ): Promise<ScriptReply> {
@@ -84,7 +84,7 @@ export class SimEngine {
     })
   }
 
-  #executed(script: Script, tag: string, args: readonly (string | Uint8Array)[]) {
+  #executed(script: LuaScript, tag: string, args: readonly (string | Uint8Array)[]) {
     const name = names.get(script) ?? 'unknown'
     const source = this.#mutate(name, script.source)
     try {

@@ -1,5 +1,5 @@
 import { EngineAway } from '../../../../src/cluster/engine.js'
-import { type Found, Ownership } from '../../../../src/cluster/ownership.js'
+import { Ownership, type TenantLocation } from '../../../../src/cluster/ownership.js'
 import { NotOwner } from '../../../../src/cluster/tenure.js'
 import { ListWorld, type Stand } from './list-world.js'
 import type { SimEngine } from './sim-engine.js'
@@ -72,7 +72,7 @@ export class SimNode {
     return 'not done'
   }
 
-  async #where(tenant: string, again: boolean): Promise<Found<ListWorld> | undefined> {
+  async #where(tenant: string, again: boolean): Promise<TenantLocation<ListWorld> | undefined> {
     try {
       return await this.ownership.where(tenant, { again })
     } catch (error) {
@@ -82,7 +82,7 @@ export class SimNode {
     }
   }
 
-  async #done(own: NonNullable<Found<ListWorld>['own']>, { write, orders }: Operation): Promise<Outcome> {
+  async #done(own: NonNullable<TenantLocation<ListWorld>['own']>, { write, orders }: Operation): Promise<Outcome> {
     const stand = write === undefined ? own.world.stand : own.world.write(write, orders)
     try {
       await own.commit()
