@@ -10,7 +10,7 @@ export type Create = typeof createSandbox
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** What the world of a sandbox imports, and `fault-points.ts` has instead. */
-const instead = ['../protocol/gateway.js', '../queue/queue.js', '../store/rest/endpoints.js']
+const instead = ['../protocol/gateway.js', '../queue/queue-engine.js', '../store/rest/store-endpoints.js']
 
 /** Texts of bundles, by whether they have fault points: a figure runs several copies of each. */
 const texts = new Map<boolean, Promise<Uint8Array>>()
@@ -35,7 +35,7 @@ async function builtText(withPoints: boolean): Promise<Uint8Array> {
     name: 'fault points',
     setup(given) {
       given.onResolve({ filter: /^\.\./ }, ({ path, importer }) => {
-        if (!instead.includes(path) || importer !== join(root, 'src/sandbox/world.ts')) return undefined
+        if (!instead.includes(path) || importer !== join(root, 'src/sandbox/core.ts')) return undefined
         seen.add(path)
         return { path: join(root, 'bench/fault-points.ts') }
       })
@@ -52,6 +52,6 @@ async function builtText(withPoints: boolean): Promise<Uint8Array> {
     plugins: [plugin],
   })
   const missing = instead.filter((path) => !seen.has(path))
-  if (missing.length > 0) throw new Error(`src/sandbox/world.ts does not import ${missing.join(', ')} any more.`)
+  if (missing.length > 0) throw new Error(`src/sandbox/core.ts does not import ${missing.join(', ')} any more.`)
   return outputFiles![0]!.contents
 }

@@ -1,6 +1,6 @@
 // What the figures of the data store have in common.
 import { createSandbox } from 'stuntdouble'
-import type { StoreEngine } from '../src/store/store.ts'
+import type { StoreEngine } from '../src/store/store-engine.ts'
 import { each, type Variant } from './harness.ts'
 
 export type { StoreEngine }

@@ -1,15 +1,15 @@
 import { type Bytes, utf8 } from '../src/kernel/bytes.js'
-import type { EntryOf, EntryType } from '../src/kernel/traffic.js'
+import type { EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type Word } from './commands.js'
-import { withoutSecrets } from './failure/hidden.js'
-import { checkPattern, type PatternFields } from './fields.js'
+import { checkWords, compareWord, type Word } from './command-matchers.js'
+import { withoutSecrets } from './failure/hidden-values.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
+import { attemptFields, publishedFields } from './message-lifecycle.js'
 import { testOf } from './near-misses.js'
+import { checkPattern, type PatternFields } from './pattern-fields.js'
 import type { PublishedPattern, Text } from './patterns.js'
 import { isEntry } from './received.js'
-import { type SequenceStep, stepTest } from './steps.js'
-import { attemptFields, publishedFields } from './stories.js'
+import { type SequenceStep, stepTest } from './step-matchers.js'
 
 /** A matcher for places inside of other values: `toEqual([entryOf(…)])`, `toHaveBeenCalledWith(messageTo(…))`. */
 class Inside implements AsymmetricMatcher {

@@ -1,15 +1,15 @@
 import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
-import { type CallPattern, called } from './calls.js'
-import { executed, type Word } from './commands.js'
+import { executed, type Word } from './command-matchers.js'
 import { holdsEverywhere } from './explorations.js'
 import { painted } from './failure/colours.js'
-import { type Place, placeOf } from './failure/place.js'
+import { type Place, placeOf } from './failure/test-location.js'
 import { isIdle } from './idle.js'
-import { hasKey, type KeyPattern } from './keys.js'
+import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
-import { calledBack, deadLettered, deduplicated, delivered, published } from './messages.js'
+import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
+import { type CallPattern, called } from './outbound-matchers.js'
 import type {
   AttemptPart,
   AttemptPattern,
@@ -30,12 +30,12 @@ import {
   type StepPart,
   type StepPattern,
   type WaitedPattern,
-} from './runs.js'
-import { type SchedulePattern, scheduled } from './schedules.js'
+} from './run-matchers.js'
+import { type SchedulePattern, scheduled } from './schedule-matchers.js'
 import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentOptions, type SpentPattern, spent } from './spending.js'
-import type { SequenceStep } from './steps.js'
+import type { SequenceStep } from './step-matchers.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {

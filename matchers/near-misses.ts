@@ -1,10 +1,10 @@
-import type { HiddenFields } from '../src/kernel/traffic.js'
+import type { HiddenFields } from '../src/kernel/traffic-log.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { roughDistance, type ValueDifference } from './compare.js'
-import { isHidden, redactOf } from './failure/hidden.js'
-import type { PatternFields } from './fields.js'
-import { body, headers, type ValueComparison } from './kinds.js'
+import { roughDistance, type ValueDifference } from './compare-values.js'
+import { body, headers, type ValueComparison } from './comparison-kinds.js'
+import { isHidden, redactOf } from './failure/hidden-values.js'
+import type { PatternFields } from './pattern-fields.js'
 
 /** What a failure says about something captured. */
 export interface Candidate {

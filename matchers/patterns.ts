@@ -1,5 +1,5 @@
 import type { Duration } from '../src/kernel/duration.js'
-import type { MessageKind } from '../src/kernel/traffic.js'
+import type { MessageKind } from '../src/kernel/traffic-log.js'
 import type { AsymmetricMatcher } from './literal.js'
 
 export type Or<T> = T | AsymmetricMatcher

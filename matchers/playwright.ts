@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test'
-import { askForPlace, placeOfInfo } from './failure/place.js'
+import { askForPlace, placeOfInfo } from './failure/test-location.js'
 import { type SandboxMatchers, sandboxMatchers } from './index.js'
 
 // One line in playwright.config.ts: import 'stuntdouble/playwright/extend'

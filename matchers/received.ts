@@ -1,10 +1,10 @@
 import { type Internals, internals } from '../src/kernel/internals.js'
-import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
+import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
 import { type Mark, TrafficView } from '../src/report/traffic-view.js'
-import type { StoreInternals } from '../src/store/internals.js'
+import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */

@@ -1,6 +1,7 @@
-import type { Entry, EntryOf, ServiceName } from '../src/kernel/traffic.js'
+import type { Entry, EntryOf, ServiceName } from '../src/kernel/traffic-log.js'
 import { describeEntry } from '../src/report/describe.js'
 import { standardRedaction } from '../src/report/redaction.js'
+import { testOf } from './near-misses.js'
 import {
   addressField,
   bodyField,
@@ -11,8 +12,7 @@ import {
   numberField,
   optional,
   wordField,
-} from './fields.js'
-import { testOf } from './near-misses.js'
+} from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'

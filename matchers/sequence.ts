@@ -1,13 +1,13 @@
-import { plural } from '../src/kernel/counted.js'
-import type { Entry } from '../src/kernel/traffic.js'
+import { plural } from '../src/kernel/plural.js'
+import type { Entry } from '../src/kernel/traffic-log.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { composeFailure } from './failure/compose-failure.js'
-import { withoutSecrets } from './failure/hidden.js'
+import { withoutSecrets } from './failure/hidden-values.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { headOf } from './requests.js'
-import { type SequenceStep, type StepTest, stepTest } from './steps.js'
+import { type SequenceStep, type StepTest, stepTest } from './step-matchers.js'
 import { startOf, type Verdict, verdict } from './verdict.js'
 
 /** Entries that fit the steps in this order, with anything between them. */

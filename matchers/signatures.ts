@@ -3,17 +3,25 @@ import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
 import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
-import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
+import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
-import { compare, ValueDifference } from './compare.js'
-import { addressField, anyField, checkPattern, type FieldsOf, momentField, textField, wordField } from './fields.js'
-import { headerMap } from './kinds.js'
+import { compare, ValueDifference } from './compare-values.js'
+import { headerMap } from './comparison-kinds.js'
 import { isPlainObject, literal } from './literal.js'
+import { messageKinds, ofMessages } from './message-lifecycle.js'
 import { type ComparedField, type PatternTest, testOf } from './near-misses.js'
+import {
+  addressField,
+  anyField,
+  checkPattern,
+  type FieldsOf,
+  momentField,
+  textField,
+  wordField,
+} from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf, isEntry, type MatcherInput, roleOf } from './received.js'
 import { otherSpelling } from './spellings.js'
-import { messageKinds, ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** The keys that a receiver knows. */

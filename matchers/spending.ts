@@ -1,6 +1,6 @@
 import { text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
-import type { EntryOf } from '../src/kernel/traffic.js'
+import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'

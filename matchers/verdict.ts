@@ -1,9 +1,9 @@
-import type { Entry } from '../src/kernel/traffic.js'
+import type { Entry } from '../src/kernel/traffic-log.js'
 import type { FailureData } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
-import { withoutSecrets } from './failure/hidden.js'
-import type { Place } from './failure/place.js'
+import { withoutSecrets } from './failure/hidden-values.js'
+import type { Place } from './failure/test-location.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
 import {
   type Candidate,

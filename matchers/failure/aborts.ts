@@ -1,6 +1,6 @@
 import { text } from '../../src/kernel/bytes.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
-import type { EntryOf } from '../../src/kernel/traffic.js'
+import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { literal } from '../literal.js'
 import type { MatcherInput } from '../received.js'

@@ -1,10 +1,10 @@
-import { plural } from '../../src/kernel/counted.js'
-import type { Entry } from '../../src/kernel/traffic.js'
+import { plural } from '../../src/kernel/plural.js'
+import type { Entry } from '../../src/kernel/traffic-log.js'
 import { describeEntry, type EntryWording } from '../../src/report/describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf } from '../../src/report/nesting.js'
 import { dateOf } from '../../src/report/shown-times.js'
-import type { RenderContext } from '../../src/report/telling.js'
 import { isNews, timeline } from '../../src/report/timeline.js'
+import type { RenderContext } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
 
 /** Faults that are shown whatever else there is no room for. */

@@ -1,4 +1,4 @@
-import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Nesting } from '../../src/report/nesting.js'
 import type { MatcherInput } from '../received.js'
 

@@ -1,11 +1,11 @@
-import type { Entry } from '../../src/kernel/traffic.js'
+import type { Entry } from '../../src/kernel/traffic-log.js'
 import type { FailureData } from '../../src/report/failure.js'
 import { failureParts } from '../../src/report/failure-text.js'
 import { evidenceOf, type MatcherInput } from '../received.js'
-import { causesOf, type Failed } from './causes.js'
 import { Chain, type Subject } from './chain.js'
-import { type Place, replayCommand } from './place.js'
-import { sandboxOf } from './world-facts.js'
+import { causesOf, type Failed } from './failure-causes.js'
+import { sandboxOf } from './sandbox-facts.js'
+import { type Place, replayCommand } from './test-location.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const maxLines = 40

@@ -2,8 +2,8 @@ import { formatDuration } from '../../src/kernel/duration.js'
 import type { Forecast, ForecastCause } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
+import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
 import type { MatcherInput } from '../received.js'
-import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../stories.js'
 
 // Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
 

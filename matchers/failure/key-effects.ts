@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
-import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Log } from './circumstance.js'
 
 // What deliveries have changed in the data store for certain, judged by how each key is when the attempt has ended. The

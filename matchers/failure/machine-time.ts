@@ -1,6 +1,6 @@
 import { text } from '../../src/kernel/bytes.js'
 import { formatDuration } from '../../src/kernel/duration.js'
-import type { EntryOf } from '../../src/kernel/traffic.js'
+import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import type { TrafficContext } from '../../src/report/traffic-context.js'

@@ -1,6 +1,6 @@
 import { text } from '../../src/kernel/bytes.js'
 import { formatDuration } from '../../src/kernel/duration.js'
-import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { answerText, urlText } from '../../src/report/describe.js'
 import { repetitionsOf } from '../../src/report/nesting.js'
 import { standardRedaction } from '../../src/report/redaction.js'

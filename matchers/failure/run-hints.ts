@@ -1,17 +1,17 @@
 import { text } from '../../src/kernel/bytes.js'
-import { plural } from '../../src/kernel/counted.js'
 import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { parsedJson } from '../../src/kernel/parsed-json.js'
-import type { EntryOf } from '../../src/kernel/traffic.js'
+import { plural } from '../../src/kernel/plural.js'
+import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { urlText } from '../../src/report/describe.js'
+import type { RunLifecycle, StepLifecycle } from '../../src/report/run-lifecycles.js'
 import { answerText, sleepEnd } from '../../src/report/run-text.js'
-import type { RunLifecycle, StepLifecycle } from '../../src/report/runs.js'
 import { excerpt, plainText } from '../../src/report/safe-text.js'
 import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
 import type { MatcherInput } from '../received.js'
-import { metNobody } from './world-facts.js'
+import { metNobody } from './sandbox-facts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 

@@ -1,10 +1,10 @@
 import { text } from '../../src/kernel/bytes.js'
-import { plural } from '../../src/kernel/counted.js'
 import { dateOf, iso } from '../../src/kernel/instant.js'
+import { plural } from '../../src/kernel/plural.js'
 import type { Schedule } from '../../src/queue/schedules/schedule.js'
 import { plainText, quoted } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
-import type { Place } from './place.js'
+import type { Place } from './test-location.js'
 
 // A schedule without CRON_TZ fires in UTC, and whoever wrote it may have meant local time. What is meant is never
 // guessed: a zone is named when something mentions it and the expected time is that of the schedule there.

@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
-import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { removals } from './key-effects.js'
 
 /** The command that made a key without a time to live, or that ended the time to live which another one had given it. */

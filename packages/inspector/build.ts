@@ -65,7 +65,7 @@ async function builtPage(): Promise<Record<string, string>> {
 
 /** The forms of copying for a recording, which can ask nobody for them. */
 async function builtCopy(): Promise<string> {
-  const entryPoints = { copy: 'src/report/copy/forms.ts' }
+  const entryPoints = { copy: 'src/report/copy/copy-forms.ts' }
   const { outputFiles } = await build({ ...common, entryPoints, globalName: 'stuntdoubleCopy' })
   const text = outputFiles![0]!.text.trim()
   if (/<\/script|<!--/i.test(text)) throw new Error('The script of copying would end its own tag: take the text apart.')
@@ -77,7 +77,7 @@ async function builtEditor(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     ...common,
     stdin: {
-      contents: `export * from './${editorSource}'\nexport * from './src/report/copy/forms.ts'`,
+      contents: `export * from './${editorSource}'\nexport * from './src/report/copy/copy-forms.ts'`,
       resolveDir: root,
       loader: 'ts',
     },

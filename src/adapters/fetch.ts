@@ -1,4 +1,4 @@
-import { isRealHost, realServiceAt } from '../protocol/vocabulary.js'
+import { isRealHost, realServiceAt } from '../protocol/dialect.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'

@@ -1,7 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
+import { bindMethods } from '../kernel/bind-methods.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
-import { bindMethods } from '../kernel/detachable.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
@@ -11,7 +11,7 @@ import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import type { CallAnswer, Traffic } from '../kernel/traffic.js'
+import type { CallAnswer, Traffic } from '../kernel/traffic-log.js'
 import { sentTo } from '../protocol/call.js'
 import { soon } from '../protocol/gateway.js'
 import type { Answer, Call } from '../protocol/service.js'
@@ -19,6 +19,9 @@ import { fetchThrough } from '../protocol/web.js'
 import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
+import type { Caller, Callers } from './callers.js'
+import { ForeignCall, foreignCallInternals } from './foreign-call.js'
+import { meetRules, meetStep, type OutboundFaultContext } from './outbound-faults.js'
 import {
   answeredBy,
   answering,
@@ -29,13 +32,10 @@ import {
   type PlainCallAnswer,
   type PlainCallHandler,
   requested,
-} from './answers.js'
-import type { Caller, Callers } from './callers.js'
-import { ForeignCall, foreignCallInternals } from './foreign-call.js'
-import { meetRules, meetStep, type OutboundFaultContext } from './meet.js'
+} from './outbound-responses.js'
+import { type OutboundRoute, Routes } from './outbound-routes.js'
+import { type CallStep, checkedSteps, shownStep } from './outbound-steps.js'
 import { RefusedRequests, refusal } from './refused.js'
-import { type OutboundRoute, Routes } from './routes.js'
-import { type CallStep, checkedSteps, shownStep } from './steps.js'
 
 export interface CallsOptions {
   /** Room for answers while they are read. */

@@ -1,5 +1,5 @@
 import { withoutQuery } from '../kernel/address-pattern.js'
-import { plural } from '../kernel/counted.js'
+import { plural } from '../kernel/plural.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 
 /** A request of the app to a host that nobody answers for; of a client that only looked up the host, nothing else is known. */

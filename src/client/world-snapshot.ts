@@ -1,13 +1,13 @@
 import type { UnplayedCalls } from '../calls/calls.js'
 import type { Policy } from '../policy/policy.js'
-import type { Vocabulary } from '../protocol/vocabulary.js'
-import type { Step } from '../queue/destinations/script.js'
+import type { Vocabulary } from '../protocol/dialect.js'
+import type { Step } from '../queue/destinations/delivery-script.js'
 import type { Trace } from '../report/trace.js'
 import type { StoreCosts } from '../report/traffic-context.js'
 import type { Mark } from '../report/traffic-view.js'
-import type { ListedFault, UnusedFault } from '../rules/rules.js'
-import type { SandboxDump } from '../sandbox/dump.js'
+import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
+import type { SandboxDump } from '../sandbox/sandbox-dump.js'
 import type { Spend } from '../store/meter.js'
 
 /** A tenant at one moment, as it travels. */

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { AnswerStep, FaultOf, HeaderRecord, RateLimitedFault, RetryAfter, StatusFault } from './fault.js'
-import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fields.js'
+import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fault-values.js'
 import { waitOf } from './latency.js'
-import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
-import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
-import type { FaultGroup } from './row.js'
+import { afterwards, deed, done, inBothPhases, statusAnswer } from './shared-effects.js'
 
 // Faults that answer late, or in place of the service or destination.
 

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import type { Bytes } from '../kernel/bytes.js'
-import { plural } from '../kernel/counted.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
+import { plural } from '../kernel/plural.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
 import type { BodyFault, BodyStep, FaultOf } from './fault.js'
-import { maxSpan, optional, milliseconds as span, text, whole } from './fields.js'
-import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
+import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { maxSpan, optional, milliseconds as span, text, whole } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
-import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './parts.js'
-import type { FaultGroup } from './row.js'
+import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './shared-effects.js'
 
 // The work is done, and its answer arrives damaged.
 

@@ -1,7 +1,7 @@
 import { toArray } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
-import type { FaultyResponse as Answer } from './moments.js'
+import type { FaultyResponse as Answer } from './fault-context.js'
 
 // Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
 // `fetch` rejects while it reads, a server cuts the socket.

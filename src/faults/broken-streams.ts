@@ -1,6 +1,6 @@
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
-import type { FaultyResponse as Answer } from './moments.js'
+import type { FaultyResponse as Answer } from './fault-context.js'
 
 // Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events, which
 // confirm the subscription, do not count.

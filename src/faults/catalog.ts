@@ -1,8 +1,8 @@
-import { faultGroups } from './families.js'
 import type { Fault, FaultKind, FaultOf } from './fault.js'
-import type { ActionAt, ActionsAt } from './moments.js'
+import type { ActionAt, ActionsAt } from './fault-context.js'
+import { faultGroups } from './fault-groups.js'
+import type { AnyFault, FaultSpec } from './fault-spec.js'
 import type { FaultPoint } from './points.js'
-import type { AnyFault, FaultSpec } from './row.js'
 
 /** One fault, described once: for rules and scripts, checks, pages, the JSON Schema and the control API. */
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {

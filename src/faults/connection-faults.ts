@@ -2,8 +2,9 @@ import { type Duration, formatDuration, milliseconds } from '../kernel/duration.
 import { ConnectionBroken } from '../kernel/http.js'
 import { patience } from './broken-bodies.js'
 import type { ConnectionStep, FaultOf } from './fault.js'
-import { optional, milliseconds as span } from './fields.js'
-import { type AttemptAction, atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
+import { type AttemptAction, atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { optional, milliseconds as span } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
 import {
   afterwards,
@@ -16,8 +17,7 @@ import {
   silence,
   wasRefused,
   wasReset,
-} from './parts.js'
-import type { FaultGroup } from './row.js'
+} from './shared-effects.js'
 
 // Connections that break or are never made.
 

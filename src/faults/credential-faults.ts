@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { CredentialFault, CredentialStep, FaultOf } from './fault.js'
-import { signatureFaults, signedMilliseconds } from './fields.js'
-import { atDeliveries, atRequestsAndCalls } from './moments.js'
-import type { FaultGroup } from './row.js'
+import { atDeliveries, atRequestsAndCalls } from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
 // Wrong signatures, and tokens and plans that are no longer valid.
 

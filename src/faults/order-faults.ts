@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { status } from './answer-faults.js'
 import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
-import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
   type AttemptFaultContext,
   atDeliveries,
@@ -11,10 +10,11 @@ import {
   type FaultyOutcome,
   type FaultyResponse,
   type OnRequest,
-} from './moments.js'
+} from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { optional, milliseconds as span, upToThousand } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
-import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './parts.js'
-import type { FaultGroup } from './row.js'
+import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './shared-effects.js'
 
 // Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
 

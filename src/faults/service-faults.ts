@@ -1,11 +1,11 @@
-import { plural } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { plural } from '../kernel/plural.js'
 import type { FaultOf, ServiceFault } from './fault.js'
-import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
-import { atDeliveries, atRequests, atRequestsAndCalls } from './moments.js'
-import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import { atDeliveries, atRequests, atRequestsAndCalls } from './fault-context.js'
+import type { FaultGroup } from './fault-spec.js'
+import { optional, milliseconds as span, statusCode, text, upToThousand } from './fault-values.js'
 import { type DeliveryPoint, deliveryPoints } from './points.js'
-import type { FaultGroup } from './row.js'
+import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './shared-effects.js'
 
 // A service that is behind, restarts or is gone.
 

@@ -11,7 +11,7 @@ import {
   oddFault,
   problemsWith,
 } from './fault-schema.js'
-import { headerRecord, isStatus, statusCode } from './fields.js'
+import { headerRecord, isStatus, statusCode } from './fault-values.js'
 
 // What a destination can do with deliveries: the same in process, over the control API and in scenario files.
 

@@ -1,10 +1,10 @@
-import { plural } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { plural } from '../kernel/plural.js'
 import { cutEvents, stalledEvents } from './broken-streams.js'
 import type { FaultOf, StreamFault } from './fault.js'
-import { optional, milliseconds as span, whole } from './fields.js'
-import { unread } from './parts.js'
-import type { FaultGroup } from './row.js'
+import type { FaultGroup } from './fault-spec.js'
+import { optional, milliseconds as span, whole } from './fault-values.js'
+import { unread } from './shared-effects.js'
 
 // Event streams that break off or fall silent.
 

@@ -1,6 +1,6 @@
-import type { EntryOf } from '../kernel/traffic.js'
-import type { CheckedMessage } from './history.js'
+import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
+import type { CheckedMessage } from './invariant-index.js'
 
 /** Status by which a destination says that retries are useless. [queue.md 5.1] */
 const hopeless = 489

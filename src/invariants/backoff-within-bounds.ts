@@ -1,9 +1,9 @@
 import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
-import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
+import type { AttemptOutcome, EntryOf } from '../kernel/traffic-log.js'
 import type { Policy } from '../policy/policy.js'
-import type { CheckedMessage, InvariantIndex, World } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
+import type { CheckedMessage, InvariantIndex, World } from './invariant-index.js'
 
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',

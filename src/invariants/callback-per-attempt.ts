@@ -1,6 +1,6 @@
-import type { EntryOf } from '../kernel/traffic.js'
-import { type CheckedMessage, endOf, wasCancelled } from './history.js'
+import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type CheckedMessage, endOf, wasCancelled } from './invariant-index.js'
 
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',

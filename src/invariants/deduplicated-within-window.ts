@@ -1,6 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import { iso } from '../kernel/instant.js'
-import type { EntryOf } from '../kernel/traffic.js'
+import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Invariant } from './invariant.js'
 
 export const deduplicatedWithinWindow: Invariant = {

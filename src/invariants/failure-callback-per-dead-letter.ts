@@ -1,5 +1,5 @@
-import { type CheckedMessage, wasCancelled } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type CheckedMessage, wasCancelled } from './invariant-index.js'
 
 export const failureCallbackPerDeadLetter: Invariant = {
   name: 'failure-callback-per-dead-letter',

@@ -1,7 +1,7 @@
-import { plural } from '../kernel/counted.js'
-import { RemainingCalls, TimeCourse } from './course.js'
-import { type CheckedMessage, endOfStory, type InvariantIndex, wasCancelled } from './history.js'
+import { plural } from '../kernel/plural.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type CheckedMessage, endOfStory, type InvariantIndex, wasCancelled } from './invariant-index.js'
+import { RemainingCalls, TimeCourse } from './time-course.js'
 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',

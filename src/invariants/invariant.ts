@@ -1,5 +1,5 @@
-import type { Entry } from '../kernel/traffic.js'
-import type { InvariantIndex } from './history.js'
+import type { Entry } from '../kernel/traffic-log.js'
+import type { InvariantIndex } from './invariant-index.js'
 
 /** One place where a promise was broken. */
 export interface Breach {

@@ -1,5 +1,5 @@
-import { endOf } from './history.js'
 import type { Invariant } from './invariant.js'
+import { endOf } from './invariant-index.js'
 
 export const noAttemptAfterSuccess: Invariant = {
   name: 'no-attempt-after-success',

@@ -1,5 +1,5 @@
-import { type CheckedMessage, type InvariantIndex, isFinal } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type CheckedMessage, type InvariantIndex, isFinal } from './invariant-index.js'
 
 export const noLostMessage: Invariant = {
   name: 'no-lost-message',

@@ -1,6 +1,6 @@
-import { type KeyTimeline, keyTimelines, limitOf } from './flow-control.js'
-import { type CheckedMessage, endOf, type InvariantIndex } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type CheckedMessage, endOf, type InvariantIndex } from './invariant-index.js'
+import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',

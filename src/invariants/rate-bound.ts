@@ -1,5 +1,5 @@
-import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './flow-control.js'
 import type { Findings, Invariant } from './invariant.js'
+import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 
 export const rateBound: Invariant = {
   name: 'rate-bound',

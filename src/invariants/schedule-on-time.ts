@@ -1,7 +1,7 @@
 import { iso } from '../kernel/instant.js'
-import type { Entry, EntryOf } from '../kernel/traffic.js'
-import type { InvariantIndex } from './history.js'
+import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
+import type { InvariantIndex } from './invariant-index.js'
 
 export const scheduleOnTime: Invariant = {
   name: 'schedule-on-time',

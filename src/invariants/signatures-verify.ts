@@ -1,9 +1,9 @@
 import { fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import type { EntryOf } from '../kernel/traffic.js'
-import type { InvariantIndex } from './history.js'
+import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
+import type { InvariantIndex } from './invariant-index.js'
 
 /** Checking a signature costs more than everything else about an attempt: of many, an even sample is checked. */
 const sample = 64

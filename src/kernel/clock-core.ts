@@ -9,8 +9,8 @@ import { hostTurn } from './host.js'
 import type { InputJournal } from './input-journal.js'
 import { iso } from './instant.js'
 import type { DriveCall, Move } from './move.js'
-import { StallWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
+import { StallWatch } from './stall-watch.js'
 import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What goes along with a clock. */

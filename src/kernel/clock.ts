@@ -1,3 +1,4 @@
+import { bindMethods } from './bind-methods.js'
 import { AutoMode } from './clock-auto.js'
 import { type AttachedFollowers, ClockCore } from './clock-core.js'
 import { ManualMode } from './clock-manual.js'
@@ -5,7 +6,6 @@ import { type ClockMode, clockModes, type Mode, type WaitingCommand } from './cl
 import { ClockMoves } from './clock-moves.js'
 import { HeldMode, RealMode } from './clock-real.js'
 import { Rewind } from './clock-replayed.js'
-import { bindMethods } from './detachable.js'
 import { type Duration, milliseconds } from './duration.js'
 import type { Follower } from './followers.js'
 import { Gate } from './gate.js'

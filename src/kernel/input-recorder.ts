@@ -1,4 +1,4 @@
-import { deepCopy } from './copied.js'
+import { deepCopy } from './deep-copy.js'
 import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
 
 /**

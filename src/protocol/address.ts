@@ -1,4 +1,4 @@
-import type { ServiceName } from '../kernel/traffic.js'
+import type { ServiceName } from '../kernel/traffic-log.js'
 
 export const queueRegions = ['us-east-1', 'eu-central-1'] as const
 export type QueueRegion = (typeof queueRegions)[number]

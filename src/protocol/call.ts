@@ -2,9 +2,9 @@ import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import type { ServiceUrl } from './address.js'
-import type { DetectedDialect, DialectDetector } from './hearing.js'
+import { neutralManagementPath, type Vocabulary } from './dialect.js'
+import type { DetectedDialect, DialectDetector } from './dialect-detector.js'
 import type { Answer, Call, Endpoint, ServiceRequest } from './service.js'
-import { neutralManagementPath, type Vocabulary } from './vocabulary.js'
 
 // One call as a service gets it: its parts, the token that it brings, and what can be answered.
 

@@ -7,14 +7,14 @@ import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from 
 import type { InputJournal } from '../kernel/input-journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
+import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
 import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { DialectDetector } from './hearing.js'
-import { type EndpointRoute, routesOf } from './routes.js'
+import { otherDialects, serviceVocabulary, type Vocabulary, vocabulariesOf } from './dialect.js'
+import { DialectDetector } from './dialect-detector.js'
+import { type EndpointRoute, routesOf } from './endpoint-routes.js'
+import { injectionsFor, serveStruck } from './request-faults.js'
 import type { Answer, Call, Exchange, Service } from './service.js'
-import { injectionsFor, serveStruck } from './struck-requests.js'
-import { otherDialects, serviceVocabulary, type Vocabulary, vocabulariesOf } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate

@@ -1,11 +1,11 @@
 import type { FaultFacts } from '../faults/fault.js'
-import type { WordedFault } from '../faults/moments.js'
+import type { WordedFault } from '../faults/fault-context.js'
 import type { RequestInjectionPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { ServiceName } from '../kernel/traffic.js'
-import type { DetectedDialect } from './hearing.js'
-import type { SettingLists, Settings, Vocabulary } from './vocabulary.js'
+import type { ServiceName } from '../kernel/traffic-log.js'
+import type { SettingLists, Settings, Vocabulary } from './dialect.js'
+import type { DetectedDialect } from './dialect-detector.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {

@@ -1,11 +1,11 @@
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry } from '../kernel/traffic-log.js'
 import type { EntryWording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
 import { standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, timeOf } from './shown-times.js'
-import { TimelineWriter } from './telling.js'
+import { TimelineWriter } from './timeline-writer.js'
 
 /** One entry and what followed from it. */
 export interface CausalNode {

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import type { Entry, EntryOf } from '../kernel/traffic.js'
+import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
 /** A body as it was captured; each reading of it is made on demand. */
 export class DecodedBody {

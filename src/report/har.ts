@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../kernel/bytes.js'
 import { iso } from '../kernel/instant.js'
-import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
+import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic-log.js'
 import { commandLine } from './describe.js'
 import { hiddenInRun, type Redaction } from './redaction.js'
 

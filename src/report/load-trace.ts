@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
-import { type Entry, Traffic } from '../kernel/traffic.js'
+import { type Entry, Traffic } from '../kernel/traffic-log.js'
 import type { Trace, TraceEntry } from './trace.js'
 import { type ReadTrace, traceSchema } from './trace-schema.js'
 import { TrafficView } from './traffic-view.js'

@@ -1,4 +1,4 @@
-import type { Entry, EntryOf } from '../kernel/traffic.js'
+import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
 /** Under which entry another one stands, by their numbers. */
 export interface Nesting {

@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64, latin1, text } from '../kernel/bytes.js'
 import { decodeSegment } from '../kernel/http.js'
-import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
+import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic-log.js'
 import {
   hidePairs,
   isSecretCommand,
@@ -9,11 +9,11 @@ import {
   isTelling,
   repliesInPairs,
   secretWords,
-} from '../secrets/commands.js'
-import { hidden } from '../secrets/shapes.js'
+} from '../secrets/command-secrets.js'
+import { hidden } from '../secrets/secret-shapes.js'
 import { SecretTexts } from '../secrets/texts.js'
 
-export { hidden } from '../secrets/shapes.js'
+export { hidden } from '../secrets/secret-shapes.js'
 
 /** What renderings hide in addition to tokens, passwords, cookies, signing keys and signatures. */
 export interface RedactionOptions {

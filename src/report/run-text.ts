@@ -1,9 +1,9 @@
 import { compactJson } from '../kernel/compact-json.js'
-import { plural } from '../kernel/counted.js'
-import type { EntryOf } from '../kernel/traffic.js'
+import { plural } from '../kernel/plural.js'
+import type { EntryOf } from '../kernel/traffic-log.js'
 import { urlText } from './describe.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import type { RunLifecycle, StepLifecycle } from './runs.js'
+import type { RunLifecycle, StepLifecycle } from './run-lifecycles.js'
 import { excerpt, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
 

@@ -1,6 +1,6 @@
 import { text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
-import type { Entry, EntryOf } from '../kernel/traffic.js'
+import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 import { answerText, commandLine, droppedText, outcomeOfCommand, waitText } from './describe.js'
 import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'

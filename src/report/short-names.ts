@@ -1,4 +1,4 @@
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry } from '../kernel/traffic-log.js'
 import { plainText } from './safe-text.js'
 
 /** Characters of an id that are always shown, prefix included: `msg_2Kd…`. */

@@ -1,5 +1,5 @@
 import { formatDuration } from '../kernel/duration.js'
-import type { Entry, StoreChange, Traffic } from '../kernel/traffic.js'
+import type { Entry, StoreChange, Traffic } from '../kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
 import { dateOf, timeOf } from './shown-times.js'

@@ -1,4 +1,4 @@
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry } from '../kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { type DiagramStep, gapText, storyOf } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'

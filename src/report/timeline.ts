@@ -1,14 +1,14 @@
-import { plural } from '../kernel/counted.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { plural } from '../kernel/plural.js'
 import { isRegional } from '../kernel/region-traffic.js'
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry } from '../kernel/traffic-log.js'
 import type { EntryWording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
 import { Redaction, standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, since, timeOf } from './shown-times.js'
-import { type RenderContext, TimelineWriter } from './telling.js'
+import { type RenderContext, TimelineWriter } from './timeline-writer.js'
 
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */

@@ -1,7 +1,7 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry } from '../kernel/traffic-log.js'
 import { describeEntry } from './describe.js'
 import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'

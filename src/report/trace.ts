@@ -1,6 +1,6 @@
 import { type Bytes, latin1, text } from '../kernel/bytes.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
-import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic.js'
+import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic-log.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 

@@ -1,6 +1,13 @@
-import { bindMethods } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/bind-methods.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
-import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
+import {
+  type Entry,
+  type EntryOf,
+  type EntryType,
+  entryTypes,
+  isEntryType,
+  type Traffic,
+} from '../kernel/traffic-log.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
 import { type DecodedEntry, decoded } from './decoded.js'
 import { type Har, type HarOptions, harOf } from './har.js'

@@ -1,6 +1,6 @@
 import type { FaultRule } from '../faults/fault.js'
 import type { FaultPoint } from '../faults/points.js'
-import { plural } from '../kernel/counted.js'
+import { plural } from '../kernel/plural.js'
 
 /** What is known of a rule that was never injected. */
 export interface UnusedRule {

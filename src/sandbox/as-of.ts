@@ -1,5 +1,5 @@
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
-import type { Entry, Traffic } from '../kernel/traffic.js'
+import type { Entry, Traffic } from '../kernel/traffic-log.js'
 import type { JournalCut } from './past.js'
 
 /** What goes on after an instant, and how it was then. */

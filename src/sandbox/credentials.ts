@@ -6,10 +6,10 @@ import { secretRandom } from '../kernel/secret-random.js'
 import { queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { DirectStore } from '../store/direct.js'
-import { storeInternals } from '../store/internals.js'
-import type { SandboxDump } from './dump.js'
+import type { DirectStore } from '../store/direct-store.js'
+import { storeInternals } from '../store/store-internals.js'
 import type { Regions } from './regions.js'
+import type { SandboxDump } from './sandbox-dump.js'
 
 /** What clients sign in with and verify deliveries with, by the option that gives it. */
 export interface SandboxCredentials {

@@ -1,11 +1,11 @@
 import type { InputColumns } from '../kernel/input-journal.js'
-import type { PlainAnswer } from '../queue/destinations/answers.js'
+import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
 import {
   type DestinationHandler,
   type Destinations,
   destinationsInternals,
 } from '../queue/destinations/destinations.js'
-import { recordInternal } from './internals.js'
+import { recordInternal } from './sandbox-internals.js'
 
 /** The handlers of a fork are others than those of its origin. */
 export function replaceDestinations(

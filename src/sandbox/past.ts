@@ -3,10 +3,10 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { Entry, Traffic } from '../kernel/traffic.js'
-import type { PlainAnswer } from '../queue/destinations/answers.js'
+import type { Entry, Traffic } from '../kernel/traffic-log.js'
+import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
 import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
-import type { CoreState } from './world.js'
+import type { CoreState } from './core.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }

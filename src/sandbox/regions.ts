@@ -1,13 +1,13 @@
 import { didYouMean } from '../kernel/nearest-name.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
-import type { Traffic } from '../kernel/traffic.js'
+import type { Traffic } from '../kernel/traffic-log.js'
 import type { Policy } from '../policy/policy.js'
 import { defaultRegion, type QueueRegion, queueRegions } from '../protocol/address.js'
 import type { Service } from '../protocol/service.js'
-import type { DirectQueue } from '../queue/direct.js'
-import type { QueueEngine } from '../queue/queue.js'
+import type { DirectQueue } from '../queue/direct-queue.js'
+import type { QueueEngine } from '../queue/queue-engine.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { DirectWorkflows } from '../workflow/direct.js'
+import type { DirectWorkflows } from '../workflow/direct-workflows.js'
 
 /** The message queue of one region, and the runs of workflows on it. */
 export interface Region {

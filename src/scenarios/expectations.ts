@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { invariants } from '../invariants/table.js'
+import { invariants } from '../invariants/invariant-table.js'
 import { once } from '../kernel/once.js'
 import { count, duration, moment, name, text, words, yes } from './values.js'
 
@@ -77,7 +77,7 @@ export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** One row of the table of expectations; its judge is in `judge.ts`. */
+/** One row of the table of expectations; its judge is in `evaluate.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T

@@ -1,6 +1,6 @@
 import type { DeliveryFault, Fault, FaultRule, HeaderRecord } from '../faults/fault.js'
 import type { Policy } from '../policy/policy.js'
-import type { VocabularyName } from '../protocol/vocabulary.js'
+import type { VocabularyName } from '../protocol/dialect.js'
 import type { Expectation } from './expectations.js'
 import type { FlowControlStep, GroupMember, ScenarioStep, ScheduleStep } from './step-values.js'
 import type { ScenarioWord } from './values.js'

@@ -1,6 +1,6 @@
-import { isSecretGroup, isSecretName, isSecretNumber } from './names.js'
-import { endOfRun } from './runs.js'
-import { hidden } from './shapes.js'
+import { isSecretGroup, isSecretName, isSecretNumber } from './secret-names.js'
+import { endOfRun } from './secret-runs.js'
+import { hidden } from './secret-shapes.js'
 
 /** What a reading of quoted texts asks and does. */
 export interface QuotedReader {

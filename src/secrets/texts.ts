@@ -1,8 +1,8 @@
 import { type Bytes, fromBase64, isUtf8, latin1, text, toBase64, toBase64Url, utf8 } from '../kernel/bytes.js'
-import { isSecretName, plainName } from './names.js'
 import { rewriteQuoted, unescaped } from './quoted.js'
-import { endOfRun, rewriteRuns } from './runs.js'
-import { hidden, withoutShapes } from './shapes.js'
+import { isSecretName, plainName } from './secret-names.js'
+import { endOfRun, rewriteRuns } from './secret-runs.js'
+import { hidden, withoutShapes } from './secret-shapes.js'
 
 export interface SecretTextsOptions {
   /** Texts that must not appear anywhere. */

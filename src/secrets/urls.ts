@@ -1,4 +1,4 @@
-import { hidden } from './shapes.js'
+import { hidden } from './secret-shapes.js'
 import { SecretTexts } from './texts.js'
 
 const texts = new SecretTexts()

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { farthest } from '../kernel/dumped.js'
+import { farthest } from '../kernel/dump-problems.js'
 import type { LedgerDump } from './ledger.js'
 import { grids } from './periods.js'
 import { tallies } from './tallies.js'

@@ -1,8 +1,8 @@
-import type { AttemptEntry, Entry, EntryStamp, EntryType } from '../kernel/traffic.js'
-import { minute } from './calendar.js'
+import type { AttemptEntry, Entry, EntryStamp, EntryType } from '../kernel/traffic-log.js'
 import { type Grid, grids } from './periods.js'
 import { Ring, type RingRow } from './rings.js'
 import { type TallyName, type TallySource, tallies } from './tallies.js'
+import { minute } from './usage-calendar.js'
 
 const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<TallyName, number>>
 

@@ -1,4 +1,4 @@
-import { day, dayOf, minute, monthOf } from './calendar.js'
+import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 
 export type Period = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 

@@ -1,6 +1,6 @@
-import { dailyStamp, day, dayOf, periodStamp, weekday } from './calendar.js'
 import { fiveDayGrid, type Grid, gridOf, monthGrid, type Period } from './periods.js'
 import type { TallyName, TallySource } from './tallies.js'
+import { dailyStamp, day, dayOf, periodStamp, weekday } from './usage-calendar.js'
 
 export interface Point {
   readonly x: string

@@ -1,11 +1,11 @@
-import { bindMethods } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/bind-methods.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic.js'
+import type { Traffic } from '../kernel/traffic-log.js'
 import { checkFigures, type Figures, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
-import { type QueueScale, QueueUsage, queueWords } from './queue-story.js'
+import { type QueueScale, QueueUsage, queueWords } from './queue-usage.js'
 import {
   type Price,
   payAsYouGo,
@@ -15,10 +15,10 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { type SearchScale, SearchUsage, searchWords } from './search-story.js'
-import { UsageScript } from './story.js'
-import type { QueueStep, SearchStep, UsageMetrics } from './story-steps.js'
+import { type SearchScale, SearchUsage, searchWords } from './search-usage.js'
 import { sumOf } from './tallies.js'
+import { UsageScript } from './usage-script.js'
+import type { QueueStep, SearchStep, UsageMetrics } from './usage-steps.js'
 
 /** A user of the queue, as the management API names it: either id is accepted. */
 export interface StatisticsUser {

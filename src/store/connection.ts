@@ -1,11 +1,11 @@
-import { bindMethods } from '../kernel/detachable.js'
+import { bindMethods } from '../kernel/bind-methods.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore, Sender } from './logged-store.js'
 import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
-import { searchLoading } from './search/loading.js'
+import { searchLoading } from './search/load-search.js'
 
 export interface ConnectionOptions {
   /** Of the handler that awaits the replies: it counts as asleep while a command waits, so that time moves on. */

@@ -1,14 +1,14 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { InputJournal } from '../kernel/input-journal.js'
-import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
+import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic-log.js'
 import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/user.js'
 import { Blocked, type CommandClient, type WaitEnd } from './blocking/blocked.js'
 import { type Reply, ReplyError } from './command/reply.js'
 import { mayWait } from './commands/index.js'
 import type { StoreDump } from './dump/store-dump.js'
-import type { ExecutedCommand } from './ran.js'
-import type { StoreEngine } from './store.js'
+import type { ExecutedCommand } from './executed-command.js'
+import type { StoreEngine } from './store-engine.js'
 
 /** What ran, beside its words. */
 const ranBytes = 80

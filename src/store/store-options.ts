@@ -1,6 +1,6 @@
 import type { Random } from '../kernel/random.js'
 import type { Policy } from '../policy/policy.js'
-import type { AccessControl } from './access/access.js'
+import type { AccessControl } from './access/access-control.js'
 import type { WarnOnce } from './diagnostics.js'
 import type { ScanCursors } from './keyspace/scan-cursors.js'
 import type { StoreClock } from './keyspace/store-clock.js'

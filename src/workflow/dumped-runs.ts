@@ -1,5 +1,4 @@
 import { portableString } from '../kernel/portable.js'
-import { portableHeaders, portableSettings, portableWords } from '../queue/dump/portable-settings.js'
 import type {
   DumpedPart,
   DumpedReply,
@@ -8,12 +7,13 @@ import type {
   DumpedStepBody,
   DumpedWait,
   RunsOfDump,
-} from '../queue/dump/runs.js'
+} from '../queue/dump/dumped-run-rows.js'
+import { portableHeaders, portableSettings, portableWords } from '../queue/dump/portable-settings.js'
 import type { Message } from '../queue/message/message.js'
-import { CallbackMessage, CallMessage, FailurePart, runOf, StepMessage } from './parts.js'
-import type { KeptReply, StepRecord, Wait, WorkflowRunState } from './run.js'
+import { CallbackMessage, CallMessage, FailurePart, runOf, StepMessage } from './run-messages.js'
 import type { StepBody } from './step.js'
-import type { Waits } from './waits.js'
+import type { KeptReply, StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
+import type { Waits } from './workflow-waits.js'
 
 /** Runs as JSON: all of these, and those that only messages still know. */
 export function dumpOf(

@@ -3,10 +3,10 @@ import { parsedJson } from '../kernel/parsed-json.js'
 import { explain } from '../queue/explain/explain.js'
 import { timeText } from '../queue/explain/time-text.js'
 import type { Message } from '../queue/message/message.js'
-import type { QueueEngine } from '../queue/queue.js'
+import type { QueueEngine } from '../queue/queue-engine.js'
 import { shownText, shownUrl } from '../secrets/urls.js'
-import type { KeptReply, WorkflowRunState } from './run.js'
-import type { WorkflowEngine } from './workflows.js'
+import type { WorkflowEngine } from './workflow-engine.js'
+import type { KeptReply, WorkflowRunState } from './workflow-run.js'
 
 /** Why a run is where it is, in sentences that a person can act on. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { fromBase64 } from '../kernel/bytes.js'
 import { isHeader } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
-import type { History, HistoryEntry } from './history.js'
+import type { History, HistoryEntry } from './run-history.js'
 import { readStep, type StepBody } from './step.js'
 
 // A history as it stands in a file: everything in it is untrusted.

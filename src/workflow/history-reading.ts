@@ -1,6 +1,5 @@
 import { utf8 } from '../kernel/bytes.js'
 import { type HeaderList, isHeader } from '../kernel/http.js'
-import { type History, type HistoryOptions, historyHead, shownHeaders } from './history.js'
 import {
   checkedHistory,
   entryOf,
@@ -18,6 +17,7 @@ import {
   whatToGive,
 } from './history-file.js'
 import { historyOfLog } from './history-of-log.js'
+import { type History, type HistoryOptions, historyHead, shownHeaders } from './run-history.js'
 
 /** What a file with a run does not say of itself. */
 export interface HistorySource extends HistoryOptions {

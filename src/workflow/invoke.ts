@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Bytes, text } from '../kernel/bytes.js'
-import { refusals } from '../queue/settings/refusals.js'
+import { refusals } from '../queue/settings/queue-rejections.js'
 import { checkedStep, type StepBody } from './step.js'
 
 /** What a step sends to begin another run and to hear of its end. [workflow.md 9] */

@@ -1,11 +1,11 @@
-import { shortened } from '../kernel/dumped.js'
+import { shortened } from '../kernel/dump-problems.js'
 import { bytesOf } from '../kernel/portable.js'
+import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
 import { readable } from '../queue/dump/portable-settings.js'
-import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, RunMessage } from '../queue/message/message.js'
-import { CallbackMessage, CallMessage, FailurePart, StepMessage } from './parts.js'
-import { type KeptReply, type StepRecord, type Wait, WorkflowRunState } from './run.js'
 import type { RunEngine } from './run-engine.js'
+import { CallbackMessage, CallMessage, FailurePart, StepMessage } from './run-messages.js'
+import { type KeptReply, type StepRecord, type Wait, WorkflowRunState } from './workflow-run.js'
 
 type Messages = ReadonlyMap<string, Message>
 interface Loaded {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
-import type { HistoryEntry, StepIdentity, Unknown } from './history.js'
 import { someOf } from './history-file.js'
+import type { HistoryEntry, StepIdentity, Unknown } from './run-history.js'
 
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 

@@ -1,7 +1,7 @@
 import type { Policy } from '../policy/policy.js'
-import { refusals } from '../queue/settings/refusals.js'
-import type { WorkflowRunState } from './run.js'
+import { refusals } from '../queue/settings/queue-rejections.js'
 import type { StepBody } from './step.js'
+import type { WorkflowRunState } from './workflow-run.js'
 
 /** Entries of the list for each of its steps. The service's number is not public. [workflow.md 12, choice] */
 const entriesPerStep = 10

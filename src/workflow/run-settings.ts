@@ -1,12 +1,12 @@
 import type { PublishHeaders } from '../queue/publish/publish.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import type { PublishCall, Publisher } from '../queue/publisher.js'
-import type { QueueEngine } from '../queue/queue.js'
-import { refusals } from '../queue/settings/refusals.js'
-import type { HeaderValue, PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import type { QueueDialect } from '../queue/settings/words.js'
-import { cleanTrigger, rawOf, without } from './protocol.js'
-import type { HeaderLists, RunConfiguration, WorkflowRunState } from './run.js'
+import type { QueueEngine } from '../queue/queue-engine.js'
+import type { HeaderValue, PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
+import type { QueueDialect } from '../queue/settings/queue-dialect.js'
+import { refusals } from '../queue/settings/queue-rejections.js'
+import { cleanTrigger, rawOf, without } from './workflow-protocol.js'
+import type { HeaderLists, RunConfiguration, WorkflowRunState } from './workflow-run.js'
 
 /** Different settings that are kept for sharing, over the same ones; and urls. */
 const sharedAtMost = 256

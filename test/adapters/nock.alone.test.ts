@@ -5,7 +5,7 @@ import nock from 'nock'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { storeInternals } from '../../src/store/internals.js'
+import { storeInternals } from '../../src/store/store-internals.js'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {

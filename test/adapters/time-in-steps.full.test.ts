@@ -4,7 +4,7 @@ import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { Entry } from '../../src/kernel/traffic.js'
+import type { Entry } from '../../src/kernel/traffic-log.js'
 
 // An app that lives on timers of the host: whatever the steps in which time is moved, it has the same history.
 

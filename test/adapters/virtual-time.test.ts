@@ -6,8 +6,8 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { gateOf, letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
+import { serviceVocabulary } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
-import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
 /** A service whose every answer takes ten milliseconds of virtual time. */

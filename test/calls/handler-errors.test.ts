@@ -1,7 +1,7 @@
 import { lostAck } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
-import { leftovers, withTrace } from '../../fixtures/world.js'
+import { leftovers, withTrace } from '../../fixtures/fixture-sandbox.js'
 import { callerLine } from '../../src/kernel/caller-line.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, charging, shop, world } from './world.js'

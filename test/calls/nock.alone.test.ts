@@ -4,7 +4,7 @@ import nock from 'nock'
 import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { leftovers } from '../../fixtures/world.js'
+import { leftovers } from '../../fixtures/fixture-sandbox.js'
 import { bank, connected, shop } from './world.js'
 
 const ends: (() => unknown)[] = []

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { connect, type FixtureOptions, sandboxOf } from '../../fixtures/world.js'
+import { connect, type FixtureOptions, sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import type { Sandbox, SandboxOptions } from '../../src/index.js'
 import { connectedSandbox } from '../support/sandbox.js'
 

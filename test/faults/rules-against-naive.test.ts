@@ -4,8 +4,8 @@ import { catalog } from '../../src/faults/catalog.js'
 import type { FaultFacts } from '../../src/faults/fault.js'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { createRandom, type Random } from '../../src/kernel/random.js'
-import type { Traffic } from '../../src/kernel/traffic.js'
-import { Faults } from '../../src/rules/rules.js'
+import type { Traffic } from '../../src/kernel/traffic-log.js'
+import { Faults } from '../../src/rules/fault-rules.js'
 
 // Rules the slow way: every rule is looked at each time, patterns are regular expressions, nothing is indexed.
 

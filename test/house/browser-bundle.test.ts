@@ -80,8 +80,10 @@ test('so does the client of a server, which loads the engine only for a snapshot
 
 test('the core loads the engine of SEARCH commands and the stemmers only when somebody searches', async () => {
   const { inputs } = await loadedWith('src/index.ts')
-  expect(inputs).toContain('src/store/search/loading.ts')
-  expect(inputs.filter((path) => /^src\/store\/search\/(?!loading|query-options|stems)|@orama/.test(path))).toEqual([])
+  expect(inputs).toContain('src/store/search/load-search.ts')
+  expect(inputs.filter((path) => /^src\/store\/search\/(?!load-search|query-options|stems)|@orama/.test(path))).toEqual(
+    [],
+  )
 })
 
 test('the entry for msw does not carry the core along', async () => {
@@ -91,14 +93,14 @@ test('the entry for msw does not carry the core along', async () => {
 
 test('a module of Node would be noticed', async () => {
   await expect(bundle('src/sandbox/sandbox.ts')).resolves.toBeDefined()
-  await expect(bundle('packages/server/src/addresses.ts')).rejects.toThrow('node:net')
+  await expect(bundle('packages/server/src/listen-addresses.ts')).rejects.toThrow('node:net')
 })
 
 test('so does the entry for reports; the core goes without its page', async () => {
   const { code, inputs } = await bundle('src/report/index.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(packagesOf(inputs).filter((name) => !['@noble/hashes', 'valibot'].includes(name))).toEqual([])
-  expect(Object.keys(inputs)).toContain('packages/inspector/page/document.ts')
+  expect(Object.keys(inputs)).toContain('packages/inspector/page/page-document.ts')
   const core = Object.keys((await bundle('src/index.ts')).inputs)
   expect(core.filter((path) => /^src\/report\/(?:html|load-trace|trace-schema|trace-difference)/.test(path))).toEqual(
     [],

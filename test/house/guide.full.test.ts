@@ -69,18 +69,26 @@ function filesOf(adds: string): string[] {
 describe('adding one thing touches', () => {
   test.each([
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
-    ['An endpoint', ['src/stats/rest/endpoints.ts', 'test/stats/user.test.ts']],
+    ['An endpoint', ['src/stats/rest/stats-endpoints.ts', 'test/stats/user.test.ts']],
     ['A fault', ['src/faults/answer-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
     [
       'A policy',
       ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
     ],
-    ['A method of the public API', ['src/queue/direct.ts', 'test/sandbox/recorded-calls.test.ts']],
-    ['A control order', ['packages/server/src/control/clock.ts', 'packages/server/test/clock-until.test.ts']],
+    ['A method of the public API', ['src/queue/direct-queue.ts', 'test/sandbox/recorded-calls.test.ts']],
+    [
+      'A control order',
+      ['packages/server/src/control/clock-operations.ts', 'packages/server/test/clock-until.test.ts'],
+    ],
     [
       'An entry type',
       [
-        ...['matchers/steps.ts', 'src/kernel/traffic.ts', 'src/report/describe.ts', 'src/report/trace-schema.ts'],
+        ...[
+          'matchers/step-matchers.ts',
+          'src/kernel/traffic-log.ts',
+          'src/report/describe.ts',
+          'src/report/trace-schema.ts',
+        ],
         'test/report/remark.test.ts',
       ],
     ],
@@ -170,9 +178,9 @@ function titlesIn(file: string): string[] {
 test.each([
   ['the default of a policy', 'src/policy/policy.ts', 'maxLabels: undefined,', /maxLabels/],
   ['the schema of a policy', 'src/policy/schema.ts', 'maxLabels: limit,', /maxLabels/],
-  ['what a method does', 'src/queue/direct.ts', "pauseQueues: 'changes'", /pauseQueues/],
-  ['an entry type in the list of types', 'src/kernel/traffic.ts', 'remark: true,', /remark/],
-  ['the fields of an entry type', 'matchers/steps.ts', "remark: ['text'],", /remark/],
+  ['what a method does', 'src/queue/direct-queue.ts', "pauseQueues: 'changes'", /pauseQueues/],
+  ['an entry type in the list of types', 'src/kernel/traffic-log.ts', 'remark: true,', /remark/],
+  ['the fields of an entry type', 'matchers/step-matchers.ts', "remark: ['text'],", /remark/],
 ])(
   '%s: without it nothing compiles',
   (_, file, code, expected) => {

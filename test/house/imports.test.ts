@@ -135,7 +135,7 @@ const rooms: readonly Room[] = [
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, ...store], packages: ['valibot'] },
   // The other door of the store: connections, with the limits and the faults of the first one.
-  { room: 'store/native', may: ['kernel', 'faults', ...store, 'store/rest'] },
+  { room: 'store/resp', may: ['kernel', 'faults', ...store, 'store/rest'] },
 
   { room: 'queue/settings', may: ['kernel', 'policy'] },
   { room: 'queue/message', may: ['kernel', 'queue/settings'], types: ['faults'] },
@@ -285,11 +285,11 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@playwright/test': /\/playwright\.ts$/,
   'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery(?:-options)?)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
-  '@modelcontextprotocol/server': /\/mcp\/protocol\.ts$/,
-  '@redis/client': /\/cluster\/link\.ts$/,
+  '@modelcontextprotocol/server': /\/mcp\/mcp-protocol\.ts$/,
+  '@redis/client': /\/cluster\/store-link\.ts$/,
 }
 
-/** `src/queue/rest/log.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; folders beside src begin with a slash. */
+/** `src/queue/rest/log-endpoints.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; folders beside src begin with a slash. */
 function folderOf(file: string): string {
   const folder = dirname(file)
   const workspace = /^packages\/([\w-]+)\/(?:src\/?)?(.*)$/.exec(folder)
@@ -481,7 +481,7 @@ describe('who may import whom', () => {
   })
 
   test.each([
-    ['src/store/rest/endpoints.ts', "import { x } from '../../protocol/b.js'"],
+    ['src/store/rest/store-endpoints.ts', "import { x } from '../../protocol/b.js'"],
     ['src/queue/a.ts', "import { defaultPolicy } from '../policy/policy.js'"],
     ['src/adapters/a.ts', "import type { Sandbox } from '../sandbox/sandbox.js'"],
     ['packages/server/src/a.ts', "import 'node:http'"],

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 
 /** Where a regular expression is put together, and why nobody can make it backtrack. */
 const known: Readonly<Record<string, string>> = {
-  'src/protocol/hearing.ts': 'of the names of the vocabularies, without any repetition',
-  'src/scenarios/import/import.ts': 'of words that are written there',
+  'src/protocol/dialect-detector.ts': 'of the names of the vocabularies, without any repetition',
+  'src/scenarios/import/import-scenario.ts': 'of words that are written there',
   'src/protocol/gateway.ts': 'of a name of the vocabulary, followed by a class that is not repeated twice',
   'src/store/values/json-regex.ts': 'one char class; the matcher itself is ours and counts its steps',
-  'matchers/compare.ts': 'an expression that the test itself has written',
+  'matchers/compare-values.ts': 'an expression that the test itself has written',
 }
 
 test('a pattern that somebody sends never becomes a regular expression: src/kernel/address-pattern.ts reads it', async () => {

@@ -66,7 +66,7 @@ test('a message to its dead letter and failure callback', { timeout: 60_000 }, a
 
 test('SET k v EX 10 over fetch', { timeout: 60_000 }, async () => {
   const walk = await walked(world, set)
-  expect(walk.files.get('src/store/store.ts')?.get('execute')).toBe(1)
+  expect(walk.files.get('src/store/store-engine.ts')?.get('execute')).toBe(1)
   expect(
     excess(walk, {
       files: 23,

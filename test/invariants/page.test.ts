@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultKinds } from '../../src/faults/catalog.js'
-import { invariants } from '../../src/invariants/table.js'
+import { invariants } from '../../src/invariants/invariant-table.js'
 import { withPromiseTable } from '../support/promise-table.js'
 
 test('the table of promises is up to date: `npm run docs` writes it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { collectGarbage } from '../../packages/server/src/heap.js'
+import { collectGarbage } from '../../packages/server/src/heap-watch.js'
 import { type Follower, stop, VirtualClock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'

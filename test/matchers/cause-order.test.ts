@@ -2,7 +2,7 @@ import { createSandbox, type Sandbox, status } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { leftovers, withTrace } from '../../fixtures/world.js'
+import { leftovers, withTrace } from '../../fixtures/fixture-sandbox.js'
 import { callsInternals } from '../../src/calls/calls.js'
 import { failureOf } from './failure.js'
 

@@ -1,6 +1,6 @@
 import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
-import { hintsFromContext } from '../../matchers/failure/circumstances.js'
+import { hintsFromContext } from '../../matchers/failure/context-hints.js'
 import { evidenceOf } from '../../matchers/received.js'
 import { createSandbox, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
 

@@ -1,8 +1,8 @@
 import { createSandbox, status } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { isIdle } from '../../matchers/idle.js'
-import { delivered } from '../../matchers/messages.js'
-import { engineOf } from '../../src/queue/direct.js'
+import { delivered } from '../../matchers/message-matchers.js'
+import { engineOf } from '../../src/queue/direct-queue.js'
 
 // Until when a message waits, in the failures of matchers: the time told is the time at which it happens.
 

@@ -4,7 +4,7 @@ import { createSandbox, hostTimers, type Sandbox, status } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { withTrace } from '../../fixtures/world.js'
+import { withTrace } from '../../fixtures/fixture-sandbox.js'
 
 // An app that reads the machine's clock, and a test that moves the sandbox's: the failure says so.
 

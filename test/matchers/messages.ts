@@ -1,5 +1,5 @@
 import { utf8 } from '../../src/kernel/bytes.js'
-import type { AttemptOutcome, EntryOf, PublishedEntry } from '../../src/kernel/traffic.js'
+import type { AttemptOutcome, EntryOf, PublishedEntry } from '../../src/kernel/traffic-log.js'
 import { TrafficView } from '../../src/report/traffic-view.js'
 import { none, publishedOrder, start, TestTraffic } from '../report/story.js'
 

@@ -7,8 +7,8 @@ import { mutants } from './wrong.js'
 // For each matcher, mistakes in its verdict that the table of verdicts catches.
 
 // Modules of which the mistakes swap functions; tables and methods need no preparation.
-vi.mock('../../matchers/compare.js', (real) => ready(real))
-vi.mock('../../matchers/kinds.js', (real) => ready(real))
+vi.mock('../../matchers/compare-values.js', (real) => ready(real))
+vi.mock('../../matchers/comparison-kinds.js', (real) => ready(real))
 vi.mock('../../matchers/near-misses.js', (real) => ready(real))
 vi.mock('../../matchers/range.js', (real) => ready(real))
 vi.mock('../../matchers/received.js', (real) => ready(real))

@@ -1,6 +1,6 @@
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect, test } from 'vitest'
-import { withTrace } from '../../fixtures/world.js'
+import { withTrace } from '../../fixtures/fixture-sandbox.js'
 import { createSandbox, type Sandbox, status } from '../../src/index.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { acts, apps, register } from '../sandbox/random-world.js'

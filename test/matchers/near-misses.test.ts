@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { differingLines, diffLines } from '../../matchers/diff.js'
+import { distanceOf, rank, testOf } from '../../matchers/near-misses.js'
 import {
   addressField,
   bodyField,
@@ -9,8 +9,8 @@ import {
   type PatternFields,
   spanField,
   textField,
-} from '../../matchers/fields.js'
-import { distanceOf, rank, testOf } from '../../matchers/near-misses.js'
+} from '../../matchers/pattern-fields.js'
+import { differingLines, diffLines } from '../../matchers/text-diff.js'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { runs, seedOr } from '../support/effort.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { delivered } from '../../matchers/messages.js'
+import { delivered } from '../../matchers/message-matchers.js'
 import { createSandbox, status } from '../../src/index.js'
 import { runs } from '../support/effort.js'
 

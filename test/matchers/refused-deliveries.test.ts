@@ -1,6 +1,6 @@
 import { Receiver } from '@upstash/qstash'
 import { expect, test } from 'vitest'
-import { deadLettered, delivered } from '../../matchers/messages.js'
+import { deadLettered, delivered } from '../../matchers/message-matchers.js'
 import { badSignature, createSandbox, type Sandbox, status } from '../../src/index.js'
 
 // Who verifies and refuses is told whether the delivery was right.

@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
-import { withTrace } from '../../fixtures/world.js'
+import { withTrace } from '../../fixtures/fixture-sandbox.js'
 import { failureOf } from './failure.js'
 
 const orders = 'https://shop.test/orders'

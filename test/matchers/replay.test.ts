@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { createSandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
-import { sandboxOf } from '../../fixtures/world.js'
-import { type Place, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/place.js'
+import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
+import { type Place, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/test-location.js'
 import { printedBy } from './failure.js'
 
 /** What a POSIX shell makes of a command: its words, and the seed in its environment. */

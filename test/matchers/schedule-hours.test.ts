@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { delivered } from '../../matchers/messages.js'
-import { scheduled } from '../../matchers/schedules.js'
+import { delivered } from '../../matchers/message-matchers.js'
+import { scheduled } from '../../matchers/schedule-matchers.js'
 
 const shop = 'https://shop.test/report'
 const id = 'nightly-report'

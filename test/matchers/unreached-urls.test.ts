@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createSandbox, refused, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
-import { withTrace } from '../../fixtures/world.js'
+import { withTrace } from '../../fixtures/fixture-sandbox.js'
 import { failureOf } from './failure.js'
 
 // A url at which nobody is: that is the cause, and moving the clock is none.

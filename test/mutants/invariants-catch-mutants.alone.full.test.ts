@@ -10,9 +10,9 @@ import { mutants } from './table.js'
 // For each invariant, mistakes in the engine that break it: a thousand random programs must tell, most often a dozen do.
 
 // Modules of which the table swaps functions; methods need no preparation.
-vi.mock('../../src/queue/delivery/headers.js', (real) => ready(real))
+vi.mock('../../src/queue/delivery/delivery-headers.js', (real) => ready(real))
 vi.mock('../../src/queue/delivery/retry.js', (real) => ready(real))
-vi.mock('../../src/queue/delivery/verdict.js', (real) => ready(real))
+vi.mock('../../src/queue/delivery/attempt-verdict.js', (real) => ready(real))
 vi.mock('../../src/queue/message/state.js', (real) => ready(real))
 vi.mock('../../src/queue/publish/deduplication.js', (real) => ready(real))
 vi.mock('../../src/queue/signing/signing.js', (real) => ready(real))

@@ -4,8 +4,8 @@ import { homeOf, porterOf, serveStream } from '../../packages/server/src/redis-p
 import { createSandbox } from '../../src/index.js'
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import type { RespSessions } from '../../src/store/native/sessions.js'
-import type { RespStore } from '../../src/store/native/wire.js'
+import type { RespStore } from '../../src/store/resp/resp-connection.js'
+import type { RespSessions } from '../../src/store/resp/sessions.js'
 
 const sandbox = createSandbox({
   clock: 'real',

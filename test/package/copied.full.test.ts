@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { copyForms } from '../../src/report/copy/forms.js'
+import { copyForms } from '../../src/report/copy/copy-forms.js'
 import { hostile, randomHostile } from '../report/copy/hostile-texts.js'
 import { run } from '../report/copy/loopback.js'
 import { captured, capturedWorlds, hostileWorld } from '../report/copy/worlds.js'

@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { describe, expect, test, vi } from 'vitest'
 import { rateLimitHeaders } from '../../src/queue/publish/call-limits.js'
-import { plans } from '../../src/queue/settings/plan.js'
+import { plans } from '../../src/queue/settings/queue-plan.js'
 import { defaultReadOnlyToken, publicCredentials, userOf } from '../../src/queue/signing/public-users.js'
 import { shop, type World, world } from './world.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
+import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'
 import { runs } from '../support/effort.js'
 import { world } from './world.js'
 

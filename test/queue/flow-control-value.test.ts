@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type FlowCaller, FlowControl, type FlowKey } from '../../src/queue/delivery/flow-control.js'
-import { FifoQueue } from '../../src/queue/message/lane.js'
+import { FifoQueue } from '../../src/queue/message/fifo-queue.js'
 import { runs } from '../support/effort.js'
 
 // Flow control and FIFO queues as values, against a model that only counts.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox, type Policy, type Sandbox } from 'stuntdouble'
-import { engineOf } from '../../src/queue/direct.js'
+import { engineOf } from '../../src/queue/direct-queue.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 
 // Random worlds in which messages wait for each other, and what destinations answer in them.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FifoList } from '../../src/queue/message/line.js'
+import { FifoList } from '../../src/queue/message/fifo-list.js'
 import { runs } from '../support/effort.js'
 
 test('behaves like an array that is pushed to and shifted from', () => {

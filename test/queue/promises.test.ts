@@ -12,8 +12,8 @@ import {
   status,
   timeout,
 } from '../../src/faults/constructors.js'
-import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic.js'
-import type { Step } from '../../src/queue/destinations/script.js'
+import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic-log.js'
+import type { Step } from '../../src/queue/destinations/delivery-script.js'
 import { runs } from '../support/effort.js'
 import { type World, world } from './world.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type IndexedRecord, Records } from '../../src/kernel/records.js'
+import { type IndexedRecord, Records } from '../../src/kernel/indexed-records.js'
 import { runs } from '../support/effort.js'
 
 interface Row extends IndexedRecord {

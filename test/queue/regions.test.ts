@@ -1,10 +1,10 @@
 import { Client, Receiver } from '@upstash/qstash'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { delivered } from '../../matchers/messages.js'
-import { scheduled } from '../../matchers/schedules.js'
+import { delivered } from '../../matchers/message-matchers.js'
+import { scheduled } from '../../matchers/schedule-matchers.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import type { Entry } from '../../src/kernel/traffic.js'
+import type { Entry } from '../../src/kernel/traffic-log.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { runs, seedOr } from '../support/effort.js'
 

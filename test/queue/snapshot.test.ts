@@ -1,7 +1,7 @@
 import { lostAck, type QueueDump, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import type { Attempt } from '../../src/queue/destinations/attempt.js'
-import { publishOptions } from '../../src/queue/settings/options.js'
+import { publishOptions } from '../../src/queue/settings/publish-options.js'
 import { shop, type World, world } from './world.js'
 
 /** A queue with something of everything, and a message in every state that lasts. */

@@ -1,10 +1,10 @@
 import { createSandbox, type Policy } from 'stuntdouble'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
 import type { ClockMode } from '../../src/kernel/clock.js'
+import type { VocabularyName } from '../../src/protocol/dialect.js'
 import type { Answer } from '../../src/protocol/service.js'
-import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import type { Reach } from '../../src/queue/destinations/destinations.js'
-import { engineOf } from '../../src/queue/direct.js'
+import { engineOf } from '../../src/queue/direct-queue.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 

@@ -1,5 +1,5 @@
 import { type Bytes, utf8 } from '../../src/kernel/bytes.js'
-import { Traffic } from '../../src/kernel/traffic.js'
+import { Traffic } from '../../src/kernel/traffic-log.js'
 
 export const start = Date.parse('2030-01-01T09:00:00Z')
 

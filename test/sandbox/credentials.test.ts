@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
-import { storeInternals } from '../../src/store/internals.js'
+import { storeInternals } from '../../src/store/store-internals.js'
 import { runs } from '../support/effort.js'
 
 const secret = 'a secret of the server, 32 bytes'

@@ -2,8 +2,8 @@ import { createSandbox } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
 import { startServer } from 'stuntdouble/server'
 import { describe, expect, test } from 'vitest'
-import { sandboxOf } from '../../fixtures/world.js'
-import { unplayedText } from '../../src/kernel/unplayed.js'
+import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
+import { unplayedText } from '../../src/kernel/unused-script.js'
 
 // A name that is nearly one: what was probably meant is told, wherever options are given.
 

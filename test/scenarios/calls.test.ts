@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
-import { readScenario } from '../../packages/server/src/scene/file.js'
+import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { callFaults } from '../../src/calls/steps.js'
+import { callFaults } from '../../src/calls/outbound-steps.js'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scenarios } from '../../packages/explore/src/scenarios.js'
-import { maxFile, readScenario, ScenarioFileError } from '../../packages/server/src/scene/file.js'
+import { maxFile, readScenario, ScenarioFileError } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 
 const complaint = (source: string): string => {
   try {

@@ -5,7 +5,7 @@ import { scenarios } from '../../packages/explore/src/scenarios.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
+import { stepKinds, stepNames } from '../../src/scenarios/scenario-steps.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from '../support/scenario-files.js'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')

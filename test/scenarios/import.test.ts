@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { playScenario } from '../../packages/explore/src/scenarios.js'
 import { delay, hang, lostAck, nonRetryable, ok, refused, reset, status } from '../../src/faults/constructors.js'
 import type { DeliveryFault } from '../../src/faults/fault.js'
-import { deadLetterShape } from '../../src/queue/rest/shapes.js'
+import { deadLetterShape } from '../../src/queue/rest/response-shapes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { type Imported, type ImportOptions, importDeliveries } from '../../src/scenarios/import/import.js'
-import { ImportError } from '../../src/scenarios/import/records.js'
+import { type Imported, type ImportOptions, importDeliveries } from '../../src/scenarios/import/import-scenario.js'
+import { ImportError } from '../../src/scenarios/import/imported-records.js'
 
 const orders = 'https://shop.test/orders'
 

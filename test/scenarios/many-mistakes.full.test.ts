@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readScenario } from '../../packages/server/src/scene/file.js'
+import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { playScenario, scenarios } from '../../packages/explore/src/scenarios.js'
-import { readScenario } from '../../packages/server/src/scene/file.js'
+import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 
 const directory = new URL('../../packages/server/scenarios/', import.meta.url)
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { type AttemptOutcome, type EntryOf, Traffic } from '../../src/kernel/traffic.js'
+import { type AttemptOutcome, type EntryOf, Traffic } from '../../src/kernel/traffic-log.js'
 import { type Period, periodNames } from '../../src/stats/periods.js'
 import type { QueueReport } from '../../src/stats/reports.js'
 import { Statistics } from '../../src/stats/statistics.js'

@@ -1,4 +1,4 @@
-import type { Entry, EntryOf, Traffic } from '../../src/kernel/traffic.js'
+import type { Entry, EntryOf, Traffic } from '../../src/kernel/traffic-log.js'
 import type { Period } from '../../src/stats/periods.js'
 import type { Price, QueueReport } from '../../src/stats/reports.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
-import { Traffic } from '../../src/kernel/traffic.js'
+import { Traffic } from '../../src/kernel/traffic-log.js'
 import { Ledger } from '../../src/stats/ledger.js'
 import { payAsYouGo, unmetered } from '../../src/stats/reports.js'
 import { Ring } from '../../src/stats/rings.js'

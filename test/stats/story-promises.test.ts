@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRandom } from '../../src/kernel/random.js'
-import { Traffic } from '../../src/kernel/traffic.js'
+import { Traffic } from '../../src/kernel/traffic-log.js'
 import { type Period, periodNames } from '../../src/stats/periods.js'
 import type { Point } from '../../src/stats/reports.js'
 import { Statistics } from '../../src/stats/statistics.js'
-import { gap, monthEnd, type SearchStep, spikeAt, steady } from '../../src/stats/story-steps.js'
+import { gap, monthEnd, type SearchStep, spikeAt, steady } from '../../src/stats/usage-steps.js'
 import { runs } from '../support/effort.js'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]

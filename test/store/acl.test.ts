@@ -5,12 +5,12 @@ import { type Bytes, latin1 } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../src/policy/policy.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { AccessControl } from '../../src/store/access/access.js'
+import { AccessControl } from '../../src/store/access/access-control.js'
 import { categoriesOf, clientSubcommands, connectionBound } from '../../src/store/access/categories.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import { blockingTable, commandTable } from '../../src/store/commands/index.js'
-import { sessionCommands } from '../../src/store/native/session-commands.js'
-import { StoreEngine } from '../../src/store/store.js'
+import { sessionCommands } from '../../src/store/resp/session-commands.js'
+import { StoreEngine } from '../../src/store/store-engine.js'
 
 interface Recorded {
   readonly commands: Readonly<Record<string, { categories: string[]; keys: string[] }>>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
-import { base64, json, plain, ResponseTooLarge, resp2 } from '../../src/store/rest/answers.js'
+import { base64, json, plain, ResponseTooLarge, resp2 } from '../../src/store/rest/rest-responses.js'
 import { Rest } from '../support/ask.js'
 
 // policy.maxAnswerSize, a guard of this package. What is measured is what is sent.

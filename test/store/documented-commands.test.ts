@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { connectionBound } from '../../src/store/access/categories.js'
 import { blockingTable, commandTable } from '../../src/store/commands/index.js'
-import { sessionCommands } from '../../src/store/native/session-commands.js'
+import { sessionCommands } from '../../src/store/resp/session-commands.js'
 import { documentedCommands } from '../support/documented-commands.js'
 
 // docs/protocol/commands.json is written from the fact sheets. It witnesses against the command table, and the other way round.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
-import { storeInternals } from '../../src/store/internals.js'
+import { storeInternals } from '../../src/store/store-internals.js'
 import { EventReader } from '../support/event-reader.js'
 
 const start = Date.parse('2030-01-01T00:00:00.123Z')

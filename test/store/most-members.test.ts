@@ -2,7 +2,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { limitRows } from '../../packages/server/src/limit-rows.js'
 import { maxMembers } from '../../src/store/command/memory.js'
-import { storeInternals } from '../../src/store/internals.js'
+import { storeInternals } from '../../src/store/store-internals.js'
 
 /** A store whose collections have five members at most. */
 function storeOfFive() {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { ReplyError } from '../../src/store/command/reply.js'
 import { commandTable } from '../../src/store/commands/index.js'
-import { sessionCommands } from '../../src/store/native/session-commands.js'
+import { sessionCommands } from '../../src/store/resp/session-commands.js'
 import { Rest } from '../support/ask.js'
 import { documentedCommands } from '../support/documented-commands.js'
 

@@ -1,6 +1,7 @@
 // The generated parts of docs/mcp.md: the table of tools, and a conversation as it is played. `npm run docs` writes them.
+
+import { ServerTarget } from '../../packages/server/src/mcp/mcp-target.js'
 import { called, tools } from '../../packages/server/src/mcp/tools.js'
-import { ServerTarget } from '../../packages/server/src/mcp/world.js'
 import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'

@@ -1,5 +1,5 @@
 import { controlOperations } from '../../packages/server/src/control/control.js'
-import type { ControlOperation } from '../../packages/server/src/control/order.js'
+import type { ControlOperation } from '../../packages/server/src/control/operation.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The world', /^(?:|\/reset|\/state|\/snapshot|\/place|\/fork)$/],

@@ -1,10 +1,10 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
-import { AccessControl } from '../../src/store/access/access.js'
+import { AccessControl } from '../../src/store/access/access-control.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../src/store/rest/answers.js'
-import { StoreEngine } from '../../src/store/store.js'
+import { resp2, resp2Error } from '../../src/store/rest/rest-responses.js'
+import { StoreEngine } from '../../src/store/store-engine.js'
 
 /** The narrow side of the store that transcripts need. */
 export interface Engine {

@@ -10,7 +10,7 @@ export const entries: Readonly<Record<string, string>> = {
   server: 'packages/server/src/server.ts',
   client: 'src/client/connect.ts',
   redis: 'packages/server/src/redis-port/in-process.ts',
-  engine: 'packages/server/src/engine/engine-sandbox.ts',
+  engine: 'packages/server/src/real-redis/real-redis-sandbox.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
   'fast-check': 'packages/explore/src/fast-check.ts',

@@ -2,7 +2,7 @@
 
 import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
-import type { Transport } from '../../src/faults/row.js'
+import type { Transport } from '../../src/faults/fault-spec.js'
 import { type FaultPoint, faultPoints } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`

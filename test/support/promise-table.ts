@@ -1,4 +1,4 @@
-import { invariants } from '../../src/invariants/table.js'
+import { invariants } from '../../src/invariants/invariant-table.js'
 
 const begin = '<!-- begin promises: `npm run docs` writes this -->'
 const end = '<!-- end -->'

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { resp3Sections } from '../store/native/resp3-sections.js'
+import { resp3Sections } from '../store/resp/resp3-sections.js'
 import { startRedis } from './live-redis.js'
 import { skeletonOf } from './resp3.js'
 import { wordsAt } from './steps.js'

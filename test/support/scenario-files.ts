@@ -7,7 +7,7 @@ import { expectationKinds, expectationNames, oneExpectation } from '../../src/sc
 import { scriptStep } from '../../src/scenarios/fault-schemas.js'
 import { secretKinds } from '../../src/scenarios/import/placeholders.js'
 import { scenarioSchema } from '../../src/scenarios/scenario.js'
-import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
+import { stepKinds, stepNames } from '../../src/scenarios/scenario-steps.js'
 
 // What is generated from the tables of scenarios: the JSON Schema, the files of the ready-made outages, and the tables
 // of docs/scenarios.md.

@@ -1,7 +1,7 @@
 // The stories of docs/stories.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
 // them; `npm run docs -- stories` runs the stories first and keeps what they print.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { diffLines } from '../../matchers/diff.js'
+import { diffLines } from '../../matchers/text-diff.js'
 
 const stories = new URL('../../examples/stories/', import.meta.url)
 const begin = /^<!-- story: ([\w-]+) -->$/gm

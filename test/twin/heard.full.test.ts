@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { heardPrograms } from '../store/native/heard-programs.js'
+import { heardPrograms } from '../store/resp/heard-programs.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 
 let redis: LiveRedis

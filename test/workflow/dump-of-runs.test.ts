@@ -1,7 +1,7 @@
 import { createSandbox, type SandboxDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../src/queue/direct.js'
-import type { DumpedRun } from '../../src/queue/dump/runs.js'
+import { engineOf } from '../../src/queue/direct-queue.js'
+import type { DumpedRun } from '../../src/queue/dump/dumped-run-rows.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
 const startAt = Date.parse('2031-03-03T12:00:00Z')

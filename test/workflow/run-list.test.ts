@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Bytes, fromArray, toHex } from '../../src/kernel/bytes.js'
 import type { Message } from '../../src/queue/message/message.js'
-import type { PublishSettings } from '../../src/queue/settings/settings.js'
-import { WorkflowRunState } from '../../src/workflow/run.js'
+import type { PublishSettings } from '../../src/queue/settings/message-settings.js'
 import type { RunEntry } from '../../src/workflow/run-list.js'
 import type { StepBody } from '../../src/workflow/step.js'
+import { WorkflowRunState } from '../../src/workflow/workflow-run.js'
 
 const settings = { settings: {} as PublishSettings, applies: false }
 

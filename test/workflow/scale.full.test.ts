@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { Waits } from '../../src/workflow/waits.js'
+import { Waits } from '../../src/workflow/workflow-waits.js'
 import { workflowWorld } from './world.js'
 
 const url = 'https://app.test/x'

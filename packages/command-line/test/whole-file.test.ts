@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { keeper } from '../../explore/src/workers/keeper.js'
-import { readState, writeState } from '../../server/src/state/file.js'
+import { keeper } from '../../explore/src/workers/shard-file.js'
+import { readState, writeState } from '../../server/src/state/state-file.js'
 
 // What another user of the machine may put beside a file before it is written: the name is easy to guess.
 

@@ -1,9 +1,9 @@
 import { type Bytes, text, utf8 } from '../../../src/kernel/bytes.js'
 import type { Side } from './case.js'
-import { errorOf } from './compare.js'
+import { commandAsk } from './command-cases.js'
+import { errorOf } from './compare-sides.js'
 import { observed } from './observe.js'
 import type { RealSide } from './real-side.js'
-import { commandAsk } from './rows.js'
 
 /** Keys that one command deletes. */
 const keysAtOnce = 100

@@ -1,9 +1,9 @@
 import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
-import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
+import type { Vocabulary } from '../../../src/protocol/dialect.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
 import { type DriftDestination, deliveryOf, endpointAnswer, endpointUrl } from './endpoint.js'
-import { inDialect, neutralHeaders, spokenName } from './spoken.js'
+import { inDialect, neutralHeaders, spokenName } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
 /** A fresh double, in this process, whose time begins now and moves when a case waits. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { Vocabulary } from '../../../src/protocol/vocabulary.js'
-import { ownHeader } from '../../../src/protocol/vocabulary.js'
+import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
-import { neutralHeaders } from './spoken.js'
+import { neutralHeaders } from './in-dialect.js'
 
 // Where the queue delivers to. It does what the query of the url says, and so needs no state: `status=500` is answered,
 // `fails=2` fails the first two attempts, by the number of retries that the delivery tells.

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bytes, fromArray, text, toArray } from '../../../src/kernel/bytes.js'
+import { ownWords, refusal } from './allowed-requests.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
 import { type DriftDestination, endpointUrl } from './endpoint.js'
-import { ownWords, refusal } from './harmless.js'
 import { ownIds, queueRefusal } from './harmless-queue.js'
-import { type Address, inDialect, neutralHeaders, spokenName } from './spoken.js'
+import { type Address, inDialect, neutralHeaders, spokenName } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
 /** Milliseconds for one request. */

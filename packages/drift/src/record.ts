@@ -1,5 +1,5 @@
-import { told } from './compare.js'
-import type { DriftReport } from './run.js'
+import { told } from './compare-sides.js'
+import type { DriftReport } from './drift-run.js'
 
 // What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
 

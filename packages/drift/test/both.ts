@@ -1,11 +1,11 @@
-import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
+import { upstashVocabulary } from '../../../src/protocol/dialect.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { ComparedSystem } from '../../../src/store/differences.js'
 import type { Case, Need } from '../src/case.js'
+import { type DriftReport, drift } from '../src/drift-run.js'
+import { runPrefix } from '../src/drift-settings.js'
 import type { DriftDestination } from '../src/endpoint.js'
 import { RealConnection } from '../src/real-side.js'
-import { type DriftReport, drift } from '../src/run.js'
-import { runPrefix } from '../src/settings.js'
 
 export const vocabulary = upstashVocabulary
 

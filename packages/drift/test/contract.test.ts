@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { upstashVocabulary } from '../../../src/protocol/vocabulary.js'
+import { upstashVocabulary } from '../../../src/protocol/dialect.js'
 import { documentedCommands } from '../../../test/support/documented-commands.js'
+import { neverSent } from '../src/allowed-requests.js'
 import type { Observation } from '../src/case.js'
-import { queueContract } from '../src/contract/queue.js'
-import { storeContract } from '../src/contract/store.js'
+import { queueContract } from '../src/contract/queue-contract.js'
+import { storeContract } from '../src/contract/store-contract.js'
 import { DoubleSide } from '../src/double-side.js'
-import { neverSent } from '../src/harmless.js'
 import { neverAsked } from '../src/harmless-queue.js'
 
 // The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../test/support/live-engine.js'
 import { type RunningServer, startServer } from '../../server/src/server.js'
-import { storeContract } from '../src/contract/store.js'
+import { storeContract } from '../src/contract/store-contract.js'
 import { comparedWith } from './both.js'
 
 // A real redis-server behind the surface of the store: whatever it answers differently has a row of the reference.

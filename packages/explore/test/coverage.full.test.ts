@@ -3,7 +3,7 @@ import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/
 import { explore } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
-import { CoverageGuide } from '../src/delivery/guide.js'
+import { CoverageGuide } from '../src/delivery/coverage-guide.js'
 
 const orders = 'https://shop.test/orders'
 const once = {

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { Axis } from './axis/axis.js'
-import { List } from './list/list.js'
+import { List } from './list/entry-list.js'
 import type { PageState } from './page-state.js'
 import { Header } from './shell/header.js'
-import { Help } from './shell/help.js'
+import { Help } from './shell/help-panel.js'
 import { PanelTabs } from './shell/tabs.js'
 
 export function App({ page }: { readonly page: PageState }): JSX.Element {

@@ -1,10 +1,10 @@
-import type * as forms from '../../../src/report/copy/forms.js'
+import type * as forms from '../../../src/report/copy/copy-forms.js'
 import { loaded } from './editor-loader.js'
 
 type Forms = typeof forms
 
 /**
- * The build puts this module in the place of `report/copy/forms.ts`. It is a promise, so that `import()` of it waits: in a
+ * The build puts this module in the place of `report/copy/copy-forms.ts`. It is a promise, so that `import()` of it waits: in a
  * recording the forms stand in a script of their own, a server sends them with the editor.
  */
 export function then(resolve: (forms: Forms) => void, reject: (error: unknown) => void): void {

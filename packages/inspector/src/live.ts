@@ -1,7 +1,7 @@
 import { type ServerEvent, serverEvents } from '../../../src/kernel/server-events.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { KeyChange } from '../../../src/store/history/stored-change.js'
-import { ControlRejection } from './refusal.js'
+import type { KeyChange } from '../../../src/store/history/key-change.js'
+import { ControlRejection } from './control-rejection.js'
 import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 

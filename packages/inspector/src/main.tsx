@@ -3,14 +3,14 @@ import { render } from 'preact'
 import { App } from './app.js'
 import { liveSource } from './live.js'
 import './page.css'
+import { lineOf, told } from './entry-text.js'
 import { PageState } from './page-state.js'
-import { recordingSource } from './recording.js'
-import { listenToKeys } from './shell/keys.js'
-import { applyFragment, keepLink } from './shell/link.js'
+import { recordingSource } from './recording-source.js'
+import { listenToKeys } from './shell/keyboard.js'
+import { applyFragment, keepLink } from './shell/page-fragment.js'
 import { keepTheme } from './shell/theme.js'
 import { tokenTaker } from './token.js'
 import { PageView } from './view.js'
-import { lineOf, told } from './words.js'
 
 const recording = recordingSource()
 // Before anything else looks at the address.

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { AxisState } from './axis/axis-state.js'
-import { ListFilter, type Rows, rowsOf } from './list/rows.js'
+import { ListFilter, type Rows, rowsOf } from './list/list-rows.js'
 import type { PageView } from './view.js'
 
 /** The state of the parts that belong to the page itself, beside what every panel reads. */

@@ -1,5 +1,5 @@
 // What a server sends of the inspector.
 
-export type { InspectorPage, Recording } from '../page/document.js'
-export { inspectorPage } from '../page/document.js'
 export { editorScript } from '../page/editor-text.js'
+export type { InspectorPage, Recording } from '../page/page-document.js'
+export { inspectorPage } from '../page/page-document.js'

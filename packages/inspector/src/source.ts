@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { KeyChange } from '../../../src/store/history/stored-change.js'
+import type { KeyChange } from '../../../src/store/history/key-change.js'
 
 /** What a page says of a world beside its entries. */
 export interface PageFacts {

@@ -1,4 +1,4 @@
-import { ControlRejection } from './refusal.js'
+import { ControlRejection } from './control-rejection.js'
 
 /** Where a reader's browser keeps it, for this tab only. */
 const place = 'stuntdouble-token'

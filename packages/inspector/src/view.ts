@@ -1,6 +1,6 @@
 import { batch, type Signal, signal } from '@preact/signals'
 import type { TraceEntry } from '../../../src/report/trace.js'
-import type { KeyChange } from '../../../src/store/history/stored-change.js'
+import type { KeyChange } from '../../../src/store/history/key-change.js'
 import type { Connection, PageFacts, PageSource } from './source.js'
 
 export type Theme = 'system' | 'light' | 'dark'

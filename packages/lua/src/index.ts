@@ -21,9 +21,9 @@ export {
   roomForRun,
 } from './runtime/activation.js'
 export { library } from './runtime/library-arguments.js'
+export { type LuaFunction, LuaTable, type LuaValue, type Result, typeName } from './runtime/lua-value.js'
 export { numberText, parseNumber, preciseText, toInt64 } from './runtime/number-text.js'
 export { plainText } from './runtime/operations.js'
 export { BudgetExhausted, charge, exhausted, remaining } from './runtime/steps.js'
-export { type LuaFunction, LuaTable, type LuaValue, type Result, typeName } from './runtime/value.js'
 export { cString, LuaSyntaxError } from './syntax/lexer.js'
 export { maxChain, maxLevels } from './syntax/parser.js'

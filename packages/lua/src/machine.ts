@@ -10,9 +10,9 @@ import { structLibrary } from './libraries/library-struct.js'
 import { tableLibrary } from './libraries/library-table.js'
 import type { Budget, MachineState, RandomState } from './runtime/activation.js'
 import { call, enter, hostError } from './runtime/activation.js'
+import type { LuaFunction, LuaValue, Result } from './runtime/lua-value.js'
+import { isMany, LuaTable } from './runtime/lua-value.js'
 import { plainText } from './runtime/operations.js'
-import type { LuaFunction, LuaValue, Result } from './runtime/value.js'
-import { isMany, LuaTable } from './runtime/value.js'
 
 /** One Lua state: what lasts between runs and is not in a table. */
 export interface Machine {

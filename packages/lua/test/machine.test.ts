@@ -5,8 +5,8 @@ import { createScriptStore } from '../../../test/store/scripting/script-store.js
 import { load } from '../src/compiler/chunk.js'
 import { createEnvironment, createMachine } from '../src/machine.js'
 import { LuaError } from '../src/runtime/activation.js'
+import { LuaTable, type LuaValue } from '../src/runtime/lua-value.js'
 import { preciseText } from '../src/runtime/number-text.js'
-import { LuaTable, type LuaValue } from '../src/runtime/value.js'
 
 /** So many steps, and as much work. */
 const budget = (most: number) => ({ most, work: new Work(most, () => new Error('too much work')) })

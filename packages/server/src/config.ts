@@ -2,11 +2,11 @@ import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-l
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { instant } from '../../../src/kernel/instant.js'
-import { vocabularyNames } from '../../../src/protocol/vocabulary.js'
+import { vocabularyNames } from '../../../src/protocol/dialect.js'
 import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
-import { defaultHost, defaultPort } from './addresses.js'
-import type { ServerLimits } from './limits.js'
+import { defaultHost, defaultPort } from './listen-addresses.js'
+import type { ServerLimits } from './server-limits.js'
 import type { ServerOptions } from './server-options.js'
 
 /** Other users of a machine see the words of a command, but not its environment. */

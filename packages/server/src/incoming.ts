@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../src/kernel/http.js'
-import { Crowd, type MemoryHolder } from '../../../src/store/native/crowd.js'
-import { BodyTooLarge, BufferFull } from './limits.js'
+import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
+import { BodyTooLarge, BufferFull } from './server-limits.js'
 
 /** The sender of a body has no right to anything: no more of it is read. */
 export class Stranger extends Error {}

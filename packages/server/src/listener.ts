@@ -5,11 +5,18 @@ import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../../../src/kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
-import { Crowd } from '../../../src/store/native/crowd.js'
+import { Crowd } from '../../../src/store/resp/crowd.js'
 import { bulky, inBulk } from './bulk.js'
 import { BodyRoom, bodyOf, Stranger } from './incoming.js'
-import { BodyRefused, BodyTooLarge, BufferFull, defaultLimits, maxUnwanted, type ServerLimits } from './limits.js'
 import { HeldStream, Outgoing } from './outgoing.js'
+import {
+  BodyRefused,
+  BodyTooLarge,
+  BufferFull,
+  defaultLimits,
+  maxUnwanted,
+  type ServerLimits,
+} from './server-limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void

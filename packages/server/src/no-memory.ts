@@ -5,7 +5,7 @@ import { json } from '../../../src/protocol/call.js'
 import type { Answer, Call } from '../../../src/protocol/service.js'
 import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
-import type { HeapWatch } from './heap.js'
+import type { HeapWatch } from './heap-watch.js'
 
 /** What redis-server says when it may not take more memory. */
 export const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."

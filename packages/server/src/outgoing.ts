@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
 import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream.js'
-import type { Crowd, MemoryHolder } from '../../../src/store/native/crowd.js'
+import type { Crowd, MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { takenFrom } from './sockets.js'
 
 /** Answers that their readers have not taken yet, of all connections. */

@@ -1,20 +1,20 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
-import { checkNames } from '../../../src/sandbox/options.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
+import { checkNames } from '../../../src/sandbox/sandbox-options.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import { addressOf, defaultHost, defaultPort, isLoopbackAddress } from './addresses.js'
-import type { ClusterOptions } from './cluster/options.js'
-import { type EngineChoice, engineWorld } from './engine/options.js'
-import { listedHost } from './guard.js'
-import { heapLimit } from './heap.js'
-import { defaultLimits, type ServerLimits } from './limits.js'
+import type { ClusterOptions } from './cluster/cluster-options.js'
+import { heapLimit } from './heap-watch.js'
+import { addressOf, defaultHost, defaultPort, isLoopbackAddress } from './listen-addresses.js'
 import { listenFailure } from './listen-failure.js'
+import { listedHost } from './origin-check.js'
+import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { LoggedRequest } from './request-log.js'
-import { openTenantScenario } from './scene/opened.js'
-import type { TenantScenario } from './scene/scene.js'
+import { defaultLimits, type ServerLimits } from './server-limits.js'
+import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
+import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
 // What a server is started with, and what that comes to.
 
@@ -122,7 +122,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   if (isWide) refusePublic(given, host)
   if (cluster !== undefined) {
     const { state, redisPort } = options
-    const { checkCluster } = await import('./cluster/options.js')
+    const { checkCluster } = await import('./cluster/cluster-options.js')
     checkCluster(cluster, { state, redisPort, scenario }, isWide && given.secret === undefined)
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)

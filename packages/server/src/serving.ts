@@ -2,25 +2,25 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { Account } from '../../../src/kernel/account.js'
 import type { Answer, Call } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
-import { Crowd } from '../../../src/store/native/crowd.js'
-import type { RespHost } from '../../../src/store/native/wire.js'
-import { isEveryAddress, listenOn } from './addresses.js'
-import { handedOver, nodeOf } from './cluster/joined.js'
-import type { ClusterRuntime } from './cluster/node.js'
-import type { PlacedEngine } from './engine/placed.js'
-import { type Guard, originRejection } from './guard.js'
-import { InspectorLinks } from './inspector/link.js'
+import { Crowd } from '../../../src/store/resp/crowd.js'
+import type { RespHost } from '../../../src/store/resp/resp-connection.js'
+import type { ClusterRuntime } from './cluster/cluster-runtime.js'
+import { handedOver, nodeOf } from './cluster/load-cluster.js'
+import { InspectorLinks } from './inspector/inspector-links.js'
 import { isPagePath } from './inspector/page-answer.js'
+import { isEveryAddress, listenOn } from './listen-addresses.js'
 import { listenFailure } from './listen-failure.js'
 import { listener, refuse, sendError, targetOf } from './listener.js'
+import { type Guard, originRejection } from './origin-check.js'
+import type { PlacedEngine } from './real-redis/placed.js'
 import type { RedisPort } from './redis-port/redis-port.js'
 import { logRequest } from './request-log.js'
 import type { Plan, ServerOptions } from './server-options.js'
 import { Connections, ended, timeouts } from './sockets.js'
-import { readState } from './state/file.js'
-import { StateWriter } from './state/keeper.js'
 import { fileOf, type Lock } from './state/lock.js'
-import { lockState, restore } from './state/taken.js'
+import { readState } from './state/state-file.js'
+import { lockState, restore } from './state/state-lock.js'
+import { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
@@ -98,7 +98,7 @@ export class Serving {
     const { engine, twin } = this.#options
     const chosen = engine ?? twin
     if (chosen === undefined) return
-    const { placed } = await import('./engine/placed.js')
+    const { placed } = await import('./real-redis/placed.js')
     this.engine = await placed(chosen, this.#options, this.tenants, this.#plan.tell)
   }
 

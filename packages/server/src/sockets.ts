@@ -1,7 +1,7 @@
 import type { ServerOptions as HttpOptions, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
-import { maxHead, type ServerLimits } from './limits.js'
+import { maxHead, type ServerLimits } from './server-limits.js'
 
 /** Host milliseconds in which the head of a request has to arrive. */
 export const headArrival = 20_000

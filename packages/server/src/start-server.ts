@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import type { Node } from './cluster/tenure.js'
+import type { Node } from './cluster/tenant-lease.js'
 import { planOf, type ServerOptions } from './server-options.js'
 import { Serving } from './serving.js'
 import type { Tenants } from './tenants.js'

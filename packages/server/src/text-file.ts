@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { UsageError } from '@stuntdouble/command-line'
-import { maxFile } from './scene/file.js'
+import { maxFile } from './tenant-scenario/scenario-file.js'
 
 const sentences: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect as dial } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
-import { InspectorLinks } from '../src/inspector/link.js'
+import { InspectorLinks } from '../src/inspector/inspector-links.js'
 import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
 
 const running: RunningServer[] = []

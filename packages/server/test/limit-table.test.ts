@@ -4,7 +4,7 @@ import { defaultPolicy } from '../../../src/policy/policy.js'
 import { withLimitTable } from '../../../test/support/limit-table.js'
 import { serveArguments } from '../src/config.js'
 import { limitRows } from '../src/limit-rows.js'
-import { defaultLimits } from '../src/limits.js'
+import { defaultLimits } from '../src/server-limits.js'
 import { attacks, refusedForItsForm, takesTheTimeOfItsLength } from './endurance/attack-list.js'
 
 test.each(['docs/server.md', 'SECURITY.md'])(

@@ -8,9 +8,9 @@ import { hostPause } from '../../../src/kernel/host.js'
 import { json } from '../../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
-import { Crowd } from '../../../src/store/native/crowd.js'
-import { defaultLimits } from '../src/limits.js'
+import { Crowd } from '../../../src/store/resp/crowd.js'
 import { type ListenerOptions, listener } from '../src/listener.js'
+import { defaultLimits } from '../src/server-limits.js'
 
 const origin = 'http://double.test:1'
 const ends: (() => unknown)[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/index.js'
-import type { Entry } from '../../../src/kernel/traffic.js'
+import type { Entry } from '../../../src/kernel/traffic-log.js'
 import { LiveTimeline } from '../src/programs/live-timeline.js'
 
 const orders = 'https://shop.test/orders'

@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
-import { loadProtocol } from '../src/mcp/protocol.js'
-import { type McpTarget, ServerTarget } from '../src/mcp/world.js'
+import { loadProtocol } from '../src/mcp/mcp-protocol.js'
+import { type McpTarget, ServerTarget } from '../src/mcp/mcp-target.js'
 import { startServer } from '../src/server.js'
 
 export interface Said {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { delivered } from '../../../matchers/messages.js'
-import { scheduled } from '../../../matchers/schedules.js'
+import { delivered } from '../../../matchers/message-matchers.js'
+import { scheduled } from '../../../matchers/schedule-matchers.js'
 import type { RemoteSandbox } from '../../../src/client/connect.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { ended, kinds, shop } from './both-sandboxes.js'

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { runs } from '../../../test/support/effort.js'
 import type { FileSystem, OpenFile } from '../../command-line/src/whole-file.js'
-import { StateWriter } from '../src/state/keeper.js'
+import { StateWriter } from '../src/state/state-writer.js'
 import { place, run, started } from './command-line.js'
 
 type Step = 'open' | 'write' | 'sync' | 'close' | 'rename' | 'open directory' | 'sync directory'

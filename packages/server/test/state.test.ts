@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
-import { readState, StateFileError, writeState } from '../src/state/file.js'
+import { readState, StateFileError, writeState } from '../src/state/state-file.js'
 
 let place: string
 let path: string

@@ -1,9 +1,9 @@
 import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { RawOutcome } from '../destinations/wire.js'
+import type { RawOutcome } from '../destinations/raw-response.js'
 import type { Draft, Message } from '../message/message.js'
-import type { CallbackSettings } from '../settings/settings.js'
+import type { CallbackSettings } from '../settings/message-settings.js'
 
 export interface Reported {
   readonly message: Message

@@ -1,9 +1,9 @@
 import { Account } from '../../kernel/account.js'
-import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/records.js'
+import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { RawOutcome } from '../destinations/wire.js'
-import { fieldsThrough, weightOfMessage } from '../message/log.js'
+import type { RawOutcome } from '../destinations/raw-response.js'
 import type { Message, MessageView } from '../message/message.js'
+import { fieldsThrough, weightOfMessage } from '../message/message-log.js'
 
 export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
   readonly message: MessageView

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../kernel/duration.js'
-import { FifoList } from '../message/line.js'
+import { FifoList } from '../message/fifo-list.js'
 import type { Message } from '../message/message.js'
-import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
+import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
 // Who may call now, as values: nothing here reads a clock, writes a log, draws or calls back.
 

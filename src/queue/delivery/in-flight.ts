@@ -3,12 +3,12 @@ import { type Duration, formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
+import { noAnswer } from '../destinations/apply-faults.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
-import { noAnswer } from '../destinations/perform.js'
-import type { RawOutcome } from '../destinations/wire.js'
-import type { AttemptFaults } from './struck-deliveries.js'
+import type { RawOutcome } from '../destinations/raw-response.js'
+import type { AttemptFaults } from './delivery-faults.js'
 
 /** Decides what becomes of an attempt. */
 export interface Outcomes {

@@ -8,12 +8,12 @@ import type {
   HiddenFields,
   MessageKind,
   StoreChange,
-} from '../../kernel/traffic.js'
+} from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Message } from '../message/message.js'
 import type { RetryWait } from '../message/state.js'
 import { hiddenFields } from '../publish/published.js'
-import type { RawOutcome } from './wire.js'
+import type { RawOutcome } from './raw-response.js'
 
 /** Builds the costly parts of a delivery on demand. */
 export interface DeliveryWriter {

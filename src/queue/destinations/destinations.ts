@@ -1,8 +1,8 @@
 import { goesWrong } from '../../faults/catalog.js'
 import { AddressPattern } from '../../kernel/address-pattern.js'
+import { bindMethods } from '../../kernel/bind-methods.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
-import { bindMethods } from '../../kernel/detachable.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
@@ -11,17 +11,14 @@ import { type Internals, internals } from '../../kernel/internals.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isAddress, isLoopback } from '../settings/url.js'
-import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
+import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './apply-faults.js'
 import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './delivery-context.js'
+import { networkErrors, type Step } from './delivery-script.js'
+import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './destination-responses.js'
 import { parted, withLines } from './header-lines.js'
 import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
-import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './perform.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
-import { type Recorder, RecorderList } from './recorder.js'
-import { RedirectedAttempt } from './redirected-attempt.js'
-import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
-import { networkErrors, type Step } from './script.js'
 import {
   failedOutcome,
   hostname,
@@ -31,7 +28,10 @@ import {
   rawResponse,
   requestOf,
   withCredentials,
-} from './wire.js'
+} from './raw-response.js'
+import { type Recorder, RecorderList } from './recorder.js'
+import { RedirectedAttempt } from './redirected-attempt.js'
+import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>

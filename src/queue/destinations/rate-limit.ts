@@ -2,7 +2,7 @@ import type { FaultOf } from '../../faults/fault.js'
 import { utf8 } from '../../kernel/bytes.js'
 import { dateOf } from '../../kernel/instant.js'
 import { rateLimitHeaders } from '../publish/call-limits.js'
-import type { RawOutcome } from './wire.js'
+import type { RawOutcome } from './raw-response.js'
 
 const day = 86_400_000
 

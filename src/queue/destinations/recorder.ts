@@ -1,4 +1,4 @@
-import { bindMethods } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/bind-methods.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from './attempt.js'
 

@@ -3,9 +3,9 @@ import type { HeaderList } from '../../kernel/http.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { defaultSettings, type PublishHeaders } from '../publish/publish.js'
-import { publishOptions } from '../settings/options.js'
-import type { CallbackSettings, HeaderValue, PublishSettings } from '../settings/settings.js'
-import { QueueDialect } from '../settings/words.js'
+import type { CallbackSettings, HeaderValue, PublishSettings } from '../settings/message-settings.js'
+import { publishOptions } from '../settings/publish-options.js'
+import { QueueDialect } from '../settings/queue-dialect.js'
 
 /** Options by the names of their headers, without prefix and lower case, as texts; of headers to forward, lists. */
 export type PortableSettings = Readonly<Record<string, HeaderValue>>

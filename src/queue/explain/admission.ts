@@ -1,7 +1,7 @@
-import type { FlowControlLimits } from '../settings/settings.js'
-import type { ForecastTimeline } from './agenda.js'
-import { decidedBy } from './causes.js'
-import type { Cause, ForecastMessage, ForecastModel, KeyCopy } from './copies.js'
+import type { FlowControlLimits } from '../settings/message-settings.js'
+import { decidedBy } from './forecast-causes.js'
+import type { Cause, ForecastMessage, ForecastModel, KeyCopy } from './forecast-copies.js'
+import type { ForecastTimeline } from './forecast-timeline.js'
 
 /** What becomes of an item that asks a key. */
 export interface ForecastMoves {

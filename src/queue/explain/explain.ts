@@ -1,4 +1,4 @@
-import type { QueueEngine } from '../queue.js'
+import type { QueueEngine } from '../queue-engine.js'
 import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'

@@ -1,9 +1,9 @@
 import type { FaultPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
-import type { QueueEngine } from '../queue.js'
-import { ForecastCopy } from './copied-world.js'
-import type { Cause, ForecastMessage } from './copies.js'
-import { ForecastRun } from './play.js'
+import type { QueueEngine } from '../queue-engine.js'
+import type { Cause, ForecastMessage } from './forecast-copies.js'
+import { ForecastCopy } from './forecast-model.js'
+import { ForecastRun } from './forecast-run.js'
 
 /**
  * When the next attempt of a message starts, as things stand: nobody publishes, pauses, resumes or changes anything from

@@ -1,13 +1,13 @@
-import { plural } from '../../kernel/counted.js'
 import { nearestName } from '../../kernel/nearest-name.js'
+import { plural } from '../../kernel/plural.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
 import type { Held } from '../message/state.js'
-import type { QueueEngine } from '../queue.js'
+import type { QueueEngine } from '../queue-engine.js'
 import { type Forecast, forecastsOf } from './forecast.js'
+import { forecastText } from './forecast-text.js'
+import { limitsText, pauseCost, pausedSince, slotsText, turn } from './forecast-waits.js'
 import { ordinal, quoted, timeText } from './time-text.js'
-import { forecastText } from './told-forecast.js'
-import { limitsText, pauseCost, pausedSince, slotsText, turn } from './waits.js'
 
 /** Why a message is where it is, and when it goes on. */
 export function messageText(queue: QueueEngine, id: string): string {

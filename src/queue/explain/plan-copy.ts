@@ -1,5 +1,5 @@
-import { reportsOf } from './causes.js'
-import type { Cause, ForecastMessage } from './copies.js'
+import { reportsOf } from './forecast-causes.js'
+import type { Cause, ForecastMessage } from './forecast-copies.js'
 
 /** The limit of the plan for all calls in flight, where it is enforced. */
 export class PlanCopy {

@@ -1,5 +1,5 @@
 import { shownUrl } from '../../secrets/urls.js'
-import type { QueueEngine } from '../queue.js'
+import type { QueueEngine } from '../queue-engine.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { noSuch } from './subjects.js'
 import { timeText } from './time-text.js'

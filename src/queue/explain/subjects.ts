@@ -1,12 +1,12 @@
-import { plural } from '../../kernel/counted.js'
 import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
+import { plural } from '../../kernel/plural.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
-import type { QueueEngine } from '../queue.js'
+import type { QueueEngine } from '../queue-engine.js'
 import { forecastsOf } from './forecast.js'
+import { forecastText } from './forecast-text.js'
+import { limitsText, pausedSince, slotsText } from './forecast-waits.js'
 import { quoted, timeText } from './time-text.js'
-import { forecastText } from './told-forecast.js'
-import { limitsText, pausedSince, slotsText } from './waits.js'
 
 // Queues, flow-control keys and deduplication ids in sentences.
 

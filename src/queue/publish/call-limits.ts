@@ -1,5 +1,5 @@
 import type { Policy } from '../../policy/policy.js'
-import { refusals } from '../settings/refusals.js'
+import { refusals } from '../settings/queue-rejections.js'
 
 const day = 86_400_000
 

@@ -1,7 +1,7 @@
 import type { Account } from '../../kernel/account.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import type { PublishSettings } from '../settings/settings.js'
+import type { PublishSettings } from '../settings/message-settings.js'
 
 /** What a key stands for, until its window is over. */
 export interface Remembered<T> {

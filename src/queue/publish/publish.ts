@@ -1,9 +1,7 @@
 import { utf8 } from '../../kernel/bytes.js'
 import { type HeaderList, isHeader } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import { deliveryHeaders, isHopByHop } from '../settings/headers.js'
-import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
-import { refusals } from '../settings/refusals.js'
+import { deliveryHeaders, isHopByHop } from '../settings/forwarded-headers.js'
 import {
   type CallbackSettings,
   type FlowControlSettings,
@@ -11,8 +9,10 @@ import {
   joined,
   type PublishSettings,
   type RawSettings,
-} from '../settings/settings.js'
-import type { QueueDialect } from '../settings/words.js'
+} from '../settings/message-settings.js'
+import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/publish-options.js'
+import type { QueueDialect } from '../settings/queue-dialect.js'
+import { refusals } from '../settings/queue-rejections.js'
 
 const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
 

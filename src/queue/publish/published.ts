@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic.js'
+import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message } from '../message/message.js'
 

@@ -1,10 +1,10 @@
-import { bindMethods } from '../../kernel/detachable.js'
+import { bindMethods } from '../../kernel/bind-methods.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import { stated } from '../../kernel/portable.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../settings/refusals.js'
-import type { RawSettings } from '../settings/settings.js'
+import type { RawSettings } from '../settings/message-settings.js'
+import { refusals } from '../settings/queue-rejections.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
 export interface GroupEndpoint {

@@ -4,11 +4,11 @@ import { text } from '../../kernel/bytes.js'
 import { hasMoreValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
+import { settingName } from '../../protocol/dialect.js'
 import type { Answer, Endpoint, ServiceRequest } from '../../protocol/service.js'
-import { settingName } from '../../protocol/vocabulary.js'
-import type { QueueEngine } from '../queue.js'
-import { refusals } from '../settings/refusals.js'
-import type { QueryValues } from './filters.js'
+import type { QueueEngine } from '../queue-engine.js'
+import { refusals } from '../settings/queue-rejections.js'
+import type { QueryValues } from './message-filters.js'
 
 /** What the endpoints work on. */
 export interface QueueApi {

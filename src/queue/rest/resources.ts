@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import { plainHeaders } from '../publish/publish.js'
-import type { QueueEngine } from '../queue.js'
+import type { QueueEngine } from '../queue-engine.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { createSchedule, headerObject, readHeaderObject, targetFacts } from './publishing.js'
 import { done, found, name, parsed, type QueueApi, type QueueEndpoint, row } from './reading.js'
-import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
+import { queueShape, scheduleShape, urlGroupShape } from './response-shapes.js'
 
 /** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
 export const resourceEndpoints: readonly QueueEndpoint[] = [

@@ -6,8 +6,8 @@ import { loggedAsJson } from '../../kernel/views.js'
 import type { Policy } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
 import type { PublishHeaders } from '../publish/publish.js'
-import { refusals } from '../settings/refusals.js'
-import type { PublishSettings, RawSettings } from '../settings/settings.js'
+import type { PublishSettings, RawSettings } from '../settings/message-settings.js'
+import { refusals } from '../settings/queue-rejections.js'
 import type { PublishTarget } from '../settings/url.js'
 
 export interface ScheduleDraft {

@@ -1,15 +1,15 @@
 import type { FaultSource } from '../../faults/fault.js'
+import { bindMethods } from '../../kernel/bind-methods.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { ClockGap } from '../../kernel/cron.js'
-import { bindMethods } from '../../kernel/detachable.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
-import { refusals } from '../settings/refusals.js'
+import { refusals } from '../settings/queue-rejections.js'
 import type { NoteSetting } from '../settings/settings-log.js'
+import { struckTrigger } from './fire-faults.js'
 import { Schedule, type ScheduleDraft } from './schedule.js'
-import { struckTrigger } from './struck-triggers.js'
 
 export class Schedules {
   static {

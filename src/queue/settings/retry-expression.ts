@@ -1,4 +1,4 @@
-import { plural } from '../../kernel/counted.js'
+import { plural } from '../../kernel/plural.js'
 
 /** A retry-delay expression, read once and evaluated after every failed attempt. */
 export interface RetryExpression {

@@ -1,4 +1,4 @@
-import type { SettingEntry, Traffic } from '../../kernel/traffic.js'
+import type { SettingEntry, Traffic } from '../../kernel/traffic-log.js'
 
 /** Writes into the traffic log that something which stays in force changed; returns the entry's `seq`. */
 export type NoteSetting = (

@@ -1,5 +1,5 @@
 import { decodeSegment } from '../../kernel/http.js'
-import { refusals } from './refusals.js'
+import { refusals } from './queue-rejections.js'
 
 /** Legal names of url groups, queues and schedules. [queue.md 1.6, 1.7, 8] */
 export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/

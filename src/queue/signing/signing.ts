@@ -1,5 +1,5 @@
+import { bindMethods } from '../../kernel/bind-methods.js'
 import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
-import { bindMethods } from '../../kernel/detachable.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 

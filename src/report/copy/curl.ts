@@ -1,6 +1,6 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
+import { partsOf, variablesOf, wordsOf } from './copied-secrets.js'
 import { bashWord } from './quoting.js'
-import { partsOf, variablesOf, wordsOf } from './secrets.js'
 import { type CopyContext, entryOf, type Selection } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 

@@ -1,8 +1,8 @@
 import { toBase64 } from '../../kernel/bytes.js'
+import { hidden } from './copied-secrets.js'
 import { settingOf } from './publishes.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
 import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
-import { hidden } from './secrets.js'
 import { type CapturedBody, type CopyContext, entryOf, headerIn, pathOf, type Selection } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 

@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../trace.js'
-import { hidden, wordsOf } from './secrets.js'
+import { hidden, wordsOf } from './copied-secrets.js'
 import { bodyOf, type CapturedBody, type CopyContext, type Headers, headersOf, type Selection } from './selection.js'
 
 /** What is sent again. */

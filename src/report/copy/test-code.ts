@@ -1,7 +1,7 @@
 import { iso } from '../../kernel/instant.js'
+import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
 import type { CopyContext, Selection } from './selection.js'
-import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './stretch.js'
 
 export type TestRunner = 'vitest' | 'jest' | 'playwright'
 

@@ -2,8 +2,8 @@ import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment } from '../../kernel/http.js'
 import { isDeeper } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
-import { isSecretName } from '../../secrets/names.js'
-import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
+import { isSecretName } from '../../secrets/secret-names.js'
+import { issuedKey, rewritePrivateKeys } from '../../secrets/secret-shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
 
 // Keeps secrets of a production log out of files under version control. Each secret gets a placeholder with a

@@ -1,6 +1,6 @@
-import { plural } from '../../kernel/counted.js'
+import { plural } from '../../kernel/plural.js'
 import { plainText } from '../../report/safe-text.js'
-import type { Imported } from './import.js'
+import type { Imported } from './import-scenario.js'
 
 /** What the file is written for. */
 export interface TestFileOptions {

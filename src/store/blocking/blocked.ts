@@ -2,8 +2,8 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Unblocking } from '../../kernel/input-journal.js'
 import type { Task } from '../../kernel/time.js'
 import type { User } from '../access/user.js'
+import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Reply, ReplyError } from '../command/reply.js'
-import type { BlockingRequest } from '../command/want.js'
 
 /** How a wait ended. */
 export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { unitsPerItem } from '../../kernel/work.js'
-import type { UserDescription } from '../access/access.js'
+import type { UserDescription } from '../access/access-control.js'
 import { categories, categoriesOf, connectionBound, isCategory, type Permissible } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'

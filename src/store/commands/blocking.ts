@@ -1,11 +1,11 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, bytes, key, named, word } from '../command/arguments.js'
+import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Command, command } from '../command/command.js'
 import type { CommandFlag } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { NilArray, nilArray, type Reply } from '../command/reply.js'
 import { parseDouble } from '../command/text.js'
-import type { BlockingRequest } from '../command/want.js'
 import { numberedKeys, words } from './collection-arguments.js'
 import { popCount } from './list.js'
 

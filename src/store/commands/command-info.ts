@@ -7,8 +7,8 @@ import { type Command, type CommandContext, type CommandStore, command } from '.
 import { type CommandFlag, hasArity } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { itemsOf, type Reply, Status } from '../command/reply.js'
+import type { CommandTable } from './command-table.js'
 import { helpCommand } from './help.js'
-import type { CommandTable } from './table.js'
 
 // COMMAND and its subcommands: what the command table says of itself.
 

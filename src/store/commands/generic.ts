@@ -13,15 +13,15 @@ import {
   toWaitTime,
   zeroOrMore,
 } from '../command/arguments.js'
+import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
-import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
-import { JsonDocument } from '../values/json.js'
+import { JsonDocument } from '../values/json-value.js'
 import type { ValueType } from '../values/value.js'
 import { wholePages, wideCursorArg, within } from './collection-arguments.js'
-import { dumpCommands } from './dump.js'
+import { dumpCommands } from './dump-commands.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
 import { sortCommands } from './sort.js'

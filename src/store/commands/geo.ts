@@ -18,8 +18,8 @@ import {
   type Shape,
   scoreAsInteger,
   searchAreas,
-} from '../values/geo.js'
-import { SortedSet } from '../values/sorted-set.js'
+} from '../values/geo-position.js'
+import { SortedSet } from '../values/sorted-set-value.js'
 import { words } from './collection-arguments.js'
 import { addPairs, storeSortedSet, unconditional } from './sorted-set.js'
 

@@ -7,7 +7,7 @@ import { bytes, key, named, toInt64 } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { type ErrorName, replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
-import { HashValue } from '../values/hash.js'
+import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'
 

@@ -6,7 +6,7 @@ import { workOfMembers } from '../command/memory.js'
 import { ok, type Reply } from '../command/reply.js'
 import { formatDecimal, parseDouble, parseInt64 } from '../command/text.js'
 import { isCompactHash } from '../values/compact.js'
-import { HashValue } from '../values/hash.js'
+import { HashValue } from '../values/hash-value.js'
 import {
   cursorArg,
   emptyScan,

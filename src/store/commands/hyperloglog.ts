@@ -20,7 +20,7 @@ import {
   toDense,
   withRegisters,
   writeCachedCount,
-} from '../values/hyperloglog.js'
+} from '../values/hyperloglog-value.js'
 
 /** A counter has 16,384 registers. */
 const unitsPerCounter = 3000

@@ -2,7 +2,7 @@ import type { Work } from '../../kernel/work.js'
 import type { CommandStore } from '../command/command.js'
 import type { Database, KeyspaceValue } from '../keyspace/database.js'
 import { measure, sizeOfValue } from '../keyspace/measure.js'
-import { JsonDocument } from '../values/json.js'
+import { JsonDocument } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
 
 // What INFO shows. All of it follows from the virtual clock, the store and its meter, so equal runs give equal text.

@@ -1,11 +1,11 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, optional, word } from '../command/arguments.js'
 import { invalidJsonPath, replyError } from '../command/errors.js'
-import { isNumber, type Json } from '../values/json.js'
 import type { JsonNumber } from '../values/json-number.js'
 import { parsePath } from '../values/json-path.js'
 import { JsonPathError, type Path } from '../values/json-path-syntax.js'
 import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
+import { isNumber, type Json } from '../values/json-value.js'
 
 // What the words of JSON.* commands can be, apart from the kinds every group has.
 

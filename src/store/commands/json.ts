@@ -16,6 +16,11 @@ import { type Command, type CommandContext, type CommandRow, command } from '../
 import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
+import { mergePatch, outermost, removeAll, replaceAt, valueAt } from '../values/json-edit.js'
+import { addNumbers, type JsonNumber, multiplyNumbers } from '../values/json-number.js'
+import { findValues, type JsonLocation, JsonPathBudgetError, locate } from '../values/json-path.js'
+import type { Path } from '../values/json-path-syntax.js'
+import { formatJson, JsonSizeError, type Layout, maxTextLength } from '../values/json-text.js'
 import {
   copyJson,
   costOf,
@@ -32,12 +37,7 @@ import {
   memoryOf,
   payFor,
   typeName,
-} from '../values/json.js'
-import { mergePatch, outermost, removeAll, replaceAt, valueAt } from '../values/json-edit.js'
-import { addNumbers, type JsonNumber, multiplyNumbers } from '../values/json-number.js'
-import { findValues, type JsonLocation, JsonPathBudgetError, locate } from '../values/json-path.js'
-import type { Path } from '../values/json-path-syntax.js'
-import { formatJson, JsonSizeError, type Layout, maxTextLength } from '../values/json-text.js'
+} from '../values/json-value.js'
 import {
   keysAndPath,
   layoutAndPaths,

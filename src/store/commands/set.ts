@@ -7,7 +7,7 @@ import type { Reply } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
 import { integersInOrder, isIntegerSet } from '../values/compact.js'
 import type { OrderedTable } from '../values/ordered-table.js'
-import { SetValue } from '../values/set.js'
+import { SetValue } from '../values/set-value.js'
 import {
   cursorArg,
   emptyScan,

@@ -6,9 +6,9 @@ import type { Reply } from '../command/reply.js'
 import { parseDouble } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import { Deque } from '../values/deque.js'
-import { HashValue } from '../values/hash.js'
-import { SetValue } from '../values/set.js'
-import { SortedSet } from '../values/sorted-set.js'
+import { HashValue } from '../values/hash-value.js'
+import { SetValue } from '../values/set-value.js'
+import { SortedSet } from '../values/sorted-set-value.js'
 
 interface Wish {
   by: Bytes | undefined

@@ -3,7 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { toInt } from '../command/arguments.js'
 import { replyError } from '../command/errors.js'
 import { clampRange, formatScore, type IndexRange, parseLexRange, parseScoreRange } from '../command/text.js'
-import type { SortedSet } from '../values/sorted-set.js'
+import type { SortedSet } from '../values/sorted-set-value.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'
 

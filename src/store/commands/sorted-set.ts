@@ -7,7 +7,7 @@ import { nilArray, type Reply } from '../command/reply.js'
 import { formatScore } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import { isCompactSortedSet } from '../values/compact.js'
-import { SortedSet } from '../values/sorted-set.js'
+import { SortedSet } from '../values/sorted-set-value.js'
 import {
   cursorArg,
   emptyScan,

@@ -4,7 +4,6 @@ import { type Arg, type ArgReader, toInt, toWaitTime } from '../command/argument
 import { replyError } from '../command/errors.js'
 import { NilArray, type Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
-import type { References, StreamFields, Trim } from '../values/stream.js'
 import {
   formatId,
   type Half,
@@ -15,6 +14,7 @@ import {
   previousId,
   type StreamId,
 } from '../values/stream-id.js'
+import type { References, StreamFields, Trim } from '../values/stream-value.js'
 
 // What the arguments of stream commands have in common. Rules and the order of checks are those of redis 7.0.15.
 

@@ -1,6 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { type Arg, bytes, key, named, oneOrMore, toInt, word } from '../command/arguments.js'
+import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import {
   invalidClaimArgument,
@@ -13,11 +14,10 @@ import {
 } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
-import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
-import { Stream } from '../values/stream.js'
 import { compareIds, firstId, formatId, isZero, lastId, nextId, parseId, type StreamId } from '../values/stream-id.js'
+import { Stream } from '../values/stream-value.js'
 import { helpCommand } from './help.js'
 import {
   countWords,

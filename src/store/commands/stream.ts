@@ -1,12 +1,11 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Arg, bytes, int, key, named, oneOrMore, options } from '../command/arguments.js'
+import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
-import type { BlockingRequest } from '../command/want.js'
 import type { Database } from '../keyspace/database.js'
 import type { IdEntry } from '../values/id-table.js'
-import { Stream, type StreamFields, type Trim } from '../values/stream.js'
 import {
   compareIds,
   firstId,
@@ -17,6 +16,7 @@ import {
   previousId,
   type StreamId,
 } from '../values/stream-id.js'
+import { Stream, type StreamFields, type Trim } from '../values/stream-value.js'
 import { lengthOf } from './collection-commands.js'
 import {
   type Addition,

@@ -1,8 +1,8 @@
 import { utf8 } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { Consumer, ConsumerGroup } from '../values/consumer-group.js'
-import { Stream } from '../values/stream.js'
 import { compareIds, formatId, parseId, type StreamId } from '../values/stream-id.js'
+import { Stream } from '../values/stream-value.js'
 
 export interface PortableStream {
   readonly type: 'stream'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isPortable } from '../../kernel/dumped.js'
+import { isPortable } from '../../kernel/dump-problems.js'
 import type { PortableString } from '../../kernel/portable.js'
 import { dataTypes, fieldTypes, languages } from '../values/search-definition.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Bytes } from '../../kernel/bytes.js'
-import { type DumpProblem, invalidDump, shortened } from '../../kernel/dumped.js'
+import { type DumpProblem, invalidDump, shortened } from '../../kernel/dump-problems.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import type { Database, KeyspaceValue } from '../keyspace/database.js'
-import { portableValue, storedValue } from './portable.js'
+import { portableValue, storedValue } from './portable-values.js'
 import { storeSchema } from './snapshot-schema.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
 

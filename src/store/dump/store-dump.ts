@@ -1,5 +1,5 @@
 import type { PortableString } from '../../kernel/portable.js'
-import type { PortableValue } from './portable.js'
+import type { PortableValue } from './portable-values.js'
 
 /** One key with its value; `expiresAt` in milliseconds since the Unix epoch. */
 export type DumpedKey = { readonly key: PortableString; readonly expiresAt?: number } & PortableValue

@@ -1,10 +1,10 @@
 import { Deque } from '../values/deque.js'
-import { HashValue } from '../values/hash.js'
-import { JsonDocument, memoryOf } from '../values/json.js'
+import { HashValue } from '../values/hash-value.js'
+import { JsonDocument, memoryOf } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
-import { SetValue } from '../values/set.js'
-import { SortedSet } from '../values/sorted-set.js'
-import { Stream } from '../values/stream.js'
+import { SetValue } from '../values/set-value.js'
+import { SortedSet } from '../values/sorted-set-value.js'
+import { Stream } from '../values/stream-value.js'
 import type { KeyspaceValue } from './key-entry.js'
 
 /** How much of something a value holds. */

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
 import { Work } from '../../kernel/work.js'
-import { passwordWords } from '../../secrets/commands.js'
-import { costOfName } from '../command/kept.js'
+import { passwordWords } from '../../secrets/command-secrets.js'
+import { costOfName } from '../command/connection-memory.js'
 
 /** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
 export const maxShown = 33_554_432

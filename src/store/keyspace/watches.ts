@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { costOfName } from '../command/kept.js'
+import { costOfName } from '../command/connection-memory.js'
 
 /** The keys that one connection watches until its next transaction. */
 export class Watch {

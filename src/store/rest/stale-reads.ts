@@ -1,9 +1,9 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/user.js'
 import type { Reply } from '../command/reply.js'
-import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
+import { type PortableValue, portableValue, storedValue } from '../dump/portable-values.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
-import type { StoreEngine } from '../store.js'
+import type { StoreEngine } from '../store-engine.js'
 
 /** What a key was; `undefined` where it was not there. */
 type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined

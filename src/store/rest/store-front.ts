@@ -5,16 +5,15 @@ import type { User } from '../access/user.js'
 import type { Command } from '../command/command.js'
 import { requestTooLarge } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
+import type { CommandTable } from '../commands/command-table.js'
 import { asksToWait } from '../commands/stream-arguments.js'
-import type { CommandTable } from '../commands/table.js'
-import { freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../limits.js'
 import type { LoggedStore, Sender } from '../logged-store.js'
 import { sizeOfReply, sizeOfWords } from '../meter.js'
-import type { StoreEngine } from '../store.js'
-
+import type { StoreEngine } from '../store-engine.js'
+import { freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../store-limits.js'
+import { executeStruck } from './command-faults.js'
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
-import { executeStruck } from './struck-commands.js'
 
 /** Chars that JSON may have for one byte: `\u0001`. */
 export const maxEscape = 6

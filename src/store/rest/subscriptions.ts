@@ -10,12 +10,12 @@ import type { User } from '../access/user.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
-import type { StoreEngine } from '../store.js'
-import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './answers.js'
+import type { StoreEngine } from '../store-engine.js'
+import { readableFacts } from './command-faults.js'
+import { type EventOutlet, struckEvent } from './event-faults.js'
 import { decodePercent } from './request.js'
+import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './rest-responses.js'
 import type { RestStore } from './store-front.js'
-import { readableFacts } from './struck-commands.js'
-import { type EventOutlet, struckEvent } from './struck-events.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
 

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Reply } from '../command/reply.js'
-import { depthOf, type Json, type JsonObject } from '../values/json.js'
+import { depthOf, type Json, type JsonObject } from '../values/json-value.js'
 import { type Aggregating, AggregationOptions, aggregationRefusal } from './aggregation-options.js'
 import { BucketCount } from './bucket-count.js'
 import { bucketOperators, type Inner } from './buckets.js'

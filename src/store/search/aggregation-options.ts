@@ -1,6 +1,6 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { Float, type Json, type JsonObject } from '../values/json.js'
+import { Float, type Json, type JsonObject } from '../values/json-value.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import type { BucketCount } from './bucket-count.js'
 import type { Content } from './content.js'

@@ -2,9 +2,17 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { KeyspaceValue } from '../keyspace/database.js'
 import type { IndexDefinition } from '../values/search-definition.js'
 import { analysisOf, type Stem } from './analysis.js'
-import { type Document, documentOf, type FieldSource, ReadingRoom, scalarsIn, sourceFor, textsIn } from './document.js'
 import { facetsAbove } from './field-values.js'
 import { ScalarField } from './scalar-field.js'
+import {
+  type Document,
+  documentOf,
+  type FieldSource,
+  ReadingRoom,
+  scalarsIn,
+  sourceFor,
+  textsIn,
+} from './search-document.js'
 import { isList, listOf, type Scalar } from './sorted-values.js'
 import { type IndexingStep, TextField } from './text-field.js'
 

@@ -1,7 +1,7 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import { endOfTime, instant, iso } from '../../kernel/instant.js'
 import { parseDouble, parseInt64 } from '../command/text.js'
-import { Float, type Json } from '../values/json.js'
+import { Float, type Json } from '../values/json-value.js'
 import type { FieldType } from '../values/search-definition.js'
 import type { Scalar } from './sorted-values.js'
 

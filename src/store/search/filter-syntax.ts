@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { depthOf, Float, type Json, type JsonObject } from '../values/json.js'
 import { parseJson } from '../values/json-text.js'
+import { depthOf, Float, type Json, type JsonObject } from '../values/json-value.js'
 import { conditionsOf, type Reading, unitsPerPart } from './field-operators.js'
 import { allOf, anyOf, everything, nothing, type SearchFilter } from './filter.js'
 import { refusal, shown, unknownField } from './search-errors.js'

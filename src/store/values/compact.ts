@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { parseInt64 } from '../command/text.js'
-import type { HashValue } from './hash.js'
-import type { SetValue } from './set.js'
-import type { SortedSet } from './sorted-set.js'
+import type { HashValue } from './hash-value.js'
+import type { SetValue } from './set-value.js'
+import type { SortedSet } from './sorted-set-value.js'
 
 // Small collections that redis-server encodes compactly, with its default limits. A client notices in two places:
 // OBJECT ENCODING, and a scan, which gets such a collection whole, whatever COUNT says. [redis 7.0]

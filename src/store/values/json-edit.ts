@@ -1,5 +1,5 @@
-import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json.js'
 import type { JsonLocation } from './json-path.js'
+import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json-value.js'
 
 /** The present value at a place; the location remembers the one that was there when the path was evaluated. */
 export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { Float } from './json.js'
 import { isWhole, wholeNumber } from './json-text.js'
+import { Float } from './json-value.js'
 
 export type JsonNumber = number | bigint | Float
 

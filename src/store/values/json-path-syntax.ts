@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
-import type { Json } from './json.js'
 import { compileRegex, type Regex } from './json-regex.js'
 import { JsonTextError, parseJson } from './json-text.js'
+import type { Json } from './json-value.js'
 
 /** A parsed path: from the root, one segment after the other selects from what the one before selected. */
 export interface Path {

@@ -1,6 +1,5 @@
 import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json.js'
 import {
   type Operand,
   type Path,
@@ -12,6 +11,7 @@ import {
   type Selector,
 } from './json-path-syntax.js'
 import { compileRegex, type Regex } from './json-regex.js'
+import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json-value.js'
 
 /** A place in a document: the way up to the root gives the whole path, `up.value` is the container to change. */
 export interface JsonLocation {

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, latin1, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { Float, isContainer, type Json, type JsonArray, type JsonObject, maxDepth } from './json.js'
+import { Float, isContainer, type Json, type JsonArray, type JsonObject, maxDepth } from './json-value.js'
 
 /** The text is not JSON, or nests too deeply. `at` is the offset in bytes. */
 export class JsonTextError extends Error {

@@ -1,16 +1,16 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
-import { cursorSequence, type RecordQuery } from '../../kernel/records.js'
+import { cursorSequence, type RecordQuery } from '../../kernel/indexed-records.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
-import { readTrimBody } from '../../queue/rest/filters.js'
+import { readTrimBody } from '../../queue/rest/message-filters.js'
 import { type QueueEndpoint, queryAndBody, queryOf, row } from '../../queue/rest/reading.js'
-import { refusals } from '../../queue/settings/refusals.js'
-import { eventsOf, type LogView, runShape } from '../log.js'
-import type { WorkflowRunState } from '../run.js'
-import type { WorkflowEngine } from '../workflows.js'
-import { readRunFilters } from './filters.js'
+import { refusals } from '../../queue/settings/queue-rejections.js'
+import { eventsOf, type LogView, runShape } from '../run-log.js'
+import type { WorkflowEngine } from '../workflow-engine.js'
+import type { WorkflowRunState } from '../workflow-run.js'
+import { readRunFilters } from './run-filters.js'
 
 /** Runs of a page, at most. [workflow.md 10] */
 const runsOfPage = 10

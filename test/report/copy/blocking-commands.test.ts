@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/forms.js'
+import { copyForms } from '../../../src/report/copy/copy-forms.js'
 
 test('what a connection waited for is taken in a copied test by a command that does not wait', async () => {
   using sandbox = createSandbox()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/forms.js'
+import { copyForms } from '../../../src/report/copy/copy-forms.js'
 import type { Trace } from '../../../src/report/trace.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { playedByVitest } from './played.js'

@@ -5,7 +5,7 @@ import { connector } from '../../../packages/server/src/redis-port/in-process.js
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
 import type { Blocked } from '../../../src/store/blocking/blocked.js'
 import { nilArray } from '../../../src/store/command/reply.js'
-import { storeInternals } from '../../../src/store/internals.js'
+import { storeInternals } from '../../../src/store/store-internals.js'
 
 describe('a connection', () => {
   test('waits for what others bring, by run() or over REST', async () => {

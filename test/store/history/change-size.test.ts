@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { redactedChanges } from '../../../src/report/told-changes.js'
+import { redactedChanges } from '../../../src/report/redacted-changes.js'
 
 test('what a secret name has is hidden, in a hash, a long one too, at a key and in JSON', () => {
   using sandbox = createSandbox()

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { createSandbox, errorReply, lostAck } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { redactedChanges } from '../../../src/report/told-changes.js'
+import { redactedChanges } from '../../../src/report/redacted-changes.js'
 import type { DumpedKey, StoreDump } from '../../../src/store/dump/store-dump.js'
-import { appliedTo } from '../../../src/store/history/stored-change.js'
+import { appliedTo } from '../../../src/store/history/key-change.js'
 import { amount, runs, seedOr } from '../../support/effort.js'
 import { rows } from '../../support/random-rows.js'
 

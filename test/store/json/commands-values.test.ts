@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
-import { resp2 } from '../../../src/store/rest/answers.js'
+import { resp2 } from '../../../src/store/rest/rest-responses.js'
 import { createStore, error, noKey, noPath, reply, stories, words, wrongType } from './steps.js'
 
 const notNumber = error('ERR value is not a valid float')

@@ -3,7 +3,6 @@ import { jsonpath } from 'json-p3'
 import { describe, expect, it } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../src/kernel/bytes.js'
 import { Work } from '../../../src/kernel/work.js'
-import type { Json } from '../../../src/store/values/json.js'
 import {
   findValues,
   type JsonLocation,
@@ -13,6 +12,7 @@ import {
 } from '../../../src/store/values/json-path.js'
 import { JsonPathError, readPath } from '../../../src/store/values/json-path-syntax.js'
 import { formatJson, parseJson } from '../../../src/store/values/json-text.js'
+import type { Json } from '../../../src/store/values/json-value.js'
 import { isReplay, runs, seedOr } from '../../support/effort.js'
 
 /** As much work as the tests of meaning need; those of budgets have their own. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../src/kernel/bytes.js'
-import { depthOf, Float, type Json, maxDepth, typeName } from '../../../src/store/values/json.js'
 import { addNumbers, floatText, multiplyNumbers } from '../../../src/store/values/json-number.js'
 import { formatJson, JsonTextError, parseJson } from '../../../src/store/values/json-text.js'
+import { depthOf, Float, type Json, maxDepth, typeName } from '../../../src/store/values/json-value.js'
 import { runs } from '../../support/effort.js'
 
 /** The plain JavaScript value, for comparison with `JSON.parse`. */

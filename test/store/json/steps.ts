@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { AccessControl } from '../../../src/store/access/access.js'
+import { AccessControl } from '../../../src/store/access/access-control.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
-import { type PlainReply, plainReply } from '../../../src/store/direct.js'
-import { StoreEngine } from '../../../src/store/store.js'
+import { type PlainReply, plainReply } from '../../../src/store/direct-store.js'
+import { StoreEngine } from '../../../src/store/store-engine.js'
 
 /** A command line and its reply. Words are parted by blanks; one in single quotes may contain some. */
 export type Step = readonly [line: string, reply: PlainReply | Failure]

@@ -1,11 +1,11 @@
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
-import { AccessControl } from '../../../src/store/access/access.js'
+import { AccessControl } from '../../../src/store/access/access-control.js'
 import type { User } from '../../../src/store/access/user.js'
 import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../../src/store/rest/answers.js'
-import { StoreEngine } from '../../../src/store/store.js'
+import { resp2, resp2Error } from '../../../src/store/rest/rest-responses.js'
+import { StoreEngine } from '../../../src/store/store-engine.js'
 
 /** A store of its own for tests of scripts. */
 export interface ScriptStore {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply } from '../../../src/store/direct.js'
+import type { PlainReply } from '../../../src/store/direct-store.js'
 import { runs } from '../../support/effort.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 

@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, Word } from '../../../src/store/direct.js'
+import type { PlainReply, Word } from '../../../src/store/direct-store.js'
 import type { Language } from '../../../src/store/values/search-definition.js'
 
 /** A world in which every SEARCH command can be run at once. */

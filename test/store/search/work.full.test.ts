@@ -1,7 +1,7 @@
 import { setImmediate as hostTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { storeInternals } from '../../../src/store/internals.js'
+import { storeInternals } from '../../../src/store/store-internals.js'
 import { Rest } from '../../support/ask.js'
 import { runs } from '../../support/effort.js'
 import { running, searchingSandbox } from './searching.js'

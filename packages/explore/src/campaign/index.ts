@@ -1,12 +1,12 @@
 // Campaigns, as the command `explore` runs and merges them.
 
-export { keeper, type ShardFileWriter } from '../workers/keeper.js'
 export { printedReport } from '../workers/printed.js'
 export { showProgress } from '../workers/progress.js'
+export { keeper, type ShardFileWriter } from '../workers/shard-file.js'
 export { longest, type ShardOptions, ShardRun } from '../workers/shard-run.js'
 export { maxLines } from '../workers/worker.js'
 export { JobFailed, Workers } from '../workers/workers.js'
 export { blockLength, type Shard } from './blocks.js'
+export { isWhole } from './campaign-report.js'
 export { type Merged, merged, type NamedReport } from './merge.js'
-export { isWhole } from './report.js'
 export { maxBlocks, maxFaults, maxNotes, ShardError, type ShardReport, shardReportFrom } from './shard-report.js'

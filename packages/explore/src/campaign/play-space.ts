@@ -1,6 +1,6 @@
 import type { FaultKind } from '../../../../src/faults/fault.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
-import type { Play } from '../../../../src/scenarios/play.js'
+import type { Play } from '../../../../src/scenarios/play-scenario.js'
 import { CoverageTracker } from '../delivery/coverage.js'
 import { lineOf } from './failure-line.js'
 import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'

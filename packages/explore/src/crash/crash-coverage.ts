@@ -1,6 +1,6 @@
 import { figureText } from '../campaign/coverage-text.js'
 import type { CoverageCell, CoverageFigure, ReachedCell } from '../delivery/coverage.js'
-import type { Disturbance } from './disturbance.js'
+import type { Disturbance } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { plural } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/plural.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
@@ -7,7 +7,7 @@ import type { CoverageFigure } from '../delivery/coverage.js'
 import { rulesLiteral } from '../delivery/rule-literal.js'
 
 import type { CrashRun } from './crash-run.js'
-import type { Disturbance } from './disturbance.js'
+import type { Disturbance } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 

@@ -1,4 +1,4 @@
-import { leftovers } from '../../../../fixtures/world.js'
+import { leftovers } from '../../../../fixtures/fixture-sandbox.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { askedOf, type HandledOutbound } from '../delivery/foreign-calls.js'

@@ -3,7 +3,7 @@ import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace, Tried } from '../campaign/index-space.js'
 import type { CrashPointOptions } from './crash-options.js'
 import type { CrashFinding } from './crash-report.js'
-import type { Disturbance } from './disturbance.js'
+import type { Disturbance } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 

@@ -1,9 +1,9 @@
-import { connect, type FixtureOptions, sandboxOf } from '../../../../fixtures/world.js'
+import { connect, type FixtureOptions, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { ForeignAnswers } from '../delivery/foreign-calls.js'
 import { DeliveryWork } from './crash-work.js'
-import type { Disturbance, DisturbanceKind } from './disturbance.js'
+import type { Disturbance, DisturbanceKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
 
 /**

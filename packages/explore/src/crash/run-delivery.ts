@@ -4,7 +4,7 @@ import type { HeaderList } from '../../../../src/kernel/http.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import { StepMessage } from '../../../../src/workflow/parts.js'
+import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
 // What the code of a delivery does to others before it submits anything: the process can die between two of these.

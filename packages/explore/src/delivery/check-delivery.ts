@@ -13,9 +13,9 @@ import { deliverySpace, oneByOne } from './delivery-space.js'
 import { drawBlock, pathFrom } from './drawn-block-arbitraries.js'
 import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
 import { deliveryFaults } from './fault-arbitraries.js'
-import { judged, type RunTally, verdict } from './judged.js'
 import { type Combination, checkChoices, combinationsOf, policyOf } from './policy-choices.js'
 import { countByValue, schedulesPerValue } from './policy-report.js'
+import { judged, type RunTally, verdict } from './run-verdict.js'
 import type { Verified } from './verified-places.js'
 
 /** What a check that found nothing has done. */

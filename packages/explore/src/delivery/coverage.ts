@@ -1,10 +1,10 @@
 import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
 import type { FaultKind } from '../../../../src/faults/fault.js'
-import type { EntryOf } from '../../../../src/kernel/traffic.js'
+import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { figureText } from '../campaign/coverage-text.js'
-import type { DisturbanceKind } from '../crash/disturbance.js'
+import type { DisturbanceKind } from '../crash/disruption.js'
 
 // How much of what can go wrong an exploration has seen: in which states which faults struck at which points.
 

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { plural } from '../../../../src/kernel/counted.js'
+import { plural } from '../../../../src/kernel/plural.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { CheckDeliveryOptions } from './check-delivery-options.js'

@@ -1,8 +1,8 @@
-import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/world.js'
+import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import { catalog, faultKinds } from '../../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Task } from '../../../../src/kernel/time.js'
-import type { EntryOf } from '../../../../src/kernel/traffic.js'
+import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { answerCalls, askedOf, type ForeignAnswers, type HandledOutbound } from './foreign-calls.js'
 

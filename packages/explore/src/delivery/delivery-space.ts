@@ -8,8 +8,8 @@ import { inEnvironment, runDelivery } from './delivery-run.js'
 import { drawBlock } from './drawn-block-arbitraries.js'
 import { DrawnSchedules } from './drawn-schedules-arbitraries.js'
 import { deliveryFaults, faultsOfCalls } from './fault-arbitraries.js'
-import { judged, type RunTally } from './judged.js'
 import { combinationsOf } from './policy-choices.js'
+import { judged, type RunTally } from './run-verdict.js'
 import { type Verified, verifiedPlaces } from './verified-places.js'
 
 /**

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
 import { CoverageTracker, type StateOf, watchStates } from './coverage.js'
+import { CoverageGuide, seedOfBlock } from './coverage-guide.js'
 import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
-import { CoverageGuide, seedOfBlock } from './guide.js'
 
 interface ScheduleOptions {
   readonly seed?: number

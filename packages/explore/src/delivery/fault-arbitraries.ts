@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
 import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
-import { signatureFaults } from '../../../../src/faults/fields.js'
+import { signatureFaults } from '../../../../src/faults/fault-values.js'
 import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
-import type { FaultPlanSpace } from './guide.js'
+import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
 const statuses = fc.constantFrom(500, 503, 502, 504, 429, 404, 400)

@@ -1,5 +1,5 @@
-import type { CallHandler } from '../../../../src/calls/answers.js'
 import { ForeignCall } from '../../../../src/calls/foreign-call.js'
+import type { CallHandler } from '../../../../src/calls/outbound-responses.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'

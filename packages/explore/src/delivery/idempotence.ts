@@ -2,6 +2,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { anotherDay, type LeftBehind, notRepeatable } from './baseline.js'
 import { differences, type EffectOptions, effectsOf } from './delivery-effects.js'
 import {
   attemptTable,
@@ -12,7 +13,6 @@ import {
   inEnvironment,
   runDelivery,
 } from './delivery-run.js'
-import { anotherDay, type LeftBehind, notRepeatable } from './undisturbed.js'
 
 /** What makes a handler see the same message again, or messages in another order. */
 export type Repetition = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'

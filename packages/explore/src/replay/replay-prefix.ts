@@ -1,12 +1,12 @@
-import type { AttemptOutcome } from '../../../../src/kernel/traffic.js'
-import { type History, type HistoryEntry, isHidden, type StepIdentity } from '../../../../src/workflow/history.js'
+import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
+import { type History, type HistoryEntry, isHidden, type StepIdentity } from '../../../../src/workflow/run-history.js'
 import { headerEndingIn } from '../crash/run-delivery.js'
 import { refusalOf } from '../crash/run-requests.js'
-import type { RecordedSteps } from './history.js'
+import { describeStep, meaningOf, nameExpected, placeOf } from './describe-step.js'
+import { probeOf, replacements, withStandIn } from './replacements.js'
 import { type Delivered, type DeliveryResult, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
-import { describeStep, meaningOf, nameExpected, placeOf } from './replay-words.js'
-import { probeOf, replacements, withStandIn } from './stand-ins.js'
+import type { RecordedSteps } from './replayed-history.js'
 
 /** How the answer to a list differs from what was recorded. */
 export interface PrefixDifference {

@@ -1,8 +1,8 @@
-import type { History } from '../../../../src/workflow/history.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
-import { RecordedSteps } from './history.js'
+import type { History } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
+import { RecordedSteps } from './replayed-history.js'
 
 /** Something that a run which is under way could not go on with. */
 export interface Incompatibility {

@@ -1,6 +1,6 @@
 import { text } from '../../../../src/kernel/bytes.js'
-import { plural } from '../../../../src/kernel/counted.js'
-import { vocabulariesOf } from '../../../../src/protocol/vocabulary.js'
+import { plural } from '../../../../src/kernel/plural.js'
+import { vocabulariesOf } from '../../../../src/protocol/dialect.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'

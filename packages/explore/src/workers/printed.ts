@@ -1,7 +1,7 @@
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
+import { campaignReport, type ShrunkFailure } from '../campaign/campaign-report.js'
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import type { Merged } from '../campaign/merge.js'
-import { campaignReport, type ShrunkFailure } from '../campaign/report.js'
 
 /**
  * The report of a campaign for a terminal or the log of a CI. Files of shards come from other jobs: each of their texts stays

@@ -1,4 +1,4 @@
-import { shownDate, shownTime } from '../shown.js'
+import { shownDate, shownTime } from '../shown-dates.js'
 import type { Scale } from './scale.js'
 
 export interface Label {

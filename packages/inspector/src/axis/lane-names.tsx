@@ -1,8 +1,8 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
-import { plural } from '../../../../src/kernel/counted.js'
-import { faultLane, isEcho, isStruckByScript, kindOf, lanes, spanOf, toneOf } from '../kinds.js'
-import { shownFrom, shownTime } from '../shown.js'
+import { plural } from '../../../../src/kernel/plural.js'
+import { faultLane, isEcho, isStruckByScript, kindOf, lanes, spanOf, toneOf } from '../entry-kinds.js'
+import { shownFrom, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
 
 interface LaneNamesProps {

@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { faultLane, isEcho, isStruckByScript, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../kinds.js'
+import { faultLane, isEcho, isStruckByScript, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../entry-kinds.js'
 import { distinct, type Scale } from './scale.js'
 
 /** Lines that the lanes have, each with its own place. */

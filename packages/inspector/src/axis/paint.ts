@@ -1,4 +1,4 @@
-import { lanes, type Tone, tones } from '../kinds.js'
+import { lanes, type Tone, tones } from '../entry-kinds.js'
 import { type Labels, labelsOf } from './labels.js'
 import { type AxisCoverage, firstLines, type PlacedMarks } from './marks.js'
 import type { Scale } from './scale.js'

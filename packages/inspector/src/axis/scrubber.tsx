@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { shownDate, shownTime } from '../shown.js'
+import { shownDate, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
 import type { AxisState } from './axis-state.js'
 

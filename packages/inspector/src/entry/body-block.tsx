@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { multiLine } from '../../../../src/report/safe-text.js'
-import { hexLines, laidOut, type PortableBody, readBody } from '../portable.js'
+import { hexLines, laidOut, type PortableBody, readBody } from '../readable-bytes.js'
 
 interface BodyBlockProps {
   readonly title: string

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { type Claim, signaturesOf } from './signature.js'
+import { type Claim, signaturesOf } from './signature-check.js'
 
 /** Signatures with what they claim, and which of it holds. */
 export function SignatureBlock({ entry }: { readonly entry: TraceEntry }): JSX.Element | null {

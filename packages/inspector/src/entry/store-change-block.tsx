@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { excerpt } from '../../../../src/report/safe-text.js'
-import { wordOf } from '../portable.js'
+import { wordOf } from '../readable-bytes.js'
 
 interface Change {
   readonly added?: readonly Key[]

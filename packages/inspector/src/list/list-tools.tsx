@@ -1,8 +1,8 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
-import { type EntryGroup, groups, isEcho, kindOf } from '../kinds.js'
+import { type EntryGroup, groups, isEcho, kindOf } from '../entry-kinds.js'
 import type { PageView } from '../view.js'
-import type { ListFilter } from './rows.js'
+import type { ListFilter } from './list-rows.js'
 
 interface ListToolsProps {
   readonly view: PageView

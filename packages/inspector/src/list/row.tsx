@@ -2,10 +2,10 @@ import { Component, type JSX } from 'preact'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import type { Sight } from '../axis/axis-state.js'
 import type { Scale } from '../axis/scale.js'
-import { spanOf, toneOf } from '../kinds.js'
-import { shownDate, shownTime } from '../shown.js'
-import { type EntryText, told, waitText } from '../words.js'
-import type { RowKind } from './rows.js'
+import { spanOf, toneOf } from '../entry-kinds.js'
+import { type EntryText, told, waitText } from '../entry-text.js'
+import { shownDate, shownTime } from '../shown-dates.js'
+import type { RowKind } from './list-rows.js'
 
 /** In pixels; the style says the same. */
 export const rowHeight = 26

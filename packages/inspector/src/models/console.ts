@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { ControlReply } from './wire.js'
+import type { ControlReply } from './control-values.js'
 
 // A console of the store: what is typed as words, and what is answered as the command line shows it.
 

@@ -1,6 +1,6 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
-import type { ControlArg } from './wire.js'
+import type { ControlArg } from './control-values.js'
 
 // How a value of each type is shown as rows, and which commands change it. They run one after the other.
 

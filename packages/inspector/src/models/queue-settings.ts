@@ -1,5 +1,5 @@
-import type { EntryOf } from '../../../../src/kernel/traffic.js'
-import type { MessageAt } from './message-story.js'
+import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
+import type { MessageAt } from './message-states.js'
 
 // What stays in force in the queue until it is changed: lanes, flow-control keys, schedules, groups.
 

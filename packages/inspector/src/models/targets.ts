@@ -1,5 +1,5 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
-import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic.js'
+import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
 /** Where a fault may strike what an entry tells of, when it comes again. */

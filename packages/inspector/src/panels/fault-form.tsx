@@ -4,7 +4,7 @@ import { type FaultField, type FaultKindInfo, faultOf, typedOf } from '../models
 import { type FaultTarget, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
-import { useAsked } from './asked.js'
+import { useAsked } from './control-query.js'
 import { Failure, Marked, useAct } from './parts.js'
 
 interface FaultFormProps {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { Control } from '../source.js'
-import { useAsked } from './asked.js'
+import { useAsked } from './control-query.js'
 import { FaultForm } from './fault-form.js'
 import type { PanelProps } from './panel-view.js'
 import { EntryLink, Failure, Moment, Most, Name, Twice, useAct } from './parts.js'

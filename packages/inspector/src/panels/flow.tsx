@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { FlowKeyAt, GroupAt, LaneAt } from '../models/queue-settings.js'
-import { useAsked } from './asked.js'
+import { useAsked } from './control-query.js'
 import { EntryLink, Failure, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 

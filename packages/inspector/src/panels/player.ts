@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { PageView } from '../view.js'
-import { moved } from './moved.js'
+import { moved } from './last-move.js'
 
 /** The longest piece of host time that is played at once, so that a page that was away does not leap. */
 const maxFrame = 250

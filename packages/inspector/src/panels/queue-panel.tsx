@@ -1,16 +1,16 @@
 import type { JSX } from 'preact'
-import { runsAt } from '../models/runs.js'
-import { AsOf } from './as-of.js'
-import { DeadLetters } from './dead-letters.js'
+import { runsAt } from '../models/run-model.js'
+import { AsOf } from './as-of-panel.js'
+import { DeadLetters } from './dead-letters-panel.js'
 import { FlowKeys, Groups, Lanes } from './flow.js'
-import { kept } from './kept.js'
 import { Messages } from './messages.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Tabs, useAct } from './parts.js'
 import { Runs } from './runs.js'
-import { Schedules } from './schedules.js'
-import { Untold } from './untold.js'
+import { Schedules } from './schedules-panel.js'
+import { kept } from './stored-setting.js'
+import { Untold } from './unfinished-messages.js'
 
 /** The queue as of any instant: messages, dead letters, schedules, groups, flow control, FIFO queues and runs. */
 export function QueuePanel({ view }: PanelProps): JSX.Element {

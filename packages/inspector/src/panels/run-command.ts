@@ -1,5 +1,5 @@
+import type { ControlReply } from '../models/control-values.js'
 import type { CommandLine } from '../models/edits.js'
-import type { ControlReply } from '../models/wire.js'
 import type { Control } from '../source.js'
 
 /** Runs one command as the owner of the store. @throws Error with the store's refusal */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import type { RunAt, StepAt } from '../models/runs.js'
-import { useAsked } from './asked.js'
+import type { RunAt, StepAt } from '../models/run-model.js'
+import { useAsked } from './control-query.js'
 import { Countdown, EntryLink, Failure, Moment, Most, Name } from './parts.js'
 import { inRegion, type QueueProps } from './queue-props.js'
 

@@ -3,11 +3,11 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
-import type { KeyDifference, StoreInstant } from '../models/store.js'
+import type { KeyDifference, StoreInstant } from '../models/store-model.js'
 import type { PageView, TimeRange } from '../view.js'
-import { kept } from './kept.js'
 import { modelsOf } from './models-of.js'
 import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
+import { kept } from './stored-setting.js'
 
 interface StoreDifferenceProps {
   readonly view: PageView

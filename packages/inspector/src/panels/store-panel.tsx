@@ -1,15 +1,15 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { shownKey } from '../models/key-tree.js'
-import { idOf } from '../models/store.js'
-import { AsOf } from './as-of.js'
-import { kept } from './kept.js'
-import { KeyTree } from './key-tree.js'
+import { idOf } from '../models/store-model.js'
+import { AsOf } from './as-of-panel.js'
+import { KeyTree } from './key-tree-panel.js'
 import { KeyValue } from './key-value.js'
 import { modelsOf } from './models-of.js'
 import { NewKey } from './new-key.js'
 import type { PanelProps } from './panel-view.js'
 import { StoreDifference } from './store-difference.js'
+import { kept } from './stored-setting.js'
 
 /** The store as of any instant: its keys as a tree, each value with an editor that fits it, and what has changed. */
 export function StorePanel({ view }: PanelProps): JSX.Element {

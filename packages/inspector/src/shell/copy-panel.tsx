@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type * as forms from '../../../../src/report/copy/forms.js'
+import type * as forms from '../../../../src/report/copy/copy-forms.js'
 import type { CopyContext, Selection } from '../../../../src/report/copy/selection.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import type { PageState } from '../page-state.js'
@@ -16,7 +16,7 @@ const known = signal<typeof forms | undefined>(undefined)
 const problem = signal<string | undefined>(undefined)
 
 function ask(): void {
-  import('../../../../src/report/copy/forms.js').then(
+  import('../../../../src/report/copy/copy-forms.js').then(
     (loaded) => {
       known.value = loaded
     },

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
-import { plural } from '../../../../src/kernel/counted.js'
 import { formatDuration } from '../../../../src/kernel/duration.js'
+import { plural } from '../../../../src/kernel/plural.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
+import { droppedText } from '../entry-text.js'
 import type { PageState } from '../page-state.js'
-import { shownDate, shownTime } from '../shown.js'
+import { shownDate, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
-import { droppedText } from '../words.js'
 import { themes } from './theme.js'
 
 interface HeaderProps {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { EntryPanel } from '../entry/entry-panel.js'
 import type { PageState } from '../page-state.js'
-import { Console } from '../panels/console.js'
+import { Console } from '../panels/console-panel.js'
 import { FaultsPanel } from '../panels/faults-panel.js'
 import '../panels/panels.css'
 import { QueuePanel } from '../panels/queue-panel.js'

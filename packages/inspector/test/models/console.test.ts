@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { wireReply, wordOfWire } from '../../../../src/client/wire-value.js'
+import { wireReply, wordOfWire } from '../../../../src/client/portable-reply.js'
 import { controlOperations } from '../../../server/src/control/control.js'
 import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../../src/models/console.js'
 

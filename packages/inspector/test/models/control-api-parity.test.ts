@@ -1,9 +1,9 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import type { KeyChange } from '../../../../src/store/history/stored-change.js'
+import type { KeyChange } from '../../../../src/store/history/key-change.js'
 import { controlOperations } from '../../../server/src/control/control.js'
 import { type FaultKindInfo, faultOf, typedOf } from '../../src/models/fault-fields.js'
-import { StoreModel } from '../../src/models/store.js'
+import { StoreModel } from '../../src/models/store-model.js'
 
 /** What an order of the control API answers. */
 function asked<T>(path: string, sandbox: Sandbox, query = ''): T {

@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { wordOfWire } from '../../../../src/client/wire-value.js'
+import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, type CommandLine, expiring, firstOf, rowEditing, writing } from '../../src/models/edits.js'
 

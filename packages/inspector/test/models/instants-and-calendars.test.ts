@@ -1,9 +1,9 @@
 import { createSandbox, errorReply, lostAck, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { orders } from '../../../../test/report/worlds.js'
-import { monthAfter, monthName, monthOf, weeksOf } from '../../src/models/calendar.js'
 import { type FaultKindInfo, faultOf } from '../../src/models/fault-fields.js'
 import { instantOf } from '../../src/models/instant-text.js'
+import { monthAfter, monthName, monthOf, weeksOf } from '../../src/models/month-calendar.js'
 import { targetsOf } from '../../src/models/targets.js'
 
 const now = Date.UTC(2030, 0, 15, 12)

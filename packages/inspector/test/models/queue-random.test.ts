@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { engineOf } from '../../../../src/queue/direct.js'
+import { engineOf } from '../../../../src/queue/direct-queue.js'
 import { acts, answers, perform, policies, worldOf } from '../../../../test/queue/forecast-world.js'
 import { runs } from '../../../../test/support/effort.js'
-import { isLive, type QueueAt, QueueModel, reasonOf } from '../../src/models/queue.js'
-import type { StoreInstant } from '../../src/models/store.js'
+import { isLive, type QueueAt, QueueModel, reasonOf } from '../../src/models/queue-model.js'
+import type { StoreInstant } from '../../src/models/store-model.js'
 
 // The second way of computing is the engine itself, asked at each instant.
 

@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { comingOf } from '../../src/models/coming.js'
-import { QueueModel } from '../../src/models/queue.js'
+import { QueueModel } from '../../src/models/queue-model.js'
+import { comingOf } from '../../src/models/upcoming.js'
 
 async function schedule(sandbox: Sandbox, id: string): Promise<void> {
   const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-cron': '*/5 * * * *' }

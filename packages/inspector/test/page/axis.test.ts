@@ -6,7 +6,7 @@ import { AxisState } from '../../src/axis/axis-state.js'
 import { type Label, labelsOf } from '../../src/axis/labels.js'
 import { AxisCoverage, lines, marksOf, placed } from '../../src/axis/marks.js'
 import { distinct, scaleOf } from '../../src/axis/scale.js'
-import { tones } from '../../src/kinds.js'
+import { tones } from '../../src/entry-kinds.js'
 import { PageView } from '../../src/view.js'
 
 const start = Date.parse('2030-01-01T09:00:00Z')

@@ -1,4 +1,4 @@
-import type { LuaFunction } from '../runtime/value.js'
+import type { LuaFunction } from '../runtime/lua-value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 import { parse } from '../syntax/parser.js'
 import { compileChunk } from './compile.js'

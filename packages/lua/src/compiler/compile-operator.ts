@@ -1,4 +1,5 @@
 import { longComparison } from '../runtime/activation.js'
+import type { CallSite, LuaValue } from '../runtime/lua-value.js'
 import type { ArithmeticEvent, OperationSite } from '../runtime/operations.js'
 import {
   arithmetic,
@@ -10,7 +11,6 @@ import {
   power,
   sameText,
 } from '../runtime/operations.js'
-import type { CallSite, LuaValue } from '../runtime/value.js'
 import type { Expression } from '../syntax/syntax-tree.js'
 import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'

@@ -1,5 +1,5 @@
+import { nothing, oneNil } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
-import { nothing, oneNil } from '../runtime/value.js'
 import type { Block, Expression, Statement } from '../syntax/syntax-tree.js'
 import { stepsOfBlock } from './code-size.js'
 import { assign, declare, gather } from './compile-assignment.js'

@@ -1,4 +1,6 @@
 import { hostErrorValue, TailCall, unitsOf, vm } from '../runtime/activation.js'
+import type { LuaFunction, LuaValue, Result, Steps } from '../runtime/lua-value.js'
+import { isMany, LuaTable, nothing, oneNil } from '../runtime/lua-value.js'
 import type { OperationSite } from '../runtime/operations.js'
 import {
   arithmetic,
@@ -16,8 +18,6 @@ import {
   typeError,
 } from '../runtime/operations.js'
 import { charge, exhausted, remaining } from '../runtime/steps.js'
-import type { LuaFunction, LuaValue, Result, Steps } from '../runtime/value.js'
-import { isMany, LuaTable, nothing, oneNil } from '../runtime/value.js'
 import type { Block, CallNode, Expression, MethodNode, Statement, Variable } from '../syntax/syntax-tree.js'
 import { stepsOfBlock } from './code-size.js'
 import type { LinkedFunction } from './compile.js'

@@ -1,4 +1,4 @@
-import type { CallSite, LuaValue, Result, Steps } from '../runtime/value.js'
+import type { CallSite, LuaValue, Result, Steps } from '../runtime/lua-value.js'
 import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 
 /**

@@ -1,9 +1,9 @@
 import type { JsonSettings, LuaError } from '../runtime/activation.js'
 import { hostError } from '../runtime/activation.js'
+import type { LuaValue, Userdata } from '../runtime/lua-value.js'
+import { LuaTable } from '../runtime/lua-value.js'
 import { parseNumber } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaValue, Userdata } from '../runtime/value.js'
-import { LuaTable } from '../runtime/value.js'
 
 /** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
 export const deepestDecoded = 1000

@@ -1,9 +1,9 @@
 import type { JsonSettings } from '../runtime/activation.js'
 import { chargeBytes, hostError } from '../runtime/activation.js'
+import type { LuaValue, Userdata } from '../runtime/lua-value.js'
+import { LuaTable, typeName } from '../runtime/lua-value.js'
 import { generalText } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaValue, Userdata } from '../runtime/value.js'
-import { LuaTable, typeName } from '../runtime/value.js'
 
 /** Frames of recursion that are safe besides those of the script. Real redis goes by its settings alone. */
 export const deepestEncoded = 1000

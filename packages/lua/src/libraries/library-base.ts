@@ -19,11 +19,11 @@ import {
   optionalInt,
   optionalString,
 } from '../runtime/library-arguments.js'
+import type { LuaFunction, LuaValue, Result } from '../runtime/lua-value.js'
+import { first, isMany, LuaTable, nothing, typeName } from '../runtime/lua-value.js'
 import { callValue, metamethod, metatable, plainText, toNumber } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
-import type { LuaFunction, LuaValue, Result } from '../runtime/value.js'
-import { first, isMany, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 
 /** The functions without a table. `pcall` is the one of redis, which unwraps error tables. */

@@ -1,6 +1,6 @@
 import type { Arguments } from '../runtime/library-arguments.js'
 import { checkNumber, library } from '../runtime/library-arguments.js'
-import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 
 /** 32-bit operations. Results are signed, arguments are taken modulo 2^32 after rounding to the nearest even. */
 

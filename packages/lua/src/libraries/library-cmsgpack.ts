@@ -1,8 +1,8 @@
 import { argumentError, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
 import { checkInt, checkString, library, optionalInt } from '../runtime/library-arguments.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
+import { LuaTable as Table } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
-import { LuaTable as Table } from '../runtime/value.js'
 
 /** MessagePack as redis has it: old string types, no binary type, tables cut at 16 levels. */
 

@@ -11,9 +11,9 @@ import {
 } from '../runtime/activation.js'
 import type { Arguments } from '../runtime/library-arguments.js'
 import { library } from '../runtime/library-arguments.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
+import { all, Coroutine, oneNil } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
-import { all, Coroutine, oneNil } from '../runtime/value.js'
 
 function checkCoroutine(args: Arguments): Coroutine {
   const value = args[0]

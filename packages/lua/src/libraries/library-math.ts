@@ -1,9 +1,9 @@
 import type { RandomState } from '../runtime/activation.js'
 import { argumentError, hostError, vm } from '../runtime/activation.js'
 import { checkInt, checkNumber, library } from '../runtime/library-arguments.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { scale2 } from '../runtime/number-text.js'
 import { power } from '../runtime/operations.js'
-import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
 
 function unary(compute: (value: number) => number): LuaFunction {
   return (...args: LuaValue[]) => compute(checkNumber(args, 0))

@@ -1,7 +1,7 @@
 import { vm } from '../runtime/activation.js'
 import { library } from '../runtime/library-arguments.js'
+import type { LuaTable } from '../runtime/lua-value.js'
 import { remaining } from '../runtime/steps.js'
-import type { LuaTable } from '../runtime/value.js'
 
 /** Steps that count as a second of a script's time, about what a real server does in one. */
 const stepsPerSecond = 10_000_000

@@ -1,9 +1,9 @@
 import { argumentError, call, chargeBytes, chargeReading, checkLength, hostError } from '../runtime/activation.js'
 import { checkInt, checkInteger, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
+import type { LuaFunction, LuaValue, Result } from '../runtime/lua-value.js'
+import { first, LuaTable, nothing, typeName } from '../runtime/lua-value.js'
 import { index, plainText, stringMeta } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaFunction, LuaValue, Result } from '../runtime/value.js'
-import { first, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { Matcher } from './pattern.js'
 import { format } from './string-format.js'
 

@@ -1,7 +1,7 @@
 import { argumentError, chargeBytes, chargeReading, checkLength, hostError } from '../runtime/activation.js'
 import { checkNumber, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
+import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { parseNumber, toInt64 } from '../runtime/number-text.js'
-import type { LuaTable, LuaValue, Result } from '../runtime/value.js'
 
 /**
  * `struct`: values to and from C structures. Formats: `<` `>` byte order, `!n` alignment, `b B h H l L T i[n] I[n]`

@@ -8,10 +8,10 @@ import {
   optionalInt,
   optionalString,
 } from '../runtime/library-arguments.js'
+import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
+import { first, nothing, typeName } from '../runtime/lua-value.js'
 import { isTrue, lessThan, textOf } from '../runtime/operations.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/value.js'
-import { first, nothing, typeName } from '../runtime/value.js'
 
 function concat(...args: LuaValue[]): Result {
   const separator = optionalString(args, 1, '')

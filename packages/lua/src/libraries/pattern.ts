@@ -1,6 +1,6 @@
 import { hostError } from '../runtime/activation.js'
+import type { LuaValue } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaValue } from '../runtime/value.js'
 
 /** The pattern language of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
 

@@ -1,9 +1,9 @@
 import { argumentError, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
 import type { Arguments } from '../runtime/library-arguments.js'
 import { checkInteger, checkNumber, checkString } from '../runtime/library-arguments.js'
+import type { LuaValue, Result } from '../runtime/lua-value.js'
 import { floatText, toInt64 } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
-import type { LuaValue, Result } from '../runtime/value.js'
 
 /** `string.format`: C's printf, one conversion at a time. */
 export function format(...args: LuaValue[]): Result {

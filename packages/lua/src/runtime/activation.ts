@@ -1,7 +1,7 @@
 import type { Work } from '../../../../src/kernel/work.js'
+import type { CallSite, Coroutine, LuaFunction, LuaTable, LuaValue, Result } from './lua-value.js'
+import { nothing, LuaTable as Table } from './lua-value.js'
 import { charge, exhausted, remaining } from './steps.js'
-import type { CallSite, Coroutine, LuaFunction, LuaTable, LuaValue, Result } from './value.js'
-import { nothing, LuaTable as Table } from './value.js'
 
 /**
  * The registers of the run in progress. Compiled code is shared by all machines, so what belongs to one run is

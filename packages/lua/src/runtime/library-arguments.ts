@@ -1,7 +1,7 @@
 import { argumentError, chargeParts, hostErrorValue, longJoin } from './activation.js'
+import type { LuaFunction, LuaValue } from './lua-value.js'
+import { LuaTable, typeName } from './lua-value.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
-import type { LuaFunction, LuaValue } from './value.js'
-import { LuaTable, typeName } from './value.js'
 
 /** How library functions read their arguments. Positions count from 0 here and from 1 in messages. */
 export type Arguments = readonly LuaValue[]

@@ -9,10 +9,10 @@ import {
   unitsOf,
   vm,
 } from './activation.js'
+import type { CallSite, LuaValue, Result } from './lua-value.js'
+import { first, LuaTable, typeName } from './lua-value.js'
 import { numberText, parseNumber } from './number-text.js'
 import { charge } from './steps.js'
-import type { CallSite, LuaValue, Result } from './value.js'
-import { first, LuaTable, typeName } from './value.js'
 
 /**
  * What an operation does when its operands are not the plain case: coercion, metamethods, errors. Compiled code

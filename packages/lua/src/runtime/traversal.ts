@@ -1,7 +1,7 @@
 import { hostErrorValue } from './activation.js'
 import { checkInt, checkTable } from './library-arguments.js'
-import type { LuaFunction, LuaValue, Result } from './value.js'
-import { oneNil } from './value.js'
+import type { LuaFunction, LuaValue, Result } from './lua-value.js'
+import { oneNil } from './lua-value.js'
 
 /** The two iterators that `for` loops know and run without calling them. */
 

@@ -1,5 +1,5 @@
 import type { Answer } from '../../../../src/protocol/service.js'
-import type { OwnedTenant } from './owned.js'
+import type { OwnedTenant } from './owned-tenant.js'
 
 /** A stream of which each part leaves when what it tells of is kept; it breaks off when the tenant is lost. */
 export function committedStream(

@@ -6,10 +6,10 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { ConnectionBroken, type HeaderList, headerOf } from '../../../../src/kernel/http.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
 import { endToEnd } from '../listener.js'
+import type { Signer } from './node-signature.js'
 import type { Watched } from './owner-watch.js'
 import { passHeader } from './pass-header.js'
-import type { Signer } from './signature.js'
-import type { Node } from './tenure.js'
+import type { Node } from './tenant-lease.js'
 
 /** The header of an answer that is the node's own and not its tenant's: what it says beyond the status. */
 export const nodeHeader = 'stuntdouble-node'

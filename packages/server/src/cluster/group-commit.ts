@@ -1,5 +1,5 @@
-import { EngineAway } from './engine.js'
-import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenure.js'
+import { EngineAway } from './cluster-store.js'
+import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenant-lease.js'
 
 /** What notes records: a world. */
 export interface RecordSource {

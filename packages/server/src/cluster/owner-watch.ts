@@ -1,5 +1,5 @@
 import { hostSetTimeout, unref } from '../../../../src/kernel/host.js'
-import type { Node } from './tenure.js'
+import type { Node } from './tenant-lease.js'
 
 /** A request that is with another node. */
 export interface Watched {

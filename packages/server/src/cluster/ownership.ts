@@ -1,6 +1,6 @@
-import { type ClusterStore, EngineAway } from './engine.js'
+import { type ClusterStore, EngineAway } from './cluster-store.js'
 import type { Patience } from './group-commit.js'
-import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned.js'
+import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned-tenant.js'
 import { Registry, type RegistryView } from './registry.js'
 import {
   Deleted,
@@ -11,7 +11,7 @@ import {
   NotOwner,
   TenantLease,
   type TenantRecords,
-} from './tenure.js'
+} from './tenant-lease.js'
 
 /** What a node of a cluster is made with. */
 export interface OwnershipOptions<W extends JournaledTenant> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { hostTime } from '../../../../src/kernel/host.js'
-import { slotOfTag } from '../redis-cluster/slots.js'
-import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './engine.js'
-import { EngineError, Link, type LinkOptions } from './link.js'
+import { slotOfTag } from '../redis-cluster/hash-slots.js'
+import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './cluster-store.js'
+import { EngineError, Link, type LinkOptions } from './store-link.js'
 
 export interface RedisEngineOptions {
   /** `redis://user:password@host:port`, or `rediss://` for TLS; several are servers of one Redis Cluster. */

@@ -1,7 +1,7 @@
-import type { LuaScript, ScriptReply } from './engine.js'
+import * as scripts from './cluster-scripts.js'
+import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
-import * as scripts from './scripts.js'
-import type { LeaseRequest, Node } from './tenure.js'
+import type { LeaseRequest, Node } from './tenant-lease.js'
 
 /** What the registry knows; it is always a little behind the leases. */
 export interface RegistryView {

@@ -1,4 +1,4 @@
-import type { ScriptReply } from './engine.js'
+import type { ScriptReply } from './cluster-store.js'
 
 // What scripts reply: numbers of Lua come as integers, or as texts where Redis stored them.
 

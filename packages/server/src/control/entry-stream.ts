@@ -1,6 +1,6 @@
 import { type Bytes, toArray, utf8 } from '../../../../src/kernel/bytes.js'
 import { hostPause } from '../../../../src/kernel/host.js'
-import type { Entry } from '../../../../src/kernel/traffic.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { chunkFor, dataLine, ReaderTooSlow } from '../../../../src/protocol/event-stream.js'
 import type { EntryWriter } from '../../../../src/report/trace.js'
 import type { TrafficView } from '../../../../src/report/traffic-view.js'

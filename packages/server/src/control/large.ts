@@ -1,13 +1,13 @@
 import { hostPause } from '../../../../src/kernel/host.js'
-import type { Entry } from '../../../../src/kernel/traffic.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { type DirectQueue, engineOf } from '../../../../src/queue/direct.js'
-import { weightOfMessage } from '../../../../src/queue/message/log.js'
+import { type DirectQueue, engineOf } from '../../../../src/queue/direct-queue.js'
+import { weightOfMessage } from '../../../../src/queue/message/message-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { storeInternals } from '../../../../src/store/internals.js'
 import { measure } from '../../../../src/store/keyspace/measure.js'
-import { heapLimit } from '../heap.js'
+import { storeInternals } from '../../../../src/store/store-internals.js'
+import { heapLimit } from '../heap-watch.js'
 import { bytesOf } from './entry-stream.js'
 
 // Answers that hold a whole world: their size is estimated from what is kept, before anything of them is made.

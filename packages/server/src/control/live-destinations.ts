@@ -1,12 +1,12 @@
 import { UsageError } from '@stuntdouble/command-line'
 import { AddressPattern } from '../../../../src/kernel/address-pattern.js'
-import { isRealHost } from '../../../../src/protocol/vocabulary.js'
-import type { PlainAnswer } from '../../../../src/queue/destinations/answers.js'
+import { isRealHost } from '../../../../src/protocol/dialect.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
-import { networkErrors } from '../../../../src/queue/destinations/script.js'
-import { networkErrorText } from '../../../../src/queue/destinations/wire.js'
+import { networkErrors } from '../../../../src/queue/destinations/delivery-script.js'
+import type { PlainAnswer } from '../../../../src/queue/destinations/destination-responses.js'
+import { networkErrorText } from '../../../../src/queue/destinations/raw-response.js'
 import { isLoopback } from '../../../../src/queue/settings/url.js'
-import type { PlayOptions } from '../../../../src/scenarios/play.js'
+import type { PlayOptions } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 interface Limits {

@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import type { ControlOperation } from './order.js'
+import type { ControlOperation } from './operation.js'
 
 /** The control API as an OpenAPI 3.1 document, made from its table. */
 export function openApi(orders: readonly ControlOperation[], origin: string): object {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
-import type { Entry } from '../../../../src/kernel/traffic.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { Redaction } from '../../../../src/report/redaction.js'
 import { EntryWriter } from '../../../../src/report/trace.js'
 import type { TrafficView } from '../../../../src/report/traffic-view.js'

@@ -1,12 +1,12 @@
-import { type CopyForm, copyForms, formsFor } from '../../../../src/report/copy/forms.js'
+import { type CopyForm, copyForms, formsFor } from '../../../../src/report/copy/copy-forms.js'
 import type { Selection } from '../../../../src/report/copy/selection.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { hidden } from '../../../../src/secrets/shapes.js'
+import { hidden } from '../../../../src/secrets/secret-shapes.js'
+import type { McpTarget } from './mcp-target.js'
 import { Mistake } from './mistake.js'
-import { common } from './order-tools.js'
+import { common } from './operation-tools.js'
 import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
-import type { McpTarget } from './world.js'
 
 /** Entries before and behind what is copied, for what led to it. */
 const margin = 500

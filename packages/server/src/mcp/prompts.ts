@@ -1,6 +1,6 @@
-import { fenceData, partsOf } from './answer.js'
+import { fenceData, partsOf } from './fenced-answer.js'
+import type { McpTarget } from './mcp-target.js'
 import { called, tools } from './tools.js'
-import type { McpTarget } from './world.js'
 
 /** A question that a person picks from a menu. */
 export interface PromptRow {

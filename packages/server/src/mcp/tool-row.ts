@@ -1,5 +1,5 @@
 import type { Tool } from '../control/tool.js'
-import type { McpTarget } from './world.js'
+import type { McpTarget } from './mcp-target.js'
 
 /** A JSON Schema of an object. */
 export interface InputSchema {

@@ -1,12 +1,12 @@
 import { excerpt } from '../../../../src/report/safe-text.js'
-import { answerText } from './answer.js'
-import { checkArguments } from './arguments.js'
 import { copyTool } from './copy-tool.js'
+import { extraTools } from './extra-tools.js'
+import { answerText } from './fenced-answer.js'
+import type { McpTarget } from './mcp-target.js'
 import { Mistake } from './mistake.js'
-import { operationTools } from './order-tools.js'
-import { extraTools } from './own-tools.js'
+import { operationTools } from './operation-tools.js'
+import { checkArguments } from './tool-arguments.js'
 import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
-import type { McpTarget } from './world.js'
 
 /** Every tool of `stuntdouble mcp`. */
 export const tools: readonly ToolRow[] = [...operationTools, copyTool, ...extraTools]

@@ -1,4 +1,4 @@
-import type { Entry } from '../../../../src/kernel/traffic.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { describeEntry } from '../../../../src/report/describe.js'
 import { isWork } from '../../../../src/report/nesting.js'
 import { plainText } from '../../../../src/report/safe-text.js'

@@ -16,67 +16,67 @@ export interface CommandEntryPoint {
 export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   init: {
     description: 'Write the setup file and a first test into a project.',
-    load: () => import('./init.js'),
+    load: () => import('./init-program.js'),
   },
   serve: {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
-    load: () => import('./serve.js'),
+    load: () => import('./serve-program.js'),
   },
   tail: {
     description: 'Follow the story of a running server.',
-    load: () => import('./tail.js'),
+    load: () => import('./tail-program.js'),
   },
   run: {
     description: 'Run a command, such as the tests of an app, with a server and its environment.',
-    load: () => import('./run.js'),
+    load: () => import('./run-program.js'),
   },
   play: {
     description: 'Play a scenario and say whether it holds.',
-    load: () => import('./play.js'),
+    load: () => import('./play-program.js'),
   },
   explore: {
     description: 'Run a campaign, or a part of it, and merge the parts.',
-    load: () => import('./explore.js'),
+    load: () => import('./explore-program.js'),
   },
   import: {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',
-    load: () => import('./import.js'),
+    load: () => import('./import-program.js'),
   },
   history: {
     description: 'Write what a run of a workflow has done to a file, to replay it against later code.',
-    load: () => import('./history.js'),
+    load: () => import('./history-program.js'),
   },
   diff: {
     description: 'Compare two traces and show what changed.',
-    load: () => import('./diff.js'),
+    load: () => import('./diff-program.js'),
   },
   report: {
     description: 'Make a page of a trace, as one file.',
-    load: () => import('./report.js'),
+    load: () => import('./report-program.js'),
   },
   open: {
     description: 'Look into a trace in the browser.',
-    load: () => import('./open.js'),
+    load: () => import('./open-program.js'),
   },
   copy: {
     description: 'Copy what a trace shows as curl, an SDK call, a test, a scenario, a diagram or a prompt.',
-    load: () => import('./copy.js'),
+    load: () => import('./copy-program.js'),
   },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
-    load: () => import('./env.js'),
+    load: () => import('./env-program.js'),
   },
   mcp: {
     description: 'Let an agent look into a world and drive it, over the model context protocol.',
-    load: () => import('./mcp.js'),
+    load: () => import('./mcp-program.js'),
   },
   drift: {
     description: 'Compare the double with a real service, and tell what differs.',
-    load: () => import('./drift.js'),
+    load: () => import('./drift-program.js'),
   },
   doctor: {
     description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
-    load: () => import('./doctor.js'),
+    load: () => import('./doctor-program.js'),
   },
 }
 

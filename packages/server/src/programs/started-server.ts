@@ -1,11 +1,11 @@
 import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
-import { RealRedisError } from '../engine/trouble.js'
 import { ListenFailure } from '../listen-failure.js'
-import { scenarioFile } from '../scene/shipped.js'
+import { RealRedisError } from '../real-redis/real-redis-errors.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
-import { StateFileError } from '../state/file.js'
+import { StateFileError } from '../state/state-file.js'
+import { scenarioFile } from '../tenant-scenario/shipped-scenario.js'
 import { readText } from '../text-file.js'
 
 interface Started {
@@ -22,7 +22,8 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
   // Most servers have no scenario, and shall be ready soon.
-  const scenario = file === undefined ? undefined : await (await import('../scene/watch.js')).scenarioOf(file)
+  const scenario =
+    file === undefined ? undefined : await (await import('../tenant-scenario/watch-scenario.js')).scenarioOf(file)
   const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
     (error) => {
       throw startFailure(error)

@@ -8,9 +8,9 @@ import { gateOf } from '../../../../src/kernel/clock.js'
 import type { Gate } from '../../../../src/kernel/gate.js'
 import { hostTurn } from '../../../../src/kernel/host.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { storeInternals } from '../../../../src/store/internals.js'
-import type { RespConnection } from '../../../../src/store/native/wire.js'
-import { StoreEngine } from '../../../../src/store/store.js'
+import type { RespConnection } from '../../../../src/store/resp/resp-connection.js'
+import { StoreEngine } from '../../../../src/store/store-engine.js'
+import { storeInternals } from '../../../../src/store/store-internals.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
 // The data store for clients of the native protocol in this process, without a port.

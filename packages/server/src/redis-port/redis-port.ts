@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
-import { Crowd } from '../../../../src/store/native/crowd.js'
-import type { RespConnection, RespHost } from '../../../../src/store/native/wire.js'
-import { listenOn } from '../addresses.js'
+import { Crowd } from '../../../../src/store/resp/crowd.js'
+import type { RespConnection, RespHost } from '../../../../src/store/resp/resp-connection.js'
+import { listenOn } from '../listen-addresses.js'
 import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
 

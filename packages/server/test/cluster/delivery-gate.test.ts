@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { JournaledSandbox } from '../../src/cluster/kept-world.js'
+import { JournaledSandbox } from '../../src/cluster/journaled-sandbox.js'
 import { Nodes } from './shelf.js'
 
 const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5))

@@ -5,8 +5,8 @@ import { latin1 } from '../../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
 import type { Answer } from '../../../../src/protocol/service.js'
 import { Forwarder, NotTaken, nodeHeader, Unanswered } from '../../src/cluster/forward.js'
+import { Signer, Verifier } from '../../src/cluster/node-signature.js'
 import { passHeader } from '../../src/cluster/pass-header.js'
-import { Signer, Verifier } from '../../src/cluster/signature.js'
 
 const secret = 'a secret of all nodes, 32 bytes'
 const servers: Server[] = []

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
 import { type InputKind, ThrownError } from '../../../../src/kernel/input-journal.js'
 import { WorldOver } from '../../../../src/kernel/running-task.js'
-import { decodeValue, encodeValue } from '../../src/cluster/kept-values.js'
+import { decodeValue, encodeValue } from '../../src/cluster/journaled-values.js'
 
 function moved<T>(value: T, kind: InputKind = 'direct'): T {
   return decodeValue(kind, JSON.parse(JSON.stringify([encodeValue(kind, value)]))[0]) as T

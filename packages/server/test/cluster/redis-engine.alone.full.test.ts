@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../test/support/free-port.js'
 import { findRedisServer } from '../../../../test/support/redis-server.js'
 import { RespClient } from '../../../../test/support/resp.js'
-import { EngineAway, type LuaScript } from '../../src/cluster/engine.js'
+import { EngineAway, type LuaScript } from '../../src/cluster/cluster-store.js'
 import { RedisEngine } from '../../src/cluster/redis-engine.js'
-import { slotOfTag } from '../../src/redis-cluster/slots.js'
+import { slotOfTag } from '../../src/redis-cluster/hash-slots.js'
 import { type Engines, findValkeyServer, startEngines } from './engines.js'
 
 const put: LuaScript = {

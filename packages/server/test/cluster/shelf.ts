@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'stuntdouble'
-import { JournaledSandbox, type SandboxRecords } from '../../src/cluster/kept-world.js'
+import { JournaledSandbox, type SandboxRecords } from '../../src/cluster/journaled-sandbox.js'
 
 /** What is kept of a world, as the engine would have it. */
 class Shelf {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { RespClient } from '../../../../test/support/resp.js'
-import { slotOfTag } from '../../src/redis-cluster/slots.js'
+import { slotOfTag } from '../../src/redis-cluster/hash-slots.js'
 import type { Asked, Balancer } from './balancer.js'
 import { type Engines, slots } from './engines.js'
 import { type Book, commands } from './load.js'

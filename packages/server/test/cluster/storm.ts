@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createRandom } from '../../../../src/kernel/random.js'
-import { slotOfTag } from '../../src/redis-cluster/slots.js'
+import { slotOfTag } from '../../src/redis-cluster/hash-slots.js'
 import { Balancer } from './balancer.js'
 import { type Engines, slots, startEngines } from './engines.js'
 import { type Books, commands, emptyBooks, queueToken, scheduling, storeToken, Worker } from './load.js'

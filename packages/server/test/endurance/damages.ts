@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { createSandbox } from '../../../../src/sandbox/sandbox.js'
-import { type ServerState, writeState } from '../../src/state/file.js'
+import { type ServerState, writeState } from '../../src/state/state-file.js'
 import type { Built } from './built.js'
 
 export interface DamagesOutcome {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readState } from '../../src/state/file.js'
-import { flushInterval } from '../../src/state/keeper.js'
+import { readState } from '../../src/state/state-file.js'
+import { flushInterval } from '../../src/state/state-writer.js'
 import type { Built } from './built.js'
 
 export interface KillsOutcome {

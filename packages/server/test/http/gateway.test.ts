@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { VirtualClock } from '../../../../src/kernel/clock.js'
-import { Traffic } from '../../../../src/kernel/traffic.js'
+import { Traffic } from '../../../../src/kernel/traffic-log.js'
 import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
+import { upstashVocabulary } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
-import { upstashVocabulary } from '../../../../src/protocol/vocabulary.js'
 
 /** What the endpoint of the toy service saw. */
 interface Seen {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { DialectDetector } from '../../../../src/protocol/hearing.js'
 import {
   neutralManagementPath,
   ownHeader,
@@ -7,7 +6,8 @@ import {
   upstashVocabulary,
   type Vocabulary,
   vocabularyOf,
-} from '../../../../src/protocol/vocabulary.js'
+} from '../../../../src/protocol/dialect.js'
+import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
 /** One row of the vocabulary tables: how a word is taken from a vocabulary, its neutral and its real form. */
 type Row = readonly [what: string, of: (words: Vocabulary) => unknown, neutral: unknown, real: unknown]

@@ -1,6 +1,6 @@
 import { type LiveRedis, startRedis } from '../../../../../test/support/live-redis.js'
 import type { RespReply } from '../../../../../test/support/resp.js'
-import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/engine.js'
+import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/cluster-store.js'
 
 /** A redis-server of its own as the engine. */
 export class LiveEngine implements ClusterStore {

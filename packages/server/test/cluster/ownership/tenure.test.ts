@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findRedisServer } from '../../../../../test/support/redis-server.js'
-import type { ClusterStore, ScriptReply } from '../../../src/cluster/engine.js'
+import * as scripts from '../../../src/cluster/cluster-scripts.js'
+import type { ClusterStore, ScriptReply } from '../../../src/cluster/cluster-store.js'
 import { bytesOf, textOf } from '../../../src/cluster/replies.js'
-import * as scripts from '../../../src/cluster/scripts.js'
-import { type HeldElsewhere, type NodeHost, NotOwner, TenantLease } from '../../../src/cluster/tenure.js'
+import { type HeldElsewhere, type NodeHost, NotOwner, TenantLease } from '../../../src/cluster/tenant-lease.js'
 import { LiveEngine } from './live-engine.js'
-import { MemoryClusterStore } from './store-engine.js'
+import { MemoryClusterStore } from './memory-cluster-store.js'
 
 // The same expectations of both engines: a real redis-server, and our own store that the simulation runs on.
 

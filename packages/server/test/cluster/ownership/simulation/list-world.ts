@@ -1,6 +1,6 @@
-import type { JournaledTenant, Snapshot } from '../../../../src/cluster/owned.js'
+import type { JournaledTenant, Snapshot } from '../../../../src/cluster/owned-tenant.js'
 import { bytesOf, textOf } from '../../../../src/cluster/replies.js'
-import type { NodeHost, TenantRecords } from '../../../../src/cluster/tenure.js'
+import type { NodeHost, TenantRecords } from '../../../../src/cluster/tenant-lease.js'
 
 /** How far a world has come: how many writes, and a digest of all of them in order. */
 export interface Stand {

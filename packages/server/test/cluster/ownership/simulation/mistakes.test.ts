@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { during, type Swap, swap } from '../../../../../../test/mutants/swap.js'
 import { effort } from '../../../../../../test/support/effort.js'
-import { OwnedTenant } from '../../../../src/cluster/owned.js'
+import { OwnedTenant } from '../../../../src/cluster/owned-tenant.js'
 import { Registry } from '../../../../src/cluster/registry.js'
-import { TenantLease } from '../../../../src/cluster/tenure.js'
+import { TenantLease } from '../../../../src/cluster/tenant-lease.js'
 import { type Mistakes, simulate } from './simulation.js'
 
 // The simulation must be able to fail: for each mistake that somebody could make in the code, it finds out what is wrong.

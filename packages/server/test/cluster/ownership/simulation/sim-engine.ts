@@ -1,8 +1,13 @@
 import type { Random } from '../../../../../../src/kernel/random.js'
-import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from '../../../../src/cluster/engine.js'
+import * as scripts from '../../../../src/cluster/cluster-scripts.js'
+import {
+  type ClusterStore,
+  EngineAway,
+  type LuaScript,
+  type ScriptReply,
+} from '../../../../src/cluster/cluster-store.js'
 import { numberOf, textOf } from '../../../../src/cluster/replies.js'
-import * as scripts from '../../../../src/cluster/scripts.js'
-import { MemoryClusterStore } from '../store-engine.js'
+import { MemoryClusterStore } from '../memory-cluster-store.js'
 import type { SimClock } from './sim-clock.js'
 import type { SimProcess } from './sim-process.js'
 

@@ -1,6 +1,6 @@
-import { EngineAway } from '../../../../src/cluster/engine.js'
+import { EngineAway } from '../../../../src/cluster/cluster-store.js'
 import { Ownership, type TenantLocation } from '../../../../src/cluster/ownership.js'
-import { NotOwner } from '../../../../src/cluster/tenure.js'
+import { NotOwner } from '../../../../src/cluster/tenant-lease.js'
 import { ListWorld, type Stand } from './list-world.js'
 import type { SimEngine } from './sim-engine.js'
 import type { SimProcess } from './sim-process.js'

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../../../src/kernel/random.js'
-import type { NodeHost } from '../../../../src/cluster/tenure.js'
+import type { NodeHost } from '../../../../src/cluster/tenant-lease.js'
 import type { SimClock } from './sim-clock.js'
 
 /** A process on a machine with a wrong clock. It can vanish between any two of its steps, and stand still and go on. */

@@ -1,0 +1,193 @@
+import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
+import type { EntryOf } from '../src/kernel/traffic-log.js'
+import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
+import { standardRedaction } from '../src/report/redaction.js'
+import { plainText } from '../src/report/safe-text.js'
+import { compare, roughDistance, ValueDifference } from './compare-values.js'
+import { type AsymmetricMatcher, isAsymmetric, isPlainObject, literal } from './literal.js'
+import { type ComparedField, type PatternTest, weightOf } from './near-misses.js'
+import { boundsOf } from './range.js'
+import { evidenceOf } from './received.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+
+/** A word of a command: a text, a number, a pattern; an object or a list is compared with the parsed JSON. */
+export type Word =
+  | string
+  | number
+  | bigint
+  | RegExp
+  | AsymmetricMatcher
+  | Readonly<Record<string, unknown>>
+  | readonly unknown[]
+
+/**
+ * Commands that the code under test sent and the store ran, whichever way they came. The pattern may be shorter than
+ * the command. Commands of the test itself and those that were answered with an error do not count.
+ */
+export function executed(received: unknown, ...given: readonly (Word | MatchOptions)[]): Verdict {
+  const matcher = 'toHaveExecuted'
+  const { words, options } = splitOptions(given)
+  const evidence = evidenceOf(matcher, received, 'store')
+  checkWords(matcher, words)
+  return search({
+    matcher,
+    call: given,
+    evidence,
+    things: () => evidence.of('command').filter((entry) => entry.via !== 'direct'),
+    test: commandTest(words),
+    candidate: (entry) => ({
+      seq: entry.seq,
+      at: entry.at,
+      title: `${commandLine(entry.argv, evidence.redaction)} → ${outcomeOfCommand(entry, evidence.redaction)}`,
+    }),
+    times: timesOf(matcher, options),
+    noun: ['executed command', 'commands'],
+    hints: () => executedHints(evidence.of('command'), words),
+    shown: (entry) => entry.type === 'command' || (entry.type === 'request' && entry.service === 'store'),
+  })
+}
+
+/** A last argument `{ times: n }` is not a word. */
+function splitOptions(given: readonly (Word | MatchOptions)[]): {
+  words: readonly Word[]
+  options: MatchOptions | undefined
+} {
+  const last = given.at(-1)
+  if (isPlainObject(last) && Object.keys(last).length === 1 && boundsOf(last.times) !== undefined) {
+    return { words: given.slice(0, -1) as Word[], options: last as MatchOptions }
+  }
+  return { words: given as Word[], options: undefined }
+}
+
+export function checkWords(matcher: string, words: unknown): asserts words is readonly Word[] {
+  if (!Array.isArray(words) || words.length === 0) {
+    throw new TypeError(
+      `${matcher}() needs the words of a command, for example ${matcher}('SET', 'key', expect.anything()).`,
+    )
+  }
+  const wrong = words.findIndex((word) => word === undefined || word === null || typeof word === 'boolean')
+  if (wrong !== -1) {
+    throw new TypeError(
+      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and the words of a command are strings: leave it out, or write expect.anything().`,
+    )
+  }
+}
+
+/** Whether the first words of a command are these. */
+export function wordsFit(words: readonly Word[]): (argv: readonly Bytes[]) => boolean {
+  const fits = words.map(wordFits)
+  return (argv) => {
+    if (argv.length < fits.length) return false
+    for (let index = 0; index < fits.length; index++) if (!fits[index]!(argv[index]!)) return false
+    return true
+  }
+}
+
+function commandTest(words: readonly Word[]): PatternTest<EntryOf<'command'>> {
+  const fits = words.map(wordFits)
+  const all = wordsFit(words)
+  const cheap = words.map((word) => typeof word !== 'object' || word instanceof RegExp)
+  return {
+    fits: (entry) => entry.error === undefined && all(entry.argv),
+    rough: ({ argv, error }) => {
+      let distance = error === undefined ? 0 : 0.6
+      for (let index = 0; index < words.length; index++) {
+        const word = argv[index]
+        if (word !== undefined && (!cheap[index] || fits[index]!(word))) continue
+        const apart = word === undefined ? 1 : roughDistance(word, String(words[index]))
+        distance += weightOf(nameOfWord(index)) * (0.5 + apart / 2)
+      }
+      return distance
+    },
+    compare: (entry) => compareWords(entry, words),
+    work: ({ argv }) => {
+      let work = 4
+      for (const word of argv) work += word.length / 100
+      return work
+    },
+  }
+}
+
+function nameOfWord(index: number): string {
+  return index === 0 ? 'command' : index === 1 ? 'key' : `word ${index + 1}`
+}
+
+function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): ComparedField[] {
+  const argv = entry.argv.map((word) => text(word))
+  const shown = standardRedaction.isSecretCommand(argv) ? standardRedaction.words(argv) : argv
+  const compared: ComparedField[] = words.map((word, index) => ({
+    name: nameOfWord(index),
+    differences: compareWord(entry.argv[index], word, index),
+    isSecret: shown[index] !== argv[index],
+  }))
+  const { error } = entry
+  if (error !== undefined) {
+    const wording = {
+      expected: 'success',
+      received: plainText(standardRedaction.errorOf(argv, error).slice(0, 300)),
+      distance: 0.2,
+    }
+    compared.push({ name: 'reply', differences: [new ValueDifference(undefined, undefined, '', wording)] })
+  }
+  return compared
+}
+
+/** Whether a word fits, told without decoding where bytes can be compared. */
+function wordFits(expected: Word, index: number): (word: Bytes) => boolean {
+  if (typeof expected === 'object') return (word) => compareWord(word, expected, index).length === 0
+  const wanted = utf8(String(expected))
+  if (index > 0 && !isOption(wanted)) return (word) => word === wanted
+  const lower = wanted.toLowerCase()
+  return (word) => word === wanted || (word.length === wanted.length && word.toLowerCase() === lower)
+}
+
+export function compareWord(word: Bytes | undefined, expected: Word, index: number): readonly ValueDifference[] {
+  if (word === undefined) return [new ValueDifference(undefined, expected)]
+  const received = text(word)
+  if (isAsymmetric(expected)) {
+    if (expected.asymmetricMatch(received)) return []
+    const parsed = parsedJson(received)
+    const fits = parsed !== undefined && compare(parsed, expected).length === 0
+    return fits ? [] : [new ValueDifference(received, expected)]
+  }
+  if (expected instanceof RegExp) return compare(received, expected)
+  if (typeof expected === 'object') {
+    const parsed = parsedJson(received)
+    return parsed === undefined ? [new ValueDifference(received, expected)] : compare(parsed, expected)
+  }
+  return wordFits(expected, index)(word) ? [] : [new ValueDifference(received, String(expected))]
+}
+
+/**
+ * Words of the command language, which clients write in either case. Compared without regard to case wherever they
+ * stand behind the command.
+ */
+const optionWords = new Set(
+  `EX PX EXAT PXAT NX XX GT LT CH INCR KEEPTTL GET PERSIST WITHSCORES WITHSCORE WITHVALUES WITHCOORD WITHDIST WITHHASH
+  LIMIT COUNT MATCH TYPE ASC DESC ALPHA BY STORE STOREDIST REV BYSCORE BYLEX BYRADIUS BYBOX FROMMEMBER FROMLONLAT LEFT
+  RIGHT BEFORE AFTER WEIGHTS AGGREGATE SUM MIN MAX MAXLEN MINID NOMKSTREAM STREAMS GROUP NOACK JUSTID IDLE TIME
+  RETRYCOUNT FORCE CREATE DESTROY MKSTREAM ENTRIESREAD REPLACE ABSTTL FIELDS FNX FXX RANK LEN IDX MINMATCHLEN
+  WITHMATCHLEN BIT BYTE AND OR XOR NOT OVERFLOW WRAP SAT FAIL SET INCRBY SYNC ASYNC KM M FT MI`.split(/\s+/),
+)
+
+function isOption(word: string): boolean {
+  return optionWords.has(word.toUpperCase())
+}
+
+function executedHints(commands: readonly EntryOf<'command'>[], words: readonly Word[]): string[] {
+  const hints: string[] = []
+  const { fits } = commandTest(words)
+  const direct = commands.find((entry) => entry.via === 'direct' && fits(entry))
+  if (direct !== undefined) {
+    hints.push(
+      `#${direct.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+    )
+  }
+  const [first] = words
+  if (words.length === 1 && typeof first === 'string' && first.includes(' ')) {
+    const parts = first.split(' ').map((part) => literal(part))
+    hints.push(`each word is an argument of its own: toHaveExecuted(${parts.join(', ')}).`)
+  }
+  return hints
+}

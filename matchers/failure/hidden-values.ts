@@ -1,0 +1,62 @@
+import type { HiddenFields } from '../../src/kernel/traffic-log.js'
+import type { Redaction } from '../../src/report/redaction.js'
+import { isAsymmetric } from '../literal.js'
+
+/** Deeper values are not printed. */
+const deepest = 8
+
+/**
+ * A value as a failure may print it: the world's own secrets, what looks like one, and fields that are named like one
+ * are hidden.
+ * @param name of the field or header that holds it
+ */
+export function withoutSecrets(value: unknown, redaction: Redaction, name?: string, depth = 0): unknown {
+  if (typeof value === 'string') return textWithout(value, redaction, name)
+  if (typeof value !== 'object' || value === null || depth > deepest || isAsymmetric(value)) return value
+  const inner = (item: unknown, of?: string): unknown => withoutSecrets(item, redaction, of, depth + 1)
+  if (Array.isArray(value)) {
+    const [first, second] = value
+    // A header, as captured requests list them.
+    if (value.length === 2 && typeof first === 'string' && typeof second === 'string')
+      return [first, inner(second, first)]
+    return value.map((item) => inner(item, name))
+  }
+  if (value instanceof Set) return new Set([...value].map((item) => inner(item, name)))
+  if (value instanceof RegExp || value instanceof Date || value instanceof Uint8Array) return value
+  // Entries and views say by themselves what may be seen of them: behind them is the engine.
+  const { toJSON } = value as { toJSON?: () => unknown }
+  if (typeof toJSON === 'function') return inner(toJSON.call(value), name)
+  return Object.fromEntries(Object.entries(value).map(([field, item]) => [field, inner(item, field)]))
+}
+
+function textWithout(value: string, redaction: Redaction, name: string | undefined): string {
+  return name !== undefined && redaction.isSecretName(name) ? redaction.header(name, value) : redaction.text(value)
+}
+
+/** The name at the end of a path: `password` of `.user.password` and of `['password'][0]`. */
+export function nameAt(path: string): string | undefined {
+  const [, plain, quoted] = /(?:\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\])(?:\[\d+\])*$/.exec(path) ?? []
+  return plain ?? quoted
+}
+
+/** What a message's publisher asked to hide with `Redact-Fields`: in an entry, or in the story of a message. */
+export function redactOf(thing: unknown): HiddenFields | undefined {
+  const { redact, published, last } = thing as { redact?: HiddenFields; published?: unknown; last?: unknown }
+  return (
+    redact ??
+    (published === undefined ? undefined : redactOf(published)) ??
+    (last === undefined ? undefined : redactOf(last))
+  )
+}
+
+/** Whether its publisher hides a place in a field of a pattern. */
+export function isHidden(field: string, path: string, redact: HiddenFields | undefined): boolean {
+  if (redact === undefined) return false
+  if (field === 'body' || field === 'sourceBody') return redact.body
+  if (field !== 'headers' && field !== 'header' && field !== 'sourceHeader') return false
+  return (
+    redact.allHeaders ||
+    redact.headers.has(nameAt(path)?.toLowerCase() ?? '') ||
+    (path === '' && redact.headers.size > 0)
+  )
+}

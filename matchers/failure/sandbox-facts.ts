@@ -1,0 +1,83 @@
+import { type UnusedScript, unplayedText } from '../../src/kernel/unused-script.js'
+import { plainText } from '../../src/report/safe-text.js'
+import type { MatcherInput } from '../received.js'
+
+/** What a world knows beside its log. */
+export interface SandboxFacts {
+  /** A sentence for each request of the app that was refused, or that nobody answered, safe to print. */
+  readonly refused: readonly string[]
+  /** Whether a url is registered by now. */
+  readonly answersAt: (url: string) => boolean
+  /** What handlers threw. */
+  readonly errors: readonly unknown[]
+  /** A sentence for each fault, script and verb that nothing met, safe to print. */
+  readonly unused: readonly string[]
+}
+
+/** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
+interface UnknownRemote {
+  readonly destinations?: {
+    readonly errors?: unknown
+    readonly unplayed?: unknown
+    answererAt?(url: string): unknown
+  }
+  readonly faults?: { readonly unused?: unknown }
+  readonly calls?: {
+    readonly errors?: unknown
+    readonly unplayed?: unknown
+    readonly unhandled?: unknown
+    readonly unanswered?: unknown
+  }
+  readonly strays?: unknown
+  /** Of both regions. */
+  readonly workflows?: readonly { readonly unused?: unknown }[]
+}
+
+/** How the note of an attempt begins that met nobody. */
+export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
+
+/** How the note of a request begins that was refused for a token which came from a variable that the test had set. */
+export const foreignToken = "This is not the sandbox's token"
+
+/** Facts of the world that evidence comes from, empty when it is only a log. */
+export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {
+  const given = (received ?? {}) as UnknownRemote
+  const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
+  const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
+  const { strays, calls, destinations } = world
+  // A server forwards nothing: what is not registered there got no answer.
+  const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
+  return {
+    refused: [...listOf(strays, world), ...outbound].map(asLine),
+    answersAt: (url) => destinations?.answererAt?.(url) !== undefined,
+    errors,
+    unused: unusedIn(world, entries),
+  }
+}
+
+function asLine(sentence: unknown): string {
+  return plainText(String(sentence))
+}
+
+/** What was prepared and never met, as sentences. */
+function unusedIn(
+  { destinations, calls, faults, workflows = [] }: UnknownRemote,
+  log: MatcherInput['entries'],
+): string[] {
+  return [
+    ...unmet(destinations, 'delivery', log),
+    ...unmet(calls, 'call', log),
+    ...(listOf(faults?.unused, faults) as { sentence?: unknown }[]).map(({ sentence }) => String(sentence)),
+    ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
+  ].map(plainText)
+}
+
+function unmet(owner: UnknownRemote['calls'], what: 'delivery' | 'call', log: MatcherInput['entries']): string[] {
+  return (listOf(owner?.unplayed, owner) as UnusedScript[]).map((script) => unplayedText(script, what, log))
+}
+
+/** Some views offer a list, others a function that makes one. */
+export function listOf(given: unknown, owner: unknown): readonly unknown[] {
+  const list = typeof given === 'function' ? given.call(owner) : given
+  return Array.isArray(list) ? list : []
+}

@@ -1,0 +1,149 @@
+import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
+import { type Duration, formatDuration } from '../src/kernel/duration.js'
+import { nearestName } from '../src/kernel/nearest-name.js'
+import type { Entry } from '../src/kernel/traffic-log.js'
+import type { Redaction } from '../src/report/redaction.js'
+import { quoted } from '../src/report/safe-text.js'
+import { compare, ValueDifference } from './compare-values.js'
+import { span } from './comparison-kinds.js'
+import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
+import { withoutTtl } from './failure/without-ttl.js'
+import { type AsymmetricMatcher, literal } from './literal.js'
+import { type ComparedField, missLines } from './near-misses.js'
+import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './pattern-fields.js'
+import { evidenceOf, type MatcherInput } from './received.js'
+import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
+import { callLine, type Verdict, verdict } from './verdict.js'
+
+/** What a key must hold; all that is given must fit. */
+export interface KeyPattern {
+  /**
+   * A text for strings (an object or list is compared with the parsed JSON); an object for hashes; a list for lists;
+   * a `Set` or list for sets; an object of scores for sorted sets; a list of entries for streams.
+   */
+  readonly value?: unknown
+  /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
+  readonly ttl?: Duration | null | AsymmetricMatcher
+  readonly type?: KeyType | AsymmetricMatcher
+}
+
+/** What TYPE answers. */
+export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json'
+
+const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'json']
+
+const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
+/** Only their names and what they take: values are compared by the type of the key. */
+const keyFields: FieldsOf<KeyPattern, StoredValue> = {
+  value: anyField(() => undefined),
+  ttl: { ...spanOfTtl, takes: { ...spanOfTtl.takes, check: (ttl) => ttl === null || spanOfTtl.takes.check(ttl) } },
+  type: wordField(keyTypes, ({ type }) => type),
+}
+
+/** A key that is there now. */
+export function hasKey(received: unknown, key: string, pattern: KeyPattern = {}): Verdict {
+  const matcher = 'toHaveKey'
+  const evidence = evidenceOf(matcher, received, 'store')
+  if (typeof key !== 'string') throw new TypeError(`${matcher}() needs the key as a string, got ${literal(key)}.`)
+  checkPattern(matcher, pattern, keyFields)
+  const reader = keyReaderOf(matcher, received)
+  const stored = reader.read(utf8(key))
+  const compared = stored === undefined ? [] : compareStored(stored, pattern)
+  return verdict(stored !== undefined && compared.every((one) => one.differences.length === 0), (not, place) => {
+    const entries = evidence.entries.filter((entry) => concerns(entry, utf8(key)))
+    return composeFailure({
+      evidence,
+      place,
+      call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
+      ...(stored === undefined
+        ? missingKey(key, reader, evidence.redaction)
+        : presentKey(key, stored, compared, not, pattern, evidence)),
+      // A value that is too small may be one that was never added.
+      isMissing: !not,
+      // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
+      mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
+      isUnwanted: not,
+      focus: entries.map(({ seq }) => seq).reverse(),
+      shown: () => entries.length === 0,
+      ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
+    })
+  })
+}
+
+type KeyFailure = Pick<MatcherFinding, 'expected' | 'parts' | 'hints'>
+
+function compareStored(stored: StoredValue, pattern: KeyPattern): ComparedField[] {
+  const compared: ComparedField[] = []
+  if ('value' in pattern) compared.push({ name: 'value', differences: stored.compare(pattern.value) })
+  if ('ttl' in pattern) compared.push({ name: 'ttl', differences: compareTtl(stored.ttl, pattern.ttl) })
+  if ('type' in pattern) compared.push({ name: 'type', differences: compare(stored.type, pattern.type) })
+  return compared
+}
+
+function compareTtl(remaining: number | undefined, expected: unknown): readonly ValueDifference[] {
+  if (expected === null || expected === undefined) {
+    return remaining === undefined
+      ? []
+      : [new ValueDifference(remaining, expected, '', { expected: 'none', received: `'${formatDuration(remaining)}'` })]
+  }
+  return span(expected).differences(remaining)
+}
+
+function missingKey(key: string, reader: KeyReader, redaction: Redaction): KeyFailure {
+  const keys = reader.keys().map((one) => text(one))
+  const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`
+  if (keys.length === 0) return { expected, parts: [] }
+  const near = nearestName(key, keys)
+  const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
+  const rest = keys.length - shown.length
+  return {
+    expected,
+    parts: [[`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`]],
+    hints: near === undefined ? [] : [`there is a key ${literal(near)}.`],
+  }
+}
+
+function presentKey(
+  key: string,
+  stored: StoredValue,
+  compared: readonly ComparedField[],
+  not: boolean,
+  pattern: KeyPattern,
+  evidence: MatcherInput,
+): KeyFailure {
+  const { redaction } = evidence
+  const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
+  const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
+  if (not) {
+    const like = Object.keys(pattern).length > 0 ? ' like this' : ''
+    return { expected: `Expected no key ${literal(key)}${like}, but it is there:`, parts: [[line]] }
+  }
+  const { ttl } = pattern
+  const isInSeconds = typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000
+  const isEndless = stored.ttl === undefined && compared.some((one) => one.name === 'ttl' && one.differences.length > 0)
+  const hints = [
+    ...(isEndless ? [endlessHint(key, evidence)] : []),
+    ...(isInSeconds ? [`numbers are milliseconds; for seconds write '${ttl}s'.`] : []),
+  ]
+  return {
+    expected: `Expected a key ${literal(key)} like this. It is there, but different:`,
+    parts: [[line, ...missLines(compared, redaction)]],
+    hints,
+  }
+}
+
+/** A key that should expire and does not: since which command, and what had given it a time to live before. */
+function endlessHint(key: string, { entries, redaction }: MatcherInput): string {
+  const name = quoted(key, 60, (given) => redaction.text(given))
+  const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
+  if (since === undefined) return `${name} does not expire.`
+  const why = ended === undefined ? `set at #${since.seq}` : `#${since.seq} ended the time to live of #${ended.seq}`
+  return `${name} does not expire (${why}).`
+}
+
+/** Commands and events that name the key. */
+function concerns(entry: Entry, key: Bytes): boolean {
+  // Other events repeat what the commands tell.
+  if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
+  return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
+}

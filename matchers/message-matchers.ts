@@ -1,0 +1,333 @@
+import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
+import { formatDuration } from '../src/kernel/duration.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
+import type { EntryOf } from '../src/kernel/traffic-log.js'
+import { urlText } from '../src/report/describe.js'
+import { plainText, quoted } from '../src/report/safe-text.js'
+import { hintsOf, refusalHints, retriesHints, waitHints } from './failure/failure-hints.js'
+import { isPlainObject } from './literal.js'
+import {
+  attemptFields,
+  MessageLifecycle,
+  ofMessages,
+  publishedFields,
+  stateOf,
+  storiesOf,
+  storyFields,
+  storyStates,
+} from './message-lifecycle.js'
+import { type Candidate, type ComparedField, type PatternTest, testOf } from './near-misses.js'
+import {
+  anyField,
+  bodyField,
+  checkPattern,
+  type FieldsOf,
+  numberField,
+  optional,
+  textField,
+  wordField,
+} from './pattern-fields.js'
+import type {
+  CallbackPattern,
+  DeadLetterPattern,
+  DeduplicatedPattern,
+  DeliveredPattern,
+  PublishedPattern,
+} from './patterns.js'
+import { evidenceOf, type MatcherInput } from './received.js'
+import { scheduleHints } from './schedule-matchers.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+
+/** Messages that the queue accepted from the code under test. */
+export function published(received: unknown, pattern: PublishedPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHavePublished'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  checkPattern(matcher, pattern, publishedFields)
+  const test = testOf(publishedFields, { ...pattern, ...defaults(pattern, publishedDefaults) })
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    things: () => publishedEntries(evidence, pattern),
+    test: quietly(test, ['kind', 'deduplicated'], pattern),
+    candidate: (entry) => publishedCandidate(evidence, entry),
+    times: timesOf(matcher, options),
+    noun: ['published message', 'published messages'],
+    hints: (nearest) => hintsOf(evidence, pattern, nearest),
+    shown: ofMessages,
+  })
+}
+
+const publishedDefaults = { kind: 'message', deduplicated: false }
+
+/** A message that is named is looked up. */
+function publishedEntries(evidence: MatcherInput, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
+  const found = typeof messageId === 'string' ? evidence.about(messageId) : []
+  // Without a find all of them may be near.
+  return found.length === 0 ? evidence.of('published') : found.filter((entry) => entry.type === 'published')
+}
+
+function publishedCandidate(evidence: MatcherInput, entry: EntryOf<'published'>): Candidate {
+  const { seq, at, messageId, url, deduplicationId } = entry
+  return { seq, at, ...titles(evidence, messageId, `to ${urlText(url, evidence.redaction)}`, deduplicationId) }
+}
+
+function titles(
+  { name, redaction }: MatcherInput,
+  id: string,
+  end: string,
+  deduplicationId: string | undefined,
+): Pick<Candidate, 'title' | 'idTitle'> {
+  const safe = (given: string): string => redaction.text(given)
+  const known = deduplicationId === undefined ? '' : `, deduplication id ${quoted(deduplicationId, 60, safe)}`
+  return { title: `${name(id)}   ${end}`, idTitle: `${plainText(id)}   ${end}${known}` }
+}
+
+/** Messages that the queue recognised as published before, and did not deliver again. */
+export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveBeenDeduplicated'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  const { deduplicated: _, ...fields } = publishedFields
+  checkPattern(matcher, pattern, fields)
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    things: () => publishedEntries(evidence, pattern),
+    test: testOf(publishedFields, { ...pattern, deduplicated: true }),
+    candidate: (entry) => publishedCandidate(evidence, entry),
+    times: timesOf(matcher, options),
+    noun: ['duplicate', 'published messages'],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...duplicateHints(
+        evidence,
+        nearest.map(({ thing }) => thing).filter((entry) => !entry.deduplicated),
+      ),
+    ],
+    shown: ofMessages,
+  })
+}
+
+/** Why a message was delivered although it looks like a duplicate: of the nearest ones, the one that came later. */
+function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'published'>[]): string[] {
+  const [first] = nearest
+  if (first === undefined) return []
+  const all = evidence.of('published').filter((entry) => !entry.deduplicated)
+  for (const entry of nearest) {
+    const before = all.findLast((other) => other.seq < entry.seq && isSame(other, entry))
+    if (before === undefined) continue
+    const gap = formatDuration(entry.at - before.at)
+    return [`${evidence.name(entry.messageId)} came ${gap} after #${before.seq}: the window of deduplication was over.`]
+  }
+  const name = evidence.name(first.messageId)
+  const { deduplicationId, contentBasedDeduplication } = first
+  if (deduplicationId !== undefined) {
+    const id = quoted(deduplicationId, 60, (given) => evidence.redaction.text(given))
+    return [`${name} was the first one with the deduplication id ${id}.`]
+  }
+  if (contentBasedDeduplication !== undefined) return [`${name} was the first one with this content.`]
+  return [`nothing asked for it: publish ${name} with a deduplication id, or with content-based deduplication.`]
+}
+
+function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean {
+  if (other.deduplicationId === undefined && other.contentBasedDeduplication === undefined) return false
+  if (other.deduplicationId !== undefined) return one.deduplicationId === other.deduplicationId
+  return one.contentBasedDeduplication === true && one.url === other.url && one.body === other.body
+}
+
+/** Messages by what became of them; delivered ones unless the pattern names another state. */
+export function delivered(received: unknown, pattern: DeliveredPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveDelivered'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  checkPattern(matcher, pattern, storyFields)
+  const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
+  const stories = storySource(evidence, wanted)
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    ...stories,
+    test: quietly(testOf(storyFields, wanted), ['state'], pattern),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
+    noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
+    hints: (nearest, place) => {
+      const waits = waitHints(evidence, stories.things(), nearest)
+      return [
+        ...hintsOf(evidence, pattern, nearest),
+        ...refusalHints(evidence, nearest),
+        ...retriesHints(pattern, nearest),
+        ...(waits.length > 0 ? waits : scheduleHints(evidence, { ...pattern }, nearest, place)),
+      ]
+    },
+    shown: ofMessages,
+  })
+}
+
+const { state: stateField, deliveredAt: _, ...lifeFields } = storyFields
+const deadLetterFields: FieldsOf<DeadLetterPattern, MessageLifecycle> = {
+  ...lifeFields,
+  dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
+}
+
+/** Messages that went to the dead-letter queue. */
+export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveDeadLetter'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  checkPattern(matcher, pattern, deadLetterFields)
+  const wanted = { ...pattern, state: 'FAILED' }
+  const stories = storySource(evidence, wanted)
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    ...stories,
+    test: testOf({ ...deadLetterFields, state: stateField }, wanted),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
+    noun: ['dead letter', 'dead letters'],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...refusalHints(evidence, nearest),
+      ...retriesHints(pattern, nearest),
+      ...waitHints(evidence, stories.things(), nearest),
+    ],
+    shown: ofMessages,
+  })
+}
+
+/** Callbacks and failure callbacks that arrived. */
+export function calledBack(received: unknown, pattern: CallbackPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveCalledBack'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  checkPattern(matcher, pattern, callbackFields)
+  const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
+  // The other fields that an attempt has, too, are those of the report here.
+  const { to, kind, state } = wanted as CallbackPattern
+  const { things, likely } = storySource(evidence, definedOf({ to, kind, state }))
+  const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
+    [...from()].filter((story) => story.kind !== 'message')
+  const all = callbacks(things)
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    things: all,
+    likely: callbacks(likely),
+    test: quietly(testOf(callbackFields, wanted), ['state'], pattern),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
+    noun: ['callback', 'callbacks'],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...refusalHints(evidence, nearest),
+      ...waitHints(evidence, all(), nearest),
+    ],
+    shown: ofMessages,
+  })
+}
+
+/** What a callback carries: bodies are decoded, everything else is read as it came. */
+const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
+  to: storyFields.to,
+  kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
+  state: wordField(storyStates, stateOf),
+  attempts: storyFields.attempts,
+  status: numberField((story) => reportOf(story).status),
+  retried: numberField((story) => reportOf(story).retried),
+  maxRetries: numberField((story) => reportOf(story).maxRetries),
+  sourceMessageId: textField((story) => reportOf(story).sourceMessageId),
+  dlqId: optional(textField((story) => reportOf(story).dlqId)),
+  url: textField((story) => reportOf(story).url),
+  method: textField((story) => reportOf(story).method),
+  topicName: optional(textField((story) => reportOf(story).topicName)),
+  endpointName: optional(textField((story) => reportOf(story).endpointName)),
+  scheduleId: optional(textField((story) => reportOf(story).scheduleId)),
+  header: anyField((story) => reportOf(story).header),
+  sourceHeader: anyField((story) => reportOf(story).sourceHeader),
+  notBefore: anyField((story) => reportOf(story).notBefore),
+  createdAt: anyField((story) => reportOf(story).createdAt),
+  body: optional(bodyField((story) => decoded(reportOf(story).body))),
+  sourceBody: optional(bodyField((story) => decoded(reportOf(story).sourceBody))),
+}
+
+const reports = new WeakMap<MessageLifecycle, Readonly<Record<string, unknown>>>()
+
+/** The JSON in a callback's body, read once. */
+function reportOf(story: MessageLifecycle): Readonly<Record<string, unknown>> {
+  let report = reports.get(story)
+  if (report === undefined) {
+    const carried = story.published?.body ?? story.last?.body
+    const parsed = carried === undefined ? undefined : parsedJson(text(carried))
+    report = isPlainObject(parsed) ? parsed : {}
+    reports.set(story, report)
+  }
+  return report
+}
+
+function decoded(value: unknown): Bytes | undefined {
+  return typeof value === 'string' ? fromBase64(value) : undefined
+}
+
+/** The messages of a log, and those that can be in the wanted state, found without gathering every message. */
+function storySource(
+  evidence: MatcherInput,
+  wanted: Readonly<Record<string, unknown>>,
+): { things: () => Iterable<MessageLifecycle>; likely: () => Iterable<MessageLifecycle> } {
+  let stories: readonly MessageLifecycle[] | undefined
+  const things = (): readonly MessageLifecycle[] => {
+    stories ??= storiesOf(evidence.entries)
+    return stories
+  }
+  const { messageId, state } = wanted
+  if (typeof messageId === 'string') return { things, likely: () => storyOf(evidence, messageId) }
+  if (state === 'DELIVERED') return { things, likely: () => endedStories(evidence, wanted, 'DELIVERED') }
+  return { things, likely: things }
+}
+
+function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] {
+  const entries = evidence.about(messageId)
+  return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
+}
+
+function definedOf(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** Fields that the last attempt of a story tells without the rest of it. */
+const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
+
+/** The stories whose end is an attempt of this outcome and not yet known to be another's. */
+function* endedStories(
+  evidence: MatcherInput,
+  wanted: Readonly<Record<string, unknown>>,
+  state: string,
+): Generator<MessageLifecycle> {
+  const named = pivotNames.filter((name) => name in wanted)
+  const test = testOf(attemptFields, Object.fromEntries(named.map((name) => [name, wanted[name]])))
+  const seen = new Set<string>()
+  for (const entry of evidence.of('attempt')) {
+    if (!test.fits(entry) || entry.outcome?.state !== state || seen.has(entry.messageId)) continue
+    seen.add(entry.messageId)
+    yield new MessageLifecycle(entry.messageId, evidence.about(entry.messageId))
+  }
+}
+
+function storyCandidate(evidence: MatcherInput, story: MessageLifecycle): Candidate {
+  const { kind, pointer, url = '', id, published: entry } = story
+  const end = `${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${urlText(url, evidence.redaction)}`
+  return { seq: pointer.seq, at: pointer.at, ...titles(evidence, id, end, entry?.deduplicationId) }
+}
+
+/** What the pattern does not say. */
+function defaults<D extends Record<string, unknown>>(pattern: object, given: D): Partial<D> {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(pattern, name))) as Partial<D>
+}
+
+/** A field that nobody asked about is only mentioned when it is what went wrong. */
+function quietly<T>(test: PatternTest<T>, names: readonly string[], pattern: object): PatternTest<T> {
+  const isTold = ({ name, differences }: ComparedField): boolean =>
+    Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0
+  return { ...test, compare: (thing) => test.compare(thing).filter(isTold) }
+}

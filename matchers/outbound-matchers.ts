@@ -1,0 +1,84 @@
+import type { EntryOf } from '../src/kernel/traffic-log.js'
+import { testOf } from './near-misses.js'
+import {
+  addressField,
+  bodyField,
+  checkPattern,
+  type FieldsOf,
+  headersField,
+  methodField,
+  numberField,
+  optional,
+  textField,
+} from './pattern-fields.js'
+import type { Or, Text } from './patterns.js'
+import { evidenceOf } from './received.js'
+import { headOf } from './requests.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+
+/** Fields of a call that the app made to another host; all that are given must fit. */
+export interface CallPattern {
+  readonly method?: Text
+  /** As it arrived; `*` stands for any characters. */
+  readonly to?: Text
+  /** As they arrived; the credentials of `authorization` are `***`. */
+  readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  readonly body?: unknown
+  /** Status that the app saw; 0 when no answer came. */
+  readonly status?: Or<number>
+  /** Body of the answer that the app saw. */
+  readonly response?: unknown
+  /** Why no answer came, as the app was told. */
+  readonly error?: Text | undefined
+  /** How often the host did its work: 0 where a fault came before it, 2 where one repeated the call. */
+  readonly handled?: Or<number>
+}
+
+export const callFields: FieldsOf<CallPattern, EntryOf<'call'>> = {
+  method: methodField((entry) => entry.method),
+  to: addressField((entry) => entry.url),
+  body: bodyField((entry) => entry.body),
+  headers: headersField((entry) => entry.headers),
+  status: numberField((entry) => entry.answer?.status),
+  response: optional(bodyField((entry) => entry.answer?.body)),
+  error: optional(textField((entry) => entry.answer?.error)),
+  handled: numberField((entry) => entry.handled),
+}
+
+/** Calls to the hosts that `sandbox.calls` has registered. */
+export function called(received: unknown, given: string | CallPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveCalled'
+  const evidence = evidenceOf(matcher, received, 'sandbox')
+  const pattern = typeof given === 'string' || given instanceof URL ? patternOf(String(given)) : given
+  checkPattern(matcher, pattern, callFields)
+  return search({
+    matcher,
+    call: callOf(pattern, options),
+    evidence,
+    things: () => evidence.of('call'),
+    test: testOf(callFields, { ...pattern }),
+    candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
+    times: timesOf(matcher, options),
+    noun: ['call', 'calls'],
+    hints: () => elsewhere(received, pattern.to).map((sentence) => evidence.redaction.text(sentence)),
+  })
+}
+
+/** `POST https://bank.test/charges`, or the url alone. */
+function patternOf(text: string): CallPattern {
+  const [, method, to = text] = /^([A-Za-z]+)\s+(.*)$/.exec(text) ?? []
+  return { to, ...(method !== undefined && { method: method.toUpperCase() }) }
+}
+
+/** What never reached the sandbox, and why. */
+function elsewhere(received: unknown, to: unknown): readonly string[] {
+  const { calls } = received as { calls?: { unhandled?: unknown; patterns?: unknown } }
+  const unhandled = Array.isArray(calls?.unhandled) ? (calls.unhandled as string[]) : []
+  const patterns = Array.isArray(calls?.patterns) ? (calls.patterns as string[]) : undefined
+  if (unhandled.length > 0) return unhandled.slice(0, 3)
+  if (patterns === undefined || patterns.length > 0) return []
+  const url = typeof to === 'string' ? to : 'https://bank.test/*'
+  return [
+    `Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('${url}', handler).`,
+  ]
+}

@@ -1,0 +1,299 @@
+import { type Bytes, text } from '../src/kernel/bytes.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
+import { urlText } from '../src/report/describe.js'
+import {
+  type RunLifecycle,
+  type RunStoryState,
+  runsOf,
+  type StepLifecycle,
+  type StepState,
+} from '../src/report/run-lifecycles.js'
+import { runText } from '../src/report/run-text.js'
+import { plainText } from '../src/report/safe-text.js'
+import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './failure/run-hints.js'
+import { literal } from './literal.js'
+import { testOf } from './near-misses.js'
+import {
+  addressField,
+  anyField,
+  checkPattern,
+  type FieldsOf,
+  numberField,
+  optional,
+  stepsField,
+  textField,
+  wordField,
+} from './pattern-fields.js'
+import type { Or, Text } from './patterns.js'
+import { evidenceOf, type MatcherInput } from './received.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+
+/** Fields of one step in a list of them. */
+export interface StepPart {
+  readonly name?: Text
+  /** `Run`, `SleepFor`, `Call`, `Wait` … */
+  readonly type?: Text
+  readonly state?: Or<StepState>
+  readonly attempts?: Or<number>
+  readonly result?: unknown
+}
+
+/** Fields of a workflow run; all that are given must fit. */
+export interface RunPattern {
+  /** The url of the workflow; `*` stands for any characters. */
+  readonly workflow?: Text
+  readonly runId?: Text
+  readonly state?: Or<RunStoryState>
+  /** The names of its steps in their order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
+  readonly steps?: Or<readonly (string | StepPart)[]>
+  /** What the route returned. */
+  readonly result?: unknown
+  /** Messages that the service asks for the run: a step one, a call two, one more for each of several beside each other, one for each retry. */
+  readonly cost?: Or<number>
+}
+
+/** Fields of a step of a workflow run. */
+export interface StepPattern extends Omit<StepPart, 'name'> {
+  readonly workflow?: Text
+  readonly runId?: Text
+}
+
+/** Fields of a step that waits, or has waited, for an event. */
+export interface WaitedPattern {
+  /** The name of the step. */
+  readonly step?: Text
+  readonly workflow?: Text
+  readonly runId?: Text
+  /** `came`, `timed out`, or `waiting` while it lasts. */
+  readonly outcome?: Or<WaitOutcome>
+  /** What the event brought. */
+  readonly data?: unknown
+}
+
+export type WaitOutcome = 'came' | 'timed out' | 'waiting'
+
+const runStates: readonly RunStoryState[] = ['started', 'success', 'failed', 'canceled']
+const stepStates: readonly StepState[] = ['done', 'planned', 'waiting', 'running', 'failed']
+
+interface Thing {
+  readonly run: RunLifecycle
+}
+
+interface StepThing extends Thing {
+  readonly step: StepLook
+}
+
+interface RunThing extends Thing {
+  readonly result: unknown
+}
+
+/** What a test may ask of a step; one that never came to its end has no entry of its own. */
+interface StepLook {
+  readonly name: string
+  readonly type: string
+  readonly state: StepState
+  readonly attempts: number
+  readonly result: unknown
+  readonly seq: number
+  readonly at: number
+}
+
+const ofRun = {
+  workflow: addressField(({ run }: Thing) => run.url),
+  runId: textField(({ run }: Thing) => run.id),
+}
+
+const runFields: FieldsOf<RunPattern, RunThing> = {
+  ...ofRun,
+  state: wordField(runStates, ({ run }) => run.state),
+  steps: stepsField(({ run }) =>
+    looksOf(run).map(({ name, type, state, attempts, result }) => ({ name, type, state, attempts, result })),
+  ),
+  result: anyField(({ result }) => result),
+  cost: numberField(({ run }) => run.cost),
+}
+
+const stepFields: FieldsOf<StepPattern & { readonly name: Text }, StepThing> = {
+  name: textField(({ step }) => step.name),
+  ...ofRun,
+  type: textField(({ step }) => step.type),
+  state: wordField(stepStates, ({ step }) => step.state),
+  attempts: numberField(({ step }) => step.attempts),
+  result: anyField(({ step }) => step.result),
+}
+
+interface WaitThing extends Thing {
+  readonly step: StepLifecycle
+}
+
+const waitFields: FieldsOf<WaitedPattern & { readonly event: Text }, WaitThing> = {
+  event: textField(({ step }) => step.wait!.entry.eventId),
+  step: textField(({ step }) => step.name),
+  ...ofRun,
+  outcome: wordField(['came', 'timed out', 'waiting'], ({ step }) => outcomeOf(step)),
+  data: optional(anyField(({ step }) => step.result)),
+}
+
+/** Runs of workflows, and how they went. */
+export function hasRun(received: unknown, pattern: RunPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveRun'
+  const evidence = evidenceOf(matcher, received, 'sandbox')
+  checkPattern(matcher, pattern, runFields)
+  return search({
+    matcher,
+    call: given([], pattern, options),
+    evidence,
+    things: () => runsOf(evidence.entries).map((run) => ({ run, result: resultOf(run, evidence) })),
+    test: testOf(runFields, pattern),
+    candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run, evidence) }),
+    times: timesOf(matcher, options),
+    noun: ['run', 'runs'],
+    hints: (nearest) => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const [near] = nearest
+      const isElsewhere = near?.compared.some(({ name, differences }) => name === 'state' && differences.length > 0)
+      const cause = isElsewhere ? causeOf(near!.thing.run, evidence) : undefined
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...(cause === undefined ? [] : [`${cause}.`])]
+    },
+    story: (thing) => stories(evidence, thing?.run),
+  })
+}
+
+/** Steps of runs, by their name. */
+export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveStep'
+  const evidence = evidenceOf(matcher, received, 'sandbox')
+  checkName(matcher, name, 'the name of a step', "'charge'")
+  checkPattern(matcher, pattern, withoutField(stepFields, 'name'))
+  const things = (): StepThing[] =>
+    runsOf(evidence.entries).flatMap((run) => looksOf(run).map((step) => ({ run, step })))
+  return search({
+    matcher,
+    call: given([name], pattern, options),
+    evidence,
+    things,
+    test: testOf(stepFields, { name, ...pattern }),
+    candidate: ({ run, step }) => ({
+      seq: step.seq,
+      at: step.at,
+      title: `step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
+    }),
+    times: timesOf(matcher, options),
+    noun: ['step', 'steps'],
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const names = things().map(({ step }) => step.name)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...missingStep(name, runs, names, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.seq),
+  })
+}
+
+/** Steps that wait for an event, or have waited for it. */
+export function hasWaitedFor(
+  received: unknown,
+  event: Text,
+  pattern: WaitedPattern = {},
+  options?: MatchOptions,
+): Verdict {
+  const matcher = 'toHaveWaitedFor'
+  const evidence = evidenceOf(matcher, received, 'sandbox')
+  checkName(matcher, event, 'the id of an event', "'approved'")
+  checkPattern(matcher, pattern, withoutField(waitFields, 'event'))
+  const things = (): WaitThing[] =>
+    runsOf(evidence.entries).flatMap((run) =>
+      run.steps.filter(({ wait }) => wait !== undefined).map((step) => ({ run, step })),
+    )
+  return search({
+    matcher,
+    call: given([event], pattern, options),
+    evidence,
+    things,
+    test: testOf(waitFields, { event, ...pattern }),
+    candidate: ({ run, step }) => ({
+      ...stampOf(step.wait!.entry),
+      title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
+    }),
+    times: timesOf(matcher, options),
+    noun: ['wait', 'waits'],
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const waits = things().map(({ step }) => step)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...eventHints(event, waits, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.pointer.seq),
+  })
+}
+
+/** Steps as they were submitted, and the one that the run fails at, which never was. */
+function looksOf(run: RunLifecycle): StepLook[] {
+  const looks = run.steps.map(({ name, type, state, attempts, result, pointer: { seq, at } }): StepLook => {
+    return { name, type, state, attempts: attempts.length, result, seq, at }
+  })
+  const { failing } = run
+  if (failing?.step === undefined || run.steps.some(({ name, done }) => name === failing.step && done === undefined))
+    return looks
+  const { attempt } = failing
+  const attempts = run.attemptsOf(attempt.messageId).length
+  const state = attempt.outcome?.state === 'FAILED' ? 'failed' : 'running'
+  return [
+    ...looks,
+    { name: failing.step, type: 'Run', state, attempts, result: undefined, seq: attempt.seq, at: attempt.at },
+  ]
+}
+
+function outcomeOf(step: StepLifecycle): WaitOutcome {
+  if (step.timedOut) return 'timed out'
+  return step.state === 'done' || step.wait?.notified !== undefined ? 'came' : 'waiting'
+}
+
+/** What the endpoint told with the end of the run: the body of the request that ended it. */
+function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
+  if (end?.state !== 'RUN_SUCCESS') return undefined
+  const request = evidence.entries.find(({ seq }) => seq === end.cause)
+  const body = request?.type === 'request' ? (request.body as Bytes | undefined) : undefined
+  if (body === undefined || body === '') return undefined
+  return parsedJson(text(body)) ?? (body === 'null' ? null : text(body))
+}
+
+const maxRuns = 5
+
+/** Every run step by step, the one in question first. */
+function stories(evidence: MatcherInput, first: RunLifecycle | undefined, focus?: number): string {
+  const runs = runsOf(evidence.entries)
+  if (runs.length === 0) return '(no workflow has run)'
+  const ordered = runs.toSorted((one, other) => Number(other.id === first?.id) - Number(one.id === first?.id))
+  const told = ordered.slice(0, maxRuns).map((run) => runText(run, evidence.redaction, focus))
+  if (runs.length > maxRuns) told.push(`… and ${runs.length - maxRuns} more runs`)
+  return told.join('\n\n')
+}
+
+function runTitle(run: RunLifecycle, { redaction }: MatcherInput): string {
+  return `run ${plainText(run.id)} of ${urlText(run.url, redaction)}`
+}
+
+function stampOf({ seq, at }: { readonly seq: number; readonly at: number }): { seq: number; at: number } {
+  return { seq, at }
+}
+
+function checkName(matcher: string, name: unknown, what: string, example: string): void {
+  if ((typeof name === 'string' && name !== '') || name instanceof RegExp || isAsymmetricText(name)) return
+  throw new TypeError(`${matcher}() needs ${what}, for example ${matcher}(${example}); got ${literal(name)}.`)
+}
+
+function isAsymmetricText(name: unknown): boolean {
+  return typeof (name as { asymmetricMatch?: unknown } | null)?.asymmetricMatch === 'function'
+}
+
+function withoutField<F extends object, N extends keyof F>(fields: F, name: N): Omit<F, N> {
+  const { [name]: _, ...others } = fields
+  return others
+}
+
+function given(first: readonly unknown[], pattern: object, options: MatchOptions | undefined): readonly unknown[] {
+  if (options?.times !== undefined) return [...first, pattern, options]
+  return Object.keys(pattern).length === 0 ? first : [...first, pattern]
+}

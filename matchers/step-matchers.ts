@@ -1,0 +1,186 @@
+import { type Bytes, text } from '../src/kernel/bytes.js'
+import { nearestName } from '../src/kernel/nearest-name.js'
+import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
+import { standardRedaction } from '../src/report/redaction.js'
+import { checkWords, compareWord, type Word, wordsFit } from './command-matchers.js'
+import type { ValueDifference } from './compare-values.js'
+import type { ValueComparison } from './comparison-kinds.js'
+import { isPlainObject, literal } from './literal.js'
+import { attemptFields, messageKinds, publishedFields } from './message-lifecycle.js'
+import { type PatternTest, testOf } from './near-misses.js'
+import { type CallPattern, callFields } from './outbound-matchers.js'
+import {
+  addressField,
+  anyField,
+  checkPattern,
+  numberField,
+  optional,
+  type PatternField,
+  type PatternFields,
+  textField,
+  wordField,
+} from './pattern-fields.js'
+import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
+import { type RequestPattern, requestFields } from './requests.js'
+
+/** What may be said about an entry of each type. */
+interface StepPatterns {
+  readonly request: RequestPattern
+  readonly call: CallPattern
+  readonly command: {
+    /** As in `toHaveExecuted`. */
+    readonly words?: readonly Word[]
+    readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'direct'>
+    readonly error?: Text | undefined
+  }
+  readonly keyspace: { readonly key?: Text; readonly event?: Text }
+  readonly published: PublishedPattern
+  readonly attempt: AttemptPattern
+  readonly message: { readonly state?: Text; readonly messageId?: Text; readonly reason?: Text | undefined }
+  readonly 'dead-letter': {
+    readonly to?: Text
+    readonly status?: Or<number>
+    readonly error?: Text | undefined
+    readonly kind?: Or<MessageKind>
+    readonly dlqId?: Text
+    readonly messageId?: Text
+  }
+  readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
+  readonly step: {
+    readonly runId?: Text
+    readonly stepName?: Text
+    readonly stepType?: Text
+    readonly stepId?: Or<number>
+  }
+  readonly wait: { readonly runId?: Text; readonly stepName?: Text; readonly eventId?: Text }
+  readonly notify: { readonly eventId?: Text; readonly runId?: Text | undefined }
+  readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
+  readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
+}
+
+type StepOf<T extends EntryType> = { readonly type: T } & (T extends keyof StepPatterns
+  ? StepPatterns[T]
+  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>]?: unknown })
+
+/** One step of a sequence: the type of an entry and some of its fields. */
+export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
+
+const wordsField: PatternField<EntryOf<'command'>> = {
+  read: (entry) => entry.argv,
+  kind: (expected): ValueComparison => {
+    const words = expected as readonly Word[]
+    const differences = (argv: readonly Bytes[]): ValueDifference[] =>
+      words.flatMap((word, index) =>
+        compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),
+      )
+    return { expected, differences, fits: wordsFit(words) } as ValueComparison
+  },
+  takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
+  optional: false,
+  isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
+}
+
+/** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
+const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
+  request: requestFields,
+  call: callFields,
+  command: {
+    words: wordsField,
+    via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
+    error: {
+      ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
+      isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
+    },
+  },
+  keyspace: { key: textField((entry) => text(entry.key)), event: textField((entry) => entry.event) },
+  published: publishedFields,
+  attempt: attemptFields,
+  message: {
+    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'RELEASED'], (entry) => entry.state),
+    messageId: textField((entry) => entry.messageId),
+    reason: optional(textField((entry) => entry.reason)),
+  },
+  'dead-letter': {
+    to: addressField((entry) => entry.url),
+    status: numberField((entry) => entry.status),
+    error: optional(textField((entry) => entry.error)),
+    kind: wordField(messageKinds, (entry) => entry.kind),
+    dlqId: textField((entry) => entry.dlqId),
+    messageId: textField((entry) => entry.messageId),
+  },
+  workflow: {
+    runId: textField((entry) => entry.runId),
+    state: textField((entry) => entry.state),
+    to: addressField((entry) => entry.url),
+  },
+  step: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    stepType: textField((entry) => entry.stepType),
+    stepId: numberField((entry) => entry.stepId),
+  },
+  wait: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    eventId: textField((entry) => entry.eventId),
+  },
+  notify: {
+    eventId: textField((entry) => entry.eventId),
+    runId: optional(textField((entry) => entry.runId)),
+  },
+  invoke: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    invokedRunId: textField((entry) => entry.invokedRunId),
+    to: addressField((entry) => entry.url),
+  },
+  fault: {
+    point: textField((entry) => entry.point),
+    fault: textField((entry) => entry.fault),
+    target: addressField((entry) => entry.target),
+  },
+}
+
+/** The names of the fields of the other types; the compiler keeps the list complete. */
+type OtherType = Exclude<EntryType, keyof StepPatterns>
+const otherFields: {
+  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
+} = {
+  setting: ['of', 'name', 'change', 'value'],
+  'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
+  clock: ['call', 'to', 'moves'],
+  dropped: ['count', 'limit', 'unit'],
+}
+
+const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]
+
+/** A field of an entry, read as it is. */
+function asItIs(name: string): PatternField<Entry> {
+  return anyField((entry) => Reflect.get(entry, name))
+}
+
+export function fieldsOfType(type: EntryType): PatternFields<Entry> {
+  if (Object.hasOwn(stepFields, type)) return stepFields[type as keyof StepPatterns] as PatternFields<Entry>
+  return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
+}
+
+/** A step, checked and ready to be looked for; its test takes entries of its type only. */
+export interface StepTest {
+  readonly type: EntryType
+  readonly test: PatternTest<Entry>
+}
+
+export function stepTest(matcher: string, step: unknown): StepTest {
+  const type = isPlainObject(step) ? step.type : undefined
+  if (typeof type !== 'string' || !entryTypes.includes(type)) {
+    const near = typeof type === 'string' ? nearestName(type, entryTypes) : undefined
+    throw new TypeError(
+      `${matcher}() does not know the step ${literal(step)}.${near === undefined ? '' : ` Did you mean ${near}?`} A step has a type, one of ${entryTypes.join(', ')}.`,
+    )
+  }
+  const { type: _, ...pattern } = step as Record<string, unknown>
+  const fields = fieldsOfType(type as EntryType)
+  checkPattern(matcher, pattern, fields)
+  if ('words' in pattern) checkWords(matcher, pattern.words)
+  return { type: type as EntryType, test: testOf(fields, pattern) }
+}

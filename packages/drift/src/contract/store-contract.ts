@@ -1,0 +1,27 @@
+import type { Case } from '../case.js'
+import { hashCases, listCases, setCases } from './collections-contract.js'
+import { jsonCases, searchCases } from './documents-contract.js'
+import { formCases } from './forms-contract.js'
+import { keyCases } from './keys-contract.js'
+import { scriptCases } from './scripts-contract.js'
+import { geoCases, sortedSetCases } from './sorted-sets-contract.js'
+import { streamCases } from './streams-contract.js'
+import { bitmapCases, hyperloglogCases, stringCases } from './strings-contract.js'
+
+/** What the data store is asked. */
+export const storeContract: readonly Case[] = [
+  ...formCases,
+  ...stringCases,
+  ...bitmapCases,
+  ...hyperloglogCases,
+  ...hashCases,
+  ...listCases,
+  ...setCases,
+  ...sortedSetCases,
+  ...geoCases,
+  ...streamCases,
+  ...keyCases,
+  ...scriptCases,
+  ...jsonCases,
+  ...searchCases,
+]

@@ -1,0 +1,172 @@
+import { ownManifest, type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
+import { type Vocabulary, type VocabularyName, vocabularyNames, vocabularyOf } from '../../../src/protocol/dialect.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
+import type { ComparedSystem } from '../../../src/store/differences.js'
+import { neverSent } from './allowed-requests.js'
+import type { Case, LeftOut, Need } from './case.js'
+import { queueContract } from './contract/queue-contract.js'
+import { storeContract } from './contract/store-contract.js'
+import { scenarioCase } from './drift-scenario.js'
+import { hider } from './drift-secrets.js'
+import {
+  queueTokenVariable,
+  readOnlyTokenVariable,
+  runPrefix,
+  serviceUrl,
+  tokenFrom,
+  tokenVariable,
+} from './drift-settings.js'
+import { neverAsked } from './harmless-queue.js'
+import type { Address } from './in-dialect.js'
+import { RealConnection } from './real-side.js'
+
+// From the command line to what will be done, and what is said about it beforehand.
+
+/** What a run is going to do. */
+export interface DriftPlan {
+  readonly introduction: readonly string[]
+  readonly cases: readonly Case[]
+  readonly connection: RealConnection
+  readonly vocabulary: Vocabulary
+  readonly prefix: string
+  readonly has: ReadonlySet<Need>
+  readonly hide: (text: string) => string
+  readonly version: string
+  readonly against: ComparedSystem
+  /** Of the scenarios. */
+  readonly leftOut: readonly LeftOut[]
+  readonly endpoint: { readonly url: string; readonly port: number | undefined } | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is going to be done. Throws UsageError where it cannot be. */
+export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
+  if (scenarios.length > 0 && given.url === undefined)
+    throw new UsageError('--scenario compares what a scenario does with a data store: name it with --url URL.')
+  const vocabulary = vocabularyGiven(given)
+  const store = storeOf(given, env, vocabulary)
+  const queue = queueOf(given, env, vocabulary)
+  if (store === undefined && queue === undefined)
+    throw new UsageError(
+      `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(vocabulary)}`,
+    )
+  const endpoint = endpointOf(given, queue)
+  const version = ownManifest().version
+  const has = new Set<Need>()
+  if (store !== undefined) has.add('store')
+  if (store?.readOnlyToken !== undefined) has.add('read-only token')
+  if (queue !== undefined) has.add('queue').add('endpoint')
+  if (endpoint?.port !== undefined) has.add('listener')
+  const only = textOf(given, 'only', 'TEXT')
+  const service = (needs: readonly Need[]): boolean => has.has(needs[0]!)
+  const own = scenarios.map(scenarioCase)
+  const contract = own.length > 0 ? own.map((one) => one.case) : [...storeContract, ...queueContract]
+  const cases = contract.filter(({ name, needs }) => service(needs) && (only === undefined || name.includes(only)))
+  if (cases.length === 0) throw new UsageError(`No case has ${JSON.stringify(only)} in its name.`)
+  const prefix = runPrefix()
+  const connection = new RealConnection({
+    store,
+    queue,
+    userAgent: `stuntdouble-drift/${version}`,
+    fetch: globalThis.fetch,
+  })
+  const known = [store?.token, store?.readOnlyToken, queue?.token].filter((token) => token !== undefined)
+  const urls = [store?.address, queue?.address, endpoint?.url].filter((url) => url !== undefined)
+  return {
+    ...{
+      cases,
+      connection,
+      vocabulary,
+      prefix,
+      has,
+      version,
+      endpoint,
+      against: againstOf(given),
+      leftOut: own.flatMap((one) => one.leftOut),
+    },
+    hide: hider(known, urls, vocabulary),
+    introduction: introduction({ version, store, queue, endpoint, prefix, cases }),
+  }
+}
+
+interface Introduced {
+  readonly version: string
+  readonly store: Address | undefined
+  readonly queue: Address | undefined
+  readonly endpoint: DriftPlan['endpoint']
+  readonly prefix: string
+  readonly cases: readonly Case[]
+}
+
+/** Who asks whom, what it costs, and what is never touched. */
+function introduction({ version, store, queue, endpoint, prefix, cases }: Introduced): string[] {
+  const count = (which: Need): number =>
+    cases.filter(({ needs }) => needs[0] === which).reduce((sum, { requests }) => sum + requests + 1, 0)
+  const lines = [`stuntdouble drift ${version} compares the double with a real service.`]
+  if (store !== undefined) {
+    lines.push(
+      `The data store at ${new URL(store.address).host}: about ${count('store')} requests, each of them one or more commands of its plan.`,
+      `Never sent to it: ${neverSent.map(({ name }) => name).join('; ')}.`,
+    )
+  }
+  if (queue !== undefined) {
+    lines.push(
+      `The queue at ${new URL(queue.address).host}: at most ${count('queue')} requests; about 20 messages, 15 of them delivered to ${endpoint?.url}, retries and callbacks included.`,
+      `Never sent to it: ${neverAsked.map(({ name }) => name).join('; ')}.`,
+    )
+  }
+  return [
+    ...lines,
+    `All that it makes has a name that begins with ${prefix}, and is deleted at the end. Nothing else is changed.`,
+  ]
+}
+
+function storeOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
+  const url = textOf(given, 'url', 'URL')
+  if (url === undefined) return undefined
+  const readOnlyToken = env[readOnlyTokenVariable]?.trim() || undefined
+  const token = tokenFrom(tokenVariable, env, 'The data store', trialOf(vocabulary))
+  return { address: serviceUrl('url', url), token, readOnlyToken, vocabulary }
+}
+
+/** How somebody without a database gets one, as a sentence. */
+function trialOf({ trialStore }: Vocabulary): string {
+  return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
+}
+
+function queueOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
+  const url = textOf(given, 'queue', 'URL')
+  if (url === undefined) return undefined
+  const token = tokenFrom(queueTokenVariable, env, 'The queue')
+  return { address: serviceUrl('queue', url), token, readOnlyToken: undefined, vocabulary }
+}
+
+function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPlan['endpoint'] {
+  const url = textOf(given, 'endpoint', 'URL')
+  const port = textOf(given, 'listen', 'PORT')
+  if (queue === undefined) {
+    if (url === undefined && port === undefined) return undefined
+    throw new UsageError('--endpoint and --listen are for the deliveries of a queue: name it with --queue URL.')
+  }
+  if (url === undefined)
+    throw new UsageError('The queue has to deliver somewhere: name an address of yours with --endpoint URL.')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || /[?#]/.test(url))
+    throw new UsageError('--endpoint is a url that begins with https:// or http://, without ? and #.')
+  if (port !== undefined && (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535))
+    throw new UsageError(`--listen is a port from 1 to 65535, not ${JSON.stringify(port)}.`)
+  return { url: new URL(url).href, port: port === undefined ? undefined : Number(port) }
+}
+
+function vocabularyGiven(given: ParsedArguments): Vocabulary {
+  const name = textOf(given, 'vocabulary', vocabularyNames.join('|'))!
+  if (!(vocabularyNames as readonly string[]).includes(name))
+    throw new UsageError(`--vocabulary is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
+  return vocabularyOf(name as VocabularyName)
+}
+
+function againstOf(given: ParsedArguments): ComparedSystem {
+  const name = textOf(given, 'against', 'service|redis')
+  if (name === 'service' || name === 'redis') return name
+  throw new UsageError(`--against is service or redis, not ${JSON.stringify(name)}.`)
+}

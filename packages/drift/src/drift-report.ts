@@ -1,0 +1,58 @@
+import { plural } from '../../../src/kernel/plural.js'
+import { plainText } from '../../../src/report/safe-text.js'
+import type { LeftOut } from './case.js'
+import { told } from './compare-sides.js'
+import type { DriftFinding, DriftReport } from './drift-run.js'
+
+/** Places of one difference that are shown. */
+const maxPlaces = 3
+
+/** What a run has found, for people. @param hide takes secrets out of every text */
+export function reportText(outcome: DriftReport, hide: (text: string) => string): string {
+  const { findings, compared, same, following, leftOut, broken, ended } = outcome
+  const fresh = findings.filter(({ named }) => named === undefined)
+  const named = findings.filter((finding) => finding.named !== undefined)
+  const lines = [
+    ...fresh.flatMap((finding) => ['', `new: ${finding.what}`, ...body(finding, hide)]),
+    ...named.flatMap((finding) => [
+      '',
+      `named: ${finding.named!.name} (${finding.named!.where})`,
+      ...body(finding, hide),
+    ]),
+    ...list('left out', leftOut),
+    ...list('not done', broken),
+    '',
+    ...(ended === undefined ? [] : [`It ended early. ${ended}`]),
+    `${plural(compared, 'answer')} compared: ${same} the same, ${plural(named.length, 'named difference')}, ${plural(fresh.length, 'new difference')}.${
+      following === 0
+        ? ''
+        : ` ${plural(following, 'answer')} behind a difference, about the same names, count for nothing.`
+    }`,
+  ]
+  return lines
+    .slice(lines[0] === '' ? 1 : 0)
+    .map((line) => plainText(hide(line)))
+    .join('\n')
+}
+
+function body({ double, real, seen }: DriftFinding, hide: (text: string) => string): string[] {
+  const places = seen.slice(0, maxPlaces).map(({ case: name, asked }) => `  ${asked}   [${name}]`)
+  const more = seen.length - places.length
+  return [
+    ...places,
+    ...(more > 0 ? [`  and ${plural(more, 'more answer')}`] : []),
+    `    double  ${told(double, hide)}`,
+    `    real    ${told(real, hide)}`,
+  ]
+}
+
+function list(title: string, rows: readonly LeftOut[]): string[] {
+  if (rows.length === 0) return []
+  return ['', `${title}:`, ...rows.map(({ name, because }) => `  ${name}: ${because}`)]
+}
+
+/** The number that the command ends with. */
+export function exitCode({ findings, broken, ended, remains, compared }: DriftReport): 0 | 1 | 2 {
+  if (findings.some(({ named }) => named === undefined)) return 1
+  return compared === 0 || ended !== undefined || broken.length > 0 || remains.length > 0 ? 2 : 0
+}

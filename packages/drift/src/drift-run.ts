@@ -1,0 +1,170 @@
+import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import type { ComparedSystem, NamedDifference } from '../../../src/store/differences.js'
+import type { Case, LeftOut, Need, Observation } from './case.js'
+import { cleanUp } from './clean-up.js'
+import { difference, type ObservedDifference, parts } from './compare-sides.js'
+import { DoubleSide } from './double-side.js'
+import type { DriftDestination } from './endpoint.js'
+import { nameOf } from './named.js'
+import { Away, NotSent, type RealConnection, RealSide } from './real-side.js'
+
+export interface DriftOptions {
+  readonly cases: readonly Case[]
+  readonly connection: RealConnection
+  readonly vocabulary: Vocabulary
+  /** Of the whole run: everything that is made begins with it. */
+  readonly prefix: string
+  /** Where the real queue delivers to. */
+  readonly endpoint?: DriftDestination | undefined
+  /** Whose known differences have names. Default `service`. */
+  readonly against?: ComparedSystem | undefined
+  /** What there is beside the service. */
+  readonly has: ReadonlySet<Need>
+  /** Told before each case. */
+  readonly onCase?: (name: string, index: number) => void
+}
+
+/** A difference, and where it was seen. */
+export interface DriftFinding extends ObservedDifference {
+  /** The row of the reference that names it. */
+  readonly named: NamedDifference | undefined
+  /** The case and the question, of each time it was seen. */
+  readonly seen: readonly { readonly case: string; readonly asked: string }[]
+}
+
+export interface DriftReport {
+  readonly findings: readonly DriftFinding[]
+  /** Answers that were compared, and those of them that are the same. */
+  readonly compared: number
+  readonly same: number
+  /** Answers after a difference, about the same names: they say nothing of their own. */
+  readonly following: number
+  readonly leftOut: readonly LeftOut[]
+  /** Cases that ended before their end, and why. */
+  readonly broken: readonly LeftOut[]
+  /** Why the run ended early. */
+  readonly ended: string | undefined
+  /** What could not be taken back. */
+  readonly remains: readonly string[]
+}
+
+/** Failures in a row after which the service counts as away. */
+const maxFailures = 3
+
+/** Does every case on both sides and compares what is seen. What it makes it takes back, whatever happens. */
+export async function drift(options: DriftOptions): Promise<DriftReport> {
+  const { cases, connection, prefix, has, onCase, against = 'service' } = options
+  const tally = new Tally(against)
+  let failures = 0
+  let ended: string | undefined
+  for (const [index, one] of cases.entries()) {
+    const missing = one.needs.find((need) => !has.has(need))
+    if (missing !== undefined) {
+      tally.leftOut.push({ name: one.name, because: `there is no ${missing}` })
+      continue
+    }
+    onCase?.(one.name, index)
+    const failure = await compareCase(one, `${prefix}${index}_`, options, tally)
+    if (connection.signal.aborted) ended = 'It was interrupted.'
+    failures = failure instanceof Away ? failures + 1 : 0
+    if (failures === maxFailures) ended = `The service could not be asked ${maxFailures} times in a row.`
+    if (ended !== undefined) break
+  }
+  return { ...tally, findings: [...tally.findings.values()], ended }
+}
+
+/** What was found, over all cases. */
+class Tally {
+  readonly findings: Map<string, DriftFinding & { seen: { case: string; asked: string }[] }> = new Map()
+  compared = 0
+  same = 0
+  following = 0
+  readonly leftOut: LeftOut[] = []
+  readonly broken: LeftOut[] = []
+  readonly remains: string[] = []
+
+  constructor(readonly against: ComparedSystem) {}
+
+  /** Compares what both sides of a case saw. */
+  add(title: string, prefix: string, ours: readonly Observation[], theirs: readonly Observation[]): void {
+    const doubtful = new Set<string>()
+    const plain = (found: string): string => found.replaceAll(prefix, '@')
+    for (const [index, one] of ours.entries()) {
+      const other = theirs[index]
+      if (other === undefined) break
+      this.compared++
+      const found = parts(one, other).flatMap(([double, real]) => {
+        const differing = difference(double, real)
+        return differing === undefined ? [] : [{ differing, double, real }]
+      })
+      if (found.length === 0) {
+        this.same++
+        continue
+      }
+      const names = (one.argv ?? []).filter((word) => word.startsWith(prefix))
+      if (names.some((name) => doubtful.has(name))) {
+        this.following++
+        continue
+      }
+      for (const name of names) doubtful.add(name)
+      for (const { differing, double, real } of found) {
+        const told = { what: plain(differing.what), double: plain(differing.double), real: plain(differing.real) }
+        this.#note(told, nameOf(double, real, this.against), { case: title, asked: plain(double.asked) })
+      }
+    }
+  }
+
+  #note(found: ObservedDifference, named: NamedDifference | undefined, seen: { case: string; asked: string }): void {
+    const key = JSON.stringify(named === undefined ? [found.what, likeOf(found, seen)] : named.name)
+    const known = this.findings.get(key)
+    if (known === undefined) this.findings.set(key, { ...found, named, seen: [seen] })
+    else known.seen.push(seen)
+  }
+}
+
+/** What makes two differences one: the texts, for errors, states and headers; else the command, or the case. */
+function likeOf(
+  { what, double, real }: ObservedDifference,
+  { case: name, asked }: { case: string; asked: string },
+): string {
+  if (/^(?:error text|status|header )/.test(what)) return `${double}\n${real}`
+  if (/form$/.test(what)) return ''
+  const command = /^[A-Z][A-Z._]+(?= |$)/.exec(asked)?.[0] ?? ''
+  return /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)$/.test(command) || command === '' ? name : command
+}
+
+/** @returns what ended the real side before its end */
+async function compareCase(
+  one: Case,
+  prefix: string,
+  { connection, vocabulary, endpoint }: DriftOptions,
+  tally: Tally,
+): Promise<unknown> {
+  const double = new DoubleSide(prefix, vocabulary, endpoint)
+  const real = new RealSide(prefix, connection, endpoint)
+  const ours: Observation[] = []
+  const theirs: Observation[] = []
+  const [ourEnd, theirEnd] = await Promise.all([
+    ended(one.run(double, (seen) => ours.push(seen))),
+    ended(one.run(real, (seen) => theirs.push(seen))),
+  ])
+  tally.remains.push(...(await cleanUp(real)))
+  tally.add(one.name, prefix, ours, theirs)
+  if (ourEnd !== undefined) tally.broken.push({ name: one.name, because: `the double: ${reasonOf(ourEnd)}` })
+  if (theirEnd !== undefined) tally.broken.push({ name: one.name, because: reasonOf(theirEnd) })
+  return theirEnd
+}
+
+async function ended(work: Promise<void>): Promise<unknown> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof NotSent) return `not sent: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,149 @@
+import { type Bytes, latin1, utf8 } from '../../../src/kernel/bytes.js'
+import { milliseconds } from '../../../src/kernel/duration.js'
+import { stepOf } from '../../../src/scenarios/scenario-steps.js'
+import type { ScenarioStep } from '../../../src/scenarios/step-values.js'
+import type { Scenario } from '../../../src/scenarios/written-scenario.js'
+import { commandTable } from '../../../src/store/commands/index.js'
+import { argvOfPath } from '../../../src/store/rest/request.js'
+import { refusalOf } from './allowed-requests.js'
+import type { Case, DriftRequest, LeftOut, Side } from './case.js'
+import { commandAsk } from './command-cases.js'
+import { observed, shownWords } from './observe.js'
+
+// A scenario of the user's own as a case: its commands and requests of the store, under names of ours.
+
+/** Milliseconds that a step may let pass of real time. */
+const maxWait = 10_000
+
+/** What one step does on a side, or why it cannot be compared. */
+type Doing =
+  | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })
+  | string
+
+/** The steps of a scenario that can be done against a real service, and those that cannot. */
+export function scenarioCase(scenario: Scenario): { readonly case: Case; readonly leftOut: readonly LeftOut[] } {
+  const leftOut: LeftOut[] = []
+  const steps = [
+    ...(scenario.given?.commands ?? []).map((command): ScenarioStep => ({ command })),
+    ...(scenario.steps ?? []),
+  ]
+  const doings = steps.flatMap((step, index) => {
+    const [kind] = stepOf(step)
+    const doing = doingOf(step)
+    if (typeof doing !== 'string') return [{ doing, kind }]
+    leftOut.push({ name: `${scenario.name}, step ${index + 1} (${kind})`, because: doing })
+    return []
+  })
+  for (const part of ['faults', 'destinations', 'calls', 'expect'] as const)
+    if (scenario[part] !== undefined)
+      leftOut.push({ name: `${scenario.name}, ${part}`, because: 'a real service has none' })
+  return {
+    leftOut,
+    case: {
+      name: `scenario: ${scenario.name}`,
+      needs: ['store'],
+      requests: doings.length,
+      async run(side, see) {
+        for (const { doing } of doings) {
+          const done = doing(side)
+          if ('wait' in done) {
+            await side.wait(done.wait)
+            continue
+          }
+          const { ask, argv } = done
+          const asked = (argv === undefined ? `${ask.method} ${ask.path}` : shownWords(argv)).replaceAll(
+            side.prefix,
+            '@',
+          )
+          see(observed(ask, await side.ask(ask), { asked, ...(argv !== undefined && { argv }) }))
+        }
+      },
+    },
+  }
+}
+
+function doingOf(step: ScenarioStep): Doing {
+  if ('command' in step) return commandDoing(step.command.map((word) => utf8(String(word))))
+  if ('advance' in step) {
+    const wait = milliseconds(step.advance)
+    return wait <= maxWait
+      ? () => ({ wait })
+      : `time of a real service takes its time: ${wait / 1000} seconds are too many`
+  }
+  if (!('request' in step)) return 'only commands and requests of the store are compared'
+  const { service, method, path, body, headers, token = 'standard' } = step.request
+  if (service !== 'store') return 'only requests of the store are compared'
+  if (path.includes('?')) return 'a request with a query is not compared: write its words into the path'
+  const more = { token, ...(headers && { headers }) }
+  if (path === '/' && Array.isArray(body))
+    return commandDoing(
+      body.map((word) => utf8(String(word))),
+      more,
+    )
+  if (path === '/pipeline' || path === '/multi-exec') return rowsDoing(path, body, more)
+  if (body !== undefined && typeof body !== 'string') return 'a body of JSON behind a path is not compared'
+  const words = argvOfPath(path, '', utf8(''))
+  return (
+    refused([...words, ...(body === undefined ? [] : [utf8(body)])]) ??
+    ((side) => ({
+      ask: {
+        ...{ service: 'store', method: method ?? (body === undefined ? 'GET' : 'POST'), ...more },
+        path: `/${withPrefix(words, side.prefix).map(encoded).join('/')}`,
+        ...(body !== undefined && { body: utf8(body) }),
+      },
+    }))
+  )
+}
+
+function commandDoing(words: readonly Bytes[], more: Partial<DriftRequest> = {}): Doing {
+  return (
+    refused(words) ??
+    ((side) => {
+      const argv = withPrefix(words, side.prefix)
+      const ask = commandAsk(argv)
+      return { ask: { ...ask, ...more, headers: { ...ask.headers, ...more.headers } }, argv }
+    })
+  )
+}
+
+function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Doing {
+  if (!Array.isArray(body) || !body.every(Array.isArray)) return 'its body is no list of commands'
+  const rows = body.map((row: readonly unknown[]) => row.map((word) => utf8(String(word))))
+  const reason = rows.map(refused).find((found) => found !== undefined)
+  if (reason !== undefined) return reason
+  return (side) => {
+    const texts = rows.map((row) =>
+      withPrefix(row, side.prefix).map((word) => Buffer.from(word, 'latin1').toString('utf8')),
+    )
+    return { ask: { ...{ service: 'store', method: 'POST', path }, ...more, body: utf8(JSON.stringify(texts)) } }
+  }
+}
+
+/** Why a command cannot be sent, whatever the prefix. */
+function refused(words: readonly Bytes[]): string | undefined {
+  const [name = ''] = words.map((word) => word.toUpperCase())
+  if (/^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$|^(?:SCRIPT|FUNCTION)$/.test(name))
+    return 'what a script touches cannot be seen beforehand'
+  const prefix = 'sd_drift_a_'
+  return refusalOf(withPrefix(words, prefix), utf8(prefix))
+}
+
+/** The command with the prefix in front of every key, channel and pattern that it names. */
+export function withPrefix(words: readonly Bytes[], prefix: string): Bytes[] {
+  const command = commandTable.find(words)
+  if (command === undefined) return [...words]
+  if (command.name === 'KEYS') return words.map((word, at) => (at === 1 ? latin1(prefix + word) : word))
+  const mark = latin1('\0drift\0')
+  return words.map((word, at) => {
+    // Whether this word is a name shows when another one stands in its place.
+    const { keys, channels } = command.namesIn(words.map((each, place) => (place === at ? mark : each)))
+    const isName = at > 0 && (keys.some(({ name }) => name === mark) || channels.includes(mark))
+    return isName ? latin1(prefix + word) : word
+  })
+}
+
+function encoded(word: Bytes): string {
+  return [...word]
+    .map((char) => (/[\w.~-]/.test(char) ? char : `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`))
+    .join('')
+}

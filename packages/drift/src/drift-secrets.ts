@@ -1,0 +1,30 @@
+import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import { SecretTexts } from '../../../src/secrets/texts.js'
+
+const anyUrl = /\b(https?|rediss?):\/\/([^\s/"'\\<>?#]+)/gi
+const anyAddress = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g
+
+/**
+ * Takes out of a text what nobody else shall see: tokens, hosts and addresses, and all that looks like a secret. Urls of
+ * documentation stay: error texts name them.
+ */
+export function hider(
+  known: readonly string[],
+  urls: readonly string[],
+  vocabulary: Vocabulary,
+): (text: string) => string {
+  const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host, new URL(url).hostname] : []))
+  const longest = hosts.filter((host) => host !== '').sort((a, b) => b.length - a.length)
+  const secrets = new SecretTexts({ secrets: known })
+  return (text) => {
+    let out = secrets.text(text)
+    for (const host of longest) out = out.replaceAll(host, '<host>')
+    return out
+      .replace(anyUrl, (whole, scheme: string, host: string) =>
+        vocabulary.docs.split('/')[0] === host || host === '<host>' || host.endsWith('.test')
+          ? whole
+          : `${scheme}://<host>`,
+      )
+      .replace(anyAddress, '<address>')
+  }
+}

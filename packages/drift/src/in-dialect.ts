@@ -1,0 +1,45 @@
+import { ownHeader, settingName, type Vocabulary } from '../../../src/protocol/dialect.js'
+import type { DriftRequest } from './case.js'
+
+// A request in the words of whoever is asked, with the token, and its answer in neutral words again.
+
+export interface Address {
+  readonly address: string
+  readonly token: string
+  readonly readOnlyToken: string | undefined
+  readonly vocabulary: Vocabulary
+}
+
+export interface DialectRequest {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+const own = /^service-/i
+
+/** A header's name in the words of a vocabulary, where it is the service's own. */
+export function spokenName(name: string, vocabulary: Vocabulary): string {
+  return own.test(name) ? ownHeader(name.replace(own, ''), vocabulary) : name
+}
+
+export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, vocabulary }: Address): DialectRequest {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(ask.headers ?? {})) headers[spokenName(name, vocabulary)] = value
+  const use = ask.token ?? 'standard'
+  if (use === 'standard') headers.authorization = `Bearer ${token}`
+  if (use === 'wrong') headers.authorization = 'Bearer not-a-token-of-anybody'
+  if (use === 'read-only') headers.authorization = `Bearer ${readOnlyToken ?? ''}`
+  const parameter = ask.service === 'store' ? '_token' : vocabulary.queueTokenQuery
+  const query =
+    use === 'in the query' ? `${ask.path.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(token)}` : ''
+  return { url: `${address}${ask.path}${query}`, headers }
+}
+
+export function neutralHeaders(headers: Headers, vocabulary: Vocabulary): Record<string, string> {
+  return Object.fromEntries(
+    [...headers].map(([name, value]) => {
+      const setting = settingName(name, vocabulary)
+      return [setting === undefined ? name : `service-${setting}`, value]
+    }),
+  )
+}

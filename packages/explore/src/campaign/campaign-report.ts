@@ -1,0 +1,74 @@
+import { plural as countOf } from '../../../../src/kernel/plural.js'
+import { blocksText } from './blocks.js'
+import { amountOf } from './coverage-rows.js'
+import { figureText } from './coverage-text.js'
+import type { Merged } from './merge.js'
+
+/** What is known of the first run that failed. */
+export interface ShrunkFailure {
+  /** Its story, shrunk; or why there is none, as a sentence. */
+  readonly told: string
+}
+
+/** Notes and reasons that are printed. The report counts those beyond it. */
+const maxShown = 100
+
+/** The report of a campaign: the same text whoever has run which part of it. */
+export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
+  const { campaign, seed, skipped, notes, first, shard } = merged
+  const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
+  const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
+  if (skipped > 0) lines.push(`${countOf(skipped, 'run')} taught nothing: a message met nothing but faults.`)
+  lines.push(...shown(notes, 'note'), ...gapsOf(merged), ...coverageOf(merged))
+  if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${first.why}`)
+  if (story !== undefined) lines.push('', story.told)
+  return lines.join('\n')
+}
+
+/** The first of them, and how many more there are. */
+function shown(given: readonly string[], what: string): string[] {
+  const lines = given.slice(0, maxShown)
+  const left = given.length - lines.length
+  return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
+}
+
+/** Whether every run was tried. */
+export function isWhole({ counted, missing, notRun }: Merged): boolean {
+  return counted !== undefined && missing.length === 0 && notRun.length === 0
+}
+
+function verdictOf(merged: Merged): string {
+  const { counted, tried, failed, of } = merged
+  const runs = `${number(tried)} ${tried === 1 ? 'run' : 'runs'}`
+  const verdict =
+    failed > 0
+      ? `${number(failed)} of ${runs} ${failed === 1 ? 'fails' : 'fail'}.`
+      : `${runs} ${tried === 1 ? 'holds' : 'hold'}.`
+  if (isWhole(merged)) return `${verdict} All were run.`
+  return `${verdict} ${counted === undefined ? 'Nobody knows how many there are.' : `There are ${number(of)}: not all were run.`}`
+}
+
+function gapsOf({ counted, missing, notRun }: Merged): string[] {
+  const size = counted?.size ?? 0
+  const of = (blocks: readonly number[]): string => blocksText(blocks, size)
+  const gaps = notRun.map(({ why, blocks }) => `Not run: ${blocks.length === 0 ? '' : `${of(blocks)}: `}${why}`)
+  return [
+    ...shown(gaps, 'reason'),
+    ...(missing.length > 0 ? [`In no file: ${of(missing)}. Merge the files of all shards.`] : []),
+  ]
+}
+
+function coverageOf({ coverage, counted }: Merged): string[] {
+  if (coverage.length === 0) return []
+  const { reached, possible } = amountOf(coverage)
+  const never = coverage.flatMap(({ state, point, could, struck }) =>
+    could.filter((fault) => struck[fault] === undefined).map((fault) => ({ state, point, fault })),
+  )
+  const places =
+    counted?.check === 'everyCrashPoint' ? new Set(coverage.map(({ state }) => state)).size : coverage.length
+  return [figureText(reached, possible, places, never)]
+}
+
+function number(given: number): string {
+  return given.toLocaleString('en-US')
+}

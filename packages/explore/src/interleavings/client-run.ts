@@ -1,0 +1,168 @@
+import { connect, type FixtureOptions, leftovers, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
+import { createRandom } from '../../../../src/kernel/random.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
+import { commandLine, outcomeOfCommand, urlText } from '../../../../src/report/describe.js'
+import { standardRedaction } from '../../../../src/report/redaction.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { AsyncCarrier, Chance } from '../crash/step-chance.js'
+import { ClientTurns } from './client-turns.js'
+import { everything, type Touched, touchedBy } from './touched.js'
+
+/** Somebody who uses the services: whatever it awaits, others may come between. */
+export type Client = (sandbox: Sandbox) => unknown
+
+/** How a client ended: what it returned, or what it threw. */
+export type ClientResult = { readonly value: unknown } | { readonly error: unknown }
+
+/** One request of one client, or one command of its pipeline. */
+export interface OrderStep {
+  /** The client's name. */
+  readonly who: string
+  /** As in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
+  readonly request: string
+  /** What came back: `"1"`, `202`. */
+  readonly reply: string
+  /** What it left in the log of traffic. */
+  readonly entries: readonly Entry[]
+}
+
+/** Says who goes next. */
+export interface TurnPicker {
+  choose(waiting: readonly string[]): string
+  executed(touched: Touched): void
+}
+
+export interface ClientSubject {
+  readonly clients: ReadonlyMap<string, Client>
+  readonly prepare?: ((sandbox: Sandbox) => unknown) | undefined
+  readonly settle?: ((sandbox: Sandbox) => unknown) | undefined
+  readonly sandbox?: FixtureOptions | undefined
+  readonly seed: number | string
+}
+
+/** A world in which the clients have gone in one order. */
+export interface OrderRun {
+  readonly sandbox: Sandbox
+  readonly steps: readonly OrderStep[]
+  /** Who went, as `replay` takes it. */
+  readonly order: readonly string[]
+  readonly results: ReadonlyMap<string, ClientResult>
+  /** What time or the engine complained about, or a run that has no end. */
+  readonly error?: unknown
+}
+
+/** Thrown by an usher: the order cannot be played, whatever comes of it. */
+export class Unplayable extends TypeError {
+  override readonly name = 'TypeError'
+}
+
+/** Requests of all clients in one order. */
+const maxSteps = 400
+const budget = 20_000
+/** Same requests with same replies in a row after which others are let through first: it may wait for them. */
+const spins = 3
+
+/** Time and chance of each client, so that the same order is the same world. */
+export interface ClientContext {
+  readonly names: AsyncCarrier<string>
+  /** Of the run that is under way. */
+  chances: ReadonlyMap<string, Chance>
+}
+
+export async function runClients(subject: ClientSubject, usher: TurnPicker, context: ClientContext): Promise<OrderRun> {
+  const options: FixtureOptions = { ...subject.sandbox, env: false, realHosts: 'allow' }
+  const sandbox = sandboxOf(options)
+  const disconnect = connect(sandbox, options)
+  const clients = [...subject.clients.keys()]
+  const results = new Map<string, ClientResult>()
+  const steps: OrderStep[] = []
+  const order: string[] = []
+  context.chances = new Map(
+    clients.map((name) => [name, { random: createRandom(`${subject.seed}/${name}`), now: () => sandbox.clock.now() }]),
+  )
+  let error: unknown
+  try {
+    await subject.prepare?.(sandbox)
+    const gate = new ClientTurns(sandbox, clients, context.names)
+    for (const [name, client] of subject.clients) {
+      const done = (result: ClientResult): void => {
+        results.set(name, result)
+        gate.finished(name)
+      }
+      const work = async (): Promise<unknown> => client(sandbox)
+      context.names.run(name, work).then(
+        (value) => done({ value }),
+        (thrown) => done({ error: thrown }),
+      )
+      // One after the other: what they share must not gather their first requests into one.
+      await gate.quiet((who) => who === name)
+    }
+    await takeTurns(gate, sandbox, usher, steps, order)
+    const stuck = [...gate.unfinished]
+    gate.open()
+    if (stuck.length > 0)
+      throw new Error(
+        `${stuck.join(' and ')} never came to an end: waiting for something that nobody does in this order`,
+      )
+    await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
+    error = leftovers(sandbox, { strict: false })
+  } catch (thrown) {
+    if (thrown instanceof Unplayable) throw thrown
+    error = thrown
+  } finally {
+    disconnect()
+  }
+  return { sandbox, steps, order, results, ...(error !== undefined && { error }) }
+}
+
+async function takeTurns(gate: ClientTurns, sandbox: Sandbox, usher: TurnPicker, steps: OrderStep[], order: string[]) {
+  const { traffic } = sandbox
+  const isMeddled = sandbox.faults.list().length > 0
+  for (;;) {
+    await gate.quiet()
+    if (gate.unfinished.size === 0) return
+    const waiting = gate.names
+    if (waiting.length === 0) {
+      if (!(await gate.moveTime())) return
+      continue
+    }
+    if (steps.length === maxSteps)
+      throw new Error(`the clients have made ${maxSteps} requests and want more: one of them asks again and again`)
+    const name = usher.choose(preferred(waiting, steps, order))
+    const before = traffic.entries.length
+    const part = gate.letThrough(name)
+    await gate.quiet()
+    const entries = traffic.entries.slice(before)
+    order.push(name)
+    steps.push({ who: name.split('#')[0]!, entries, ...stepTexts(entries, part) })
+    usher.executed(isMeddled ? everything : touchedBy(entries))
+  }
+}
+
+/** Who went last goes on, unless it seems to wait for another. */
+function preferred(waiting: readonly string[], steps: readonly OrderStep[], order: readonly string[]): string[] {
+  const latest = order.at(-1)
+  const last = steps.slice(-spins)
+  const [one] = last
+  const spinning =
+    last.length === spins &&
+    last.every(({ who, request, reply }) => who === one!.who && request === one!.request && reply === one!.reply)
+  const rank = (name: string): number => (name !== latest ? 1 : spinning ? 2 : 0)
+  return [...waiting].sort((a, b) => rank(a) - rank(b))
+}
+
+/** @param part of a pipeline, in words */
+export function stepTexts(entries: readonly Entry[], part: string): Pick<OrderStep, 'request' | 'reply'> {
+  const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')
+  const request = entries.find((entry) => entry.type === 'request')
+  if (commands.length > 0) {
+    const isTransaction = commands.some((entry) => entry.type === 'command' && entry.via === 'transaction')
+    const lines = commands.map((entry) => (entry.type === 'command' ? commandLine(entry.argv, standardRedaction) : ''))
+    const replies = commands.map((entry) =>
+      entry.type === 'command' ? outcomeOfCommand(entry, standardRedaction) : '',
+    )
+    return { request: `${isTransaction ? 'MULTI: ' : part}${lines.join('; ')}`, reply: replies.join('; ') }
+  }
+  if (request?.type !== 'request') return { request: 'a request', reply: '' }
+  return { request: `${request.method} ${urlText(request.url)}`, reply: String(request.answer?.status ?? 'no answer') }
+}

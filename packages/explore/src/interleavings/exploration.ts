@@ -1,0 +1,213 @@
+import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
+import type { FaultPoint } from '../../../../src/faults/points.js'
+import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
+import { failureText } from '../../../../src/report/failure-text.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { checkedScenario } from '../../../../src/scenarios/scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
+import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
+import { faultName } from '../delivery/fault-names.js'
+import { askedOf } from '../delivery/foreign-calls.js'
+import type { OrderStep } from './client-run.js'
+import { DeliveryGate } from './delivery-gate.js'
+import { explorationFailure, reasonOf } from './exploration-text.js'
+import { flawIn } from './flaws.js'
+import { placesOf } from './interleaving-moments.js'
+import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
+import type { Outcome } from './outcome.js'
+
+export interface ExploreOptions extends PlayOptions {
+  /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
+  readonly holds?: (sandbox: Sandbox) => unknown
+  /** Runs at most. Default 1000. */
+  readonly bound?: number
+}
+
+export interface PlacementOptions extends ExploreOptions {
+  /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
+  readonly fault?: Fault | readonly Fault[]
+  /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
+  readonly on?: FaultPoint | readonly FaultPoint[]
+}
+
+export interface Exploration {
+  readonly outcomes: readonly Outcome[]
+  /** Every way was tried: the bound did not cut any off. */
+  readonly complete: boolean
+  readonly runs: number
+  /** All of it holds. */
+  readonly holds: boolean
+  /** For `explore()`: which faults struck in which states, and which never did. */
+  readonly coverage?: CoverageFigure
+  /** The outcomes as a text, a line each. */
+  table(): string
+  /** What fails, with the timeline of the first; `''` where all holds. */
+  report(): string
+}
+
+/**
+ * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
+ * what if exactly this one fails?
+ * @example
+ * const tried = await explore(checkout, { prepare: ({ destinations }) => destinations.on(orders, route), holds })
+ * expect(tried.holds, tried.table()).toBe(true)
+ */
+export async function explore(given: Scenario, options: PlacementOptions = {}): Promise<Exploration> {
+  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
+  const outcomes: Outcome[] = []
+  const places = await placesOf(scenario, [on].flat() as FaultPoint[], [fault].flat() as Fault[], options)
+  const undisturbed = await judged(await play(scenario, options), options)
+  outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
+  const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
+  const coverage = new CoverageTracker(kinds)
+  coverage.note(outcomes[0]!.sandbox)
+  let complete = true
+  for (const { point, faults, moments } of places) {
+    for (const each of faults) {
+      for (const [skip, where] of moments.entries()) {
+        complete &&= outcomes.length < bound
+        if (!complete) break
+        // It is asked before the scenario's own rules, or their strikes would shift its count.
+        const rule: FaultRule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each }
+        const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
+        coverage.note(run.sandbox)
+        const verdict = await judged(run, options)
+        outcomes.push({
+          what: `${faultName(each, faults)} at ${where}`,
+          times: 1,
+          rule,
+          ...verdict,
+          ...(!verdict.holds &&
+            undisturbed.holds && { differences: differencesFrom([leftBy(undisturbed)], leftBy(verdict).ending) }),
+        })
+      }
+    }
+  }
+  const quiet = places.filter(({ moments }) => moments.length === 0).map(({ point }) => point)
+  return withCoverage(exploration(outcomes, complete, outcomes.length, quiet), coverage.figure())
+}
+
+/**
+ * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
+ * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
+ * @example
+ * const tried = await interleavings(twoBuyers, { prepare, holds: ({ store }) => store.get('stock') === '0' })
+ * expect(tried.holds, tried.table()).toBe(true)
+ */
+export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
+  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const { bound = 1000 } = options
+  const endings = new Map<string, Ended>()
+  const serial: SerialEnding[] = []
+  let runs = 0
+  let isComplete = true
+  for (let picks: readonly number[] | undefined = []; picks !== undefined && isComplete; ) {
+    isComplete = runs < bound
+    if (!isComplete) break
+    runs++
+    const turnstile: DeliveryGate = new DeliveryGate(picks)
+    const prepare = async (sandbox: Sandbox): Promise<void> => {
+      await options.prepare?.(sandbox)
+      turnstile.guard(sandbox)
+    }
+    const run = await play(scenario, { ...options, prepare })
+    const verdict = await judged(run, options)
+    const found = endingOf({ sandbox: run.sandbox, results: new Map() })
+    if (isOneByOne(turnstile.steps))
+      serial.push({ clients: namesIn(turnstile.steps), ending: found, holds: verdict.holds })
+    const ending = JSON.stringify([verdict.holds, verdict.why, run.sandbox.store.dump().keys])
+    const before = endings.get(ending)
+    if (before !== undefined) before.times++
+    else endings.set(ending, { times: 1, turnstile, verdict, found })
+    picks = turnstile.next()
+  }
+  const right = serial.filter(({ holds }) => holds)
+  return exploration(
+    [...endings.values()].map((ended) => outcomeOf(ended, right)),
+    isComplete,
+    runs,
+  )
+}
+
+/** What a run left behind, with what other hosts did for the app. */
+function leftBy({ sandbox, holds }: Verdict): SerialEnding {
+  return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, askedOf(sandbox)) }
+}
+
+interface Ended {
+  times: number
+  readonly turnstile: DeliveryGate
+  readonly verdict: Verdict
+  readonly found: Ending
+}
+
+function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): Outcome {
+  const { order, steps } = turnstile
+  const outcome = { what: order.join(', '), times, order, steps, ...verdict }
+  if (verdict.holds || right.length === 0) return outcome
+  const differences = differencesFrom(right, found)
+  return { ...outcome, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+}
+
+/** Nobody came between the requests of another. */
+function isOneByOne(steps: readonly OrderStep[]): boolean {
+  return steps.filter(({ who }, at) => who !== steps[at - 1]?.who).length === namesIn(steps).length
+}
+
+function namesIn(steps: readonly OrderStep[]): readonly string[] {
+  return [...new Set(steps.map(({ who }) => who))]
+}
+
+function play(scenario: Scenario, options: ExploreOptions): Promise<Play> {
+  // A fault that is put in may keep another from striking.
+  return playScenario(scenario, { strict: false, ...options })
+}
+
+interface Verdict {
+  readonly holds: boolean
+  readonly why: string
+  readonly sandbox: Sandbox
+}
+
+async function judged(run: Play, { holds }: ExploreOptions): Promise<Verdict> {
+  const { sandbox } = run
+  const broken = run.findings.filter((finding) => !finding.holds).map(({ place, expected }) => `${place}: ${expected}`)
+  try {
+    if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() answered false')
+  } catch (error) {
+    broken.push(((error as Error).message ?? String(error)).trim().split('\n')[0]!)
+  }
+  return { holds: broken.length === 0, why: broken.join('; '), sandbox }
+}
+
+function exploration(
+  outcomes: readonly Outcome[],
+  complete: boolean,
+  runs: number,
+  quiet: readonly FaultPoint[] = [],
+): Exploration {
+  const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { times }) => sum + times, 0)
+  const table = (): string => {
+    const rows = outcomes.map((outcome) => [
+      outcome.holds ? '✓' : '✗',
+      outcome.times > 1 ? `${outcome.times} ×` : '',
+      outcome.what || 'nothing ran at the same time',
+      reasonOf(outcome),
+    ])
+    const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+    const lines = rows.map((row) =>
+      row
+        .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell))
+        .join('  ')
+        .trimEnd(),
+    )
+    const cut = complete ? '' : '; more were not tried, raise `bound`'
+    const nowhere = quiet.length === 0 ? '' : ` Nothing reached ${quiet.join(', ')}: no fault was placed there.`
+    return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
+  }
+  const failure = (): FailureData => explorationFailure(outcomes, table())
+  const report = (): string => (broken === 0 ? '' : failureText(failure()))
+  return carryFailureOf({ outcomes, complete, runs, holds: broken === 0, table, report }, failure)
+}

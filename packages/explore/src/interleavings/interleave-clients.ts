@@ -1,0 +1,241 @@
+import type { FixtureOptions } from '../../../../fixtures/fixture-sandbox.js'
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { hostTime } from '../../../../src/kernel/host.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { campaignUnderWay } from '../campaign/under-way.js'
+import { carrier, replaceChance } from '../crash/step-chance.js'
+import { inEnvironment } from '../delivery/delivery-run.js'
+import { Memory } from './client-memory.js'
+import {
+  type Client,
+  type ClientContext,
+  type ClientResult,
+  type ClientSubject,
+  type OrderRun,
+  runClients,
+  type TurnPicker,
+} from './client-run.js'
+import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
+import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
+import { type OrderEnded, orderSpace } from './order-space.js'
+import { OrderTree } from './order-tree.js'
+import { TriedInterleavings, type TriedOrders } from './tried-orders.js'
+
+export interface ClientOrderOptions {
+  /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
+  readonly clients: Readonly<Record<string, Client>> | readonly Client[]
+  /** Makes the initial state, in each world anew. */
+  readonly prepare?: (sandbox: Sandbox) => unknown
+  /**
+   * What must be so in the end: answers false, or throws as an assertion does. Default: it has ended as it can end when
+   * the clients go one after the other.
+   */
+  readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientResult>>) => unknown
+  /** `first failure` stops there; `all`, the default, counts how many orders fail. */
+  readonly until?: 'first failure' | 'all'
+  /** Only this order, as a failure prints it: `alice bob alice bob`. */
+  readonly replay?: string
+  /** Orders at most. Default 10,000. */
+  readonly bound?: number
+  /** Time of the host at most, below the time-out of the test. Default 4 s. */
+  readonly within?: Duration
+  /** Whether orders that only swap requests without a key in common are tried once. Default true. */
+  readonly reduce?: boolean
+  /** Options of each order's sandbox, as of the fixture. */
+  readonly sandbox?: FixtureOptions
+  /** Moves time when all clients have ended. Default `clock.drain({ budget: 20_000 })`. */
+  readonly settle?: (sandbox: Sandbox) => unknown
+  /** Of time and chance in the clients. Default 1. */
+  readonly seed?: number
+}
+
+const maxClients = 5
+
+/** Tries the orders of the clients' requests. */
+export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
+  const campaign = campaignUnderWay()
+  if (campaign === undefined) return searching(options, (search) => search.all())
+  const { replay: _, ...given } = { ...options, seed: campaign.given.seed }
+  return campaign.explore(
+    orderSpace(campaign.given.runs, {
+      plan: () => searching(given, (search) => search.plan()),
+      attempt: (orders, ended) => searching(given, (search) => search.attempt(orders, ended)),
+      replay: (replay) => searching({ ...given, replay }, (search) => search.all()),
+    }),
+  )
+}
+
+/** Does something with a search, while time and chance in the clients come from the seed. */
+async function searching<T>(options: ClientOrderOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
+  const clients = clientsOf(options)
+  const names = carrier<string>('interleavings()')
+  const context: ClientContext = { names, chances: new Map() }
+  const { prepare, settle, sandbox, seed = 1 } = options
+  const search = new ClientSearch({ clients, prepare, settle, sandbox, seed }, options, context)
+  return inEnvironment({ sandbox } as never, async () => {
+    const restore = replaceChance(() => context.chances.get(names.getStore() ?? ''))
+    try {
+      return await work(search)
+    } finally {
+      restore()
+    }
+  })
+}
+
+/** Goes through orders until all are tried, or something says that it is enough. */
+class ClientSearch {
+  readonly #subject: ClientSubject
+  readonly #options: ClientOrderOptions
+  readonly #context: ClientContext
+  readonly #orders: TriedInterleavings
+  readonly #memory = new Memory()
+  readonly #serial: SerialEnding[] = []
+  readonly #deadline: number
+
+  constructor(subject: ClientSubject, options: ClientOrderOptions, context: ClientContext) {
+    this.#subject = subject
+    this.#options = options
+    this.#context = context
+    this.#orders = new TriedInterleavings([...subject.clients.keys()], this.#serial)
+    this.#deadline = hostTime() + milliseconds(options.within ?? '4s')
+  }
+
+  async all(): Promise<TriedOrders> {
+    const { replay, reduce = true } = this.#options
+    const names = [...this.#subject.clients.keys()]
+    await this.#oneAfterTheOther(names)
+    if (replay !== undefined) {
+      const usher = new GivenOrder(replay, names)
+      this.#orders.forget()
+      await this.#judged(await this.#run(usher))
+      usher.check()
+      return this.#orders.tried({ complete: true, isReplay: true })
+    }
+    // What goes wrong between any two of them shows here already.
+    for (const [at] of names.entries()) {
+      if (this.#isEnough) return this.#orders.tried({ complete: false, isEarly: this.#isEarly })
+      await this.#judged(await this.#run(inTurn([...names.slice(at), ...names.slice(0, at)])))
+    }
+    let tree = new OrderTree(reduce && this.#memory.isOwn)
+    for (let runs = 0; ; ) {
+      if (this.#isEnough) return this.#orders.tried({ complete: false, isEarly: this.#isEarly, tree, runs })
+      tree.begin()
+      await this.#judged(await this.#run(tree))
+      runs++
+      if (tree.reduces && (tree.isAmbiguous || !this.#memory.isOwn)) {
+        tree = new OrderTree(false)
+        runs = 0
+      } else if (!tree.next()) return this.#orders.tried({ complete: true, tree, runs })
+    }
+  }
+
+  /** How many requests each client makes when the clients go one after the other; of several numbers, the largest. */
+  async plan(): Promise<ReadonlyMap<string, number>> {
+    const names = [...this.#subject.clients.keys()]
+    const turns = new Map<string, number>()
+    for (const { order } of await this.#oneAfterTheOther(names))
+      for (const name of names) {
+        const own = order.filter((who) => who.split('#')[0] === name).length
+        turns.set(name, Math.max(own, turns.get(name) ?? 0))
+      }
+    return turns
+  }
+
+  /** Tries orders by their numbers in the list of all orders. */
+  async attempt(
+    orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
+    ended: OrderEnded,
+  ): Promise<void> {
+    const isClaimed = this.#options.holds !== undefined
+    for (const order of orders(await this.plan())) {
+      const run = await this.#run(new WantedOrder(order))
+      const broken = this.#orders.complaintOf(run, await this.#complaint(run), isClaimed)
+      ended(broken, run.order)
+    }
+  }
+
+  get #isEarly(): boolean {
+    return this.#options.until === 'first failure' && this.#orders.hasFailed
+  }
+
+  get #isEnough(): boolean {
+    const { bound = 10_000 } = this.#options
+    return this.#isEarly || this.#orders.size >= bound || hostTime() >= this.#deadline
+  }
+
+  /** What is right is what comes of one of these. */
+  async #oneAfterTheOther(names: readonly string[]): Promise<readonly OrderRun[]> {
+    const runs: OrderRun[] = []
+    for (const clients of permutations(names)) {
+      const run = await this.#run(oneByOne(clients))
+      runs.push(run)
+      if (run.error !== undefined && run.steps.length === 0) throw run.error
+      this.#serial.push({ clients, ending: endingOf(run), holds: (await this.#complaint(run)) === undefined })
+    }
+    if (runs.every(({ steps }) => steps.length === 0))
+      throw new TypeError(
+        "interleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
+      )
+    for (const name of names) {
+      const results = runs.map((run) => run.results.get(name))
+      const [one] = results
+      if (one !== undefined && results.every((result) => result !== undefined && 'error' in result) && 'error' in one)
+        throw new Error(`interleavings(): ${name} throws in every order, even alone: ${messageOf(one.error)}`, {
+          cause: one.error,
+        })
+    }
+    for (const run of runs) await this.#judged(run)
+    return runs
+  }
+
+  async #run(usher: TurnPicker): Promise<OrderRun> {
+    const run = await runClients(this.#subject, usher, this.#context)
+    this.#memory.note(run)
+    return run
+  }
+
+  async #judged(run: OrderRun): Promise<void> {
+    if (!this.#orders.has(run)) this.#orders.add(run, await this.#complaint(run), this.#options.holds !== undefined)
+  }
+
+  /** Why it does not hold, in one line. */
+  async #complaint(run: OrderRun): Promise<string | undefined> {
+    const { holds } = this.#options
+    if (run.error !== undefined) return messageOf(run.error)
+    for (const [who, result] of run.results) {
+      if (!('error' in result)) continue
+      if (isAssertion(result.error)) return `${who} threw: ${messageOf(result.error)}`
+    }
+    if (holds === undefined) return undefined
+    try {
+      return (await holds(run.sandbox, Object.fromEntries(run.results))) === false
+        ? 'holds() answered false'
+        : undefined
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
+}
+
+/** As node:assert, chai (Vitest) and Jest make them. */
+function isAssertion(error: unknown): boolean {
+  return error instanceof Error && (/^(?:Jest)?AssertionError/.test(error.name) || 'matcherResult' in error)
+}
+
+function clientsOf({ clients, bound, replay }: ClientOrderOptions): ReadonlyMap<string, Client> {
+  const named = Array.isArray(clients)
+    ? clients.map((client: Client, at): [string, Client] => [`client-${at + 1}`, client])
+    : Object.entries((clients ?? {}) as Record<string, Client>)
+  if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
+    throw new TypeError(
+      `interleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+    )
+  const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
+  if (odd !== undefined)
+    throw new TypeError(`interleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`)
+  if (bound !== undefined && !(Number.isInteger(bound) && bound > 0))
+    throw new TypeError(`interleavings(): bound is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+  if (replay !== undefined && (typeof replay !== 'string' || replay.trim() === ''))
+    throw new TypeError(`interleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
+  return new Map(named)
+}

@@ -1,0 +1,86 @@
+import { catalog } from '../../../../src/faults/catalog.js'
+import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
+import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { factOf } from '../../../../src/rules/matching.js'
+import { ruleProblems } from '../../../../src/rules/rule-schema.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
+
+// Where a fault can be put into a scenario: found by a rule at each point that counts, and never strikes.
+
+/** A point, the faults that can strike there, and its moments in words, in the order in which a rule is asked. */
+export interface Places {
+  readonly point: FaultPoint
+  readonly faults: readonly Fault[]
+  readonly moments: readonly string[]
+}
+
+/** @throws TypeError for a point that there is none of, and for a fault that can strike at none of the points */
+export async function placesOf(
+  scenario: Scenario,
+  points: readonly FaultPoint[],
+  faults: readonly Fault[],
+  options: PlayOptions,
+): Promise<readonly Places[]> {
+  const places = fitting(points, faults).map((place) => ({ ...place, moments: [] as string[] }))
+  const rules = places.map(({ point, faults: [fault] }) => {
+    return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! }
+  })
+  const prepare = async (sandbox: Sandbox): Promise<void> => {
+    await options.prepare?.(sandbox)
+    const { faults: asked } = sandbox
+    const ask = asked.injections.bind(asked)
+    const counted = (point: FaultPoint): number =>
+      asked.list().find(({ rule }) => rule.name === counting(point))?.matched ?? 0
+    asked.injections = (point, facts, ...more) => {
+      const before = counted(point)
+      const strikes = ask(point, facts, ...more)
+      const place = places.find((one) => one.point === point)
+      if (counted(point) > before) place?.moments.push(momentText(point, facts, place.moments.length + 1))
+      return strikes
+    }
+  }
+  const counts = { ...scenario, faults: [...rules, ...(scenario.faults ?? [])] }
+  await playScenario(counts, { ...options, strict: false, prepare })
+  return places
+}
+
+function counting(point: FaultPoint): string {
+  return `explore() counts ${point}`
+}
+
+function fitting(points: readonly FaultPoint[], faults: readonly Fault[]): Omit<Places, 'moments'>[] {
+  const unknown = points.find((point) => !faultPoints.includes(point))
+  if (unknown !== undefined || points.length === 0)
+    throw new TypeError(
+      `explore() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${faultPoints.join(', ')}.`,
+    )
+  const [first] = points as readonly [FaultPoint, ...FaultPoint[]]
+  for (const fault of faults) {
+    const fits = points.find((point) => catalog[fault?.kind]?.points.includes(point)) ?? first
+    const [problem] = ruleProblems({ on: fits, times: 1, fault })
+    if (problem !== undefined) throw new TypeError(`explore(): ${problem.sentence}`)
+  }
+  return points.map((point) => {
+    const there = faults.filter(({ kind }) => catalog[kind].points.includes(point))
+    if (there.length > 0) return { point, faults: there }
+    throw new TypeError(
+      `explore(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
+    )
+  })
+}
+
+const isDelivery = (point: FaultPoint): boolean => (deliveryPoints as readonly FaultPoint[]).includes(point)
+
+function momentText(point: FaultPoint, facts: FaultFacts, nth: number): string {
+  const { argv, attempt, url, method, scheduleId, urlGroup, queue, keys = [] } = facts
+  const step = point.startsWith('workflow.') ? factOf(facts, 'step') : undefined
+  const ofStep = step === undefined ? '' : `, step ${JSON.stringify(step)}`
+  if (isDelivery(point))
+    return `${point === 'workflow.call' ? 'call' : 'delivery'} ${nth}: attempt ${attempt} to ${url}${ofStep}`
+  if (argv !== undefined) return `command ${nth}: ${argv.slice(0, 3).join(' ')}`
+  if (point === 'schedule.fire') return `slot ${nth} of schedule ${scheduleId}, to ${url ?? urlGroup ?? queue}`
+  if (method !== undefined) return `request ${nth}: ${method} ${url}${ofStep}`
+  return `event ${nth}: ${keys.join(' ')}`
+}

@@ -1,0 +1,47 @@
+import { plural } from '../../../../src/kernel/plural.js'
+import { excerpt } from '../../../../src/report/safe-text.js'
+import type { OrderStep } from './client-run.js'
+import type { Flaw } from './flaws.js'
+import type { OrderDifference } from './order-endings.js'
+
+const maxRows = 6
+const widest = 60
+
+/** Who did what, and what came back; of a long order the steps that make the flaw, and those around them. */
+export function stepRows(steps: readonly OrderStep[], { steps: telling }: Pick<Flaw, 'steps'>): string[] {
+  const shown = chosen(steps.length, telling)
+  const rows = shown.map((at) => {
+    const { who, request, reply } = steps[at - 1]!
+    return [`${telling.includes(at) ? '→' : ' '} ${at}`, who, excerpt(request, widest), excerpt(reply, widest)]
+  })
+  const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
+  const lines = rows.map((row) =>
+    `  ${row.map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell)).join('  ')}`.trimEnd(),
+  )
+  const left = steps.length - shown.length
+  return left === 0 ? lines : [...lines, `    … and ${plural(left, 'more step')}`]
+}
+
+/** Numbers of the steps that are shown. */
+function chosen(length: number, telling: readonly number[]): readonly number[] {
+  const all = Array.from({ length }, (_, index) => index + 1)
+  if (length <= maxRows) return all
+  const first = [...telling].slice(0, maxRows - 1)
+  const others = all.filter((at) => !first.includes(at)).slice(0, maxRows - 1 - first.length)
+  return [...first, ...others].sort((a, b) => a - b)
+}
+
+/** `alice, bob and carol`. */
+export function namesList(names: readonly string[], word: 'and' | 'or' = 'and'): string {
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+}
+
+/** `stock = "9", expected "8"`. */
+export function differenceText({ what, found, expected }: OrderDifference): string {
+  return `${what} = ${found}, expected ${expected}`
+}
+
+/** Its name at the beginning of a line. */
+export function flawText({ name }: Flaw): string {
+  return name === 'none' ? 'Failure' : name[0]!.toUpperCase() + name.slice(1)
+}

@@ -1,0 +1,85 @@
+import { type Bytes, text } from '../../../../src/kernel/bytes.js'
+import type { Entry } from '../../../../src/kernel/traffic-log.js'
+import { commandTable } from '../../../../src/store/commands/index.js'
+
+// What a request has to do with, so that it is known which requests may change places without anybody noticing.
+
+/** Keys that a request looked at and changed; `all`: it may have to do with anything. */
+export interface Touched {
+  readonly reads: ReadonlySet<string>
+  readonly writes: ReadonlySet<string>
+  readonly all: boolean
+}
+
+/** One use of one key by a command that ran. */
+export interface KeyUsed {
+  readonly key: string
+  /** Upper case. */
+  readonly command: string
+  readonly reads: boolean
+  readonly writes: boolean
+}
+
+export const everything: Touched = { reads: new Set(), writes: new Set(), all: true }
+
+/** Stands for what the queue holds: ids are drawn one after the other, so that no two messages change places. */
+const queueKey = '\0queue'
+
+/** Their commands do to the keys that they name what their table says, and nothing else. */
+const dataGroups = new Set('string bitmap hash list set sorted-set geo hyperloglog stream json generic'.split(' '))
+/** They draw from a source of chance that all keys share. */
+const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/
+
+/** @param entries what a request left in the log, itself included */
+export function touchedBy(entries: readonly Entry[]): Touched {
+  const reads = new Set<string>()
+  const writes = new Set<string>()
+  let commands = 0
+  for (const entry of entries) {
+    if (entry.type === 'command') {
+      commands++
+      const used = keysUsed(entry.argv)
+      if (used === undefined) return everything
+      for (const use of used) {
+        if (use.reads) reads.add(use.key)
+        if (use.writes) writes.add(use.key)
+      }
+    } else if (entry.type === 'request' && entry.service === 'queue') {
+      const side = entry.method === 'GET' ? reads : writes
+      side.add(queueKey)
+    } else if (entry.type === 'request' && entry.service !== 'store') return everything
+    else if (entry.type === 'published') writes.add(queueKey)
+    else if (entry.type === 'fault') return everything
+  }
+  const [request] = entries
+  // A stream, say, hears of everything that others do.
+  if (commands === 0 && request?.type === 'request' && request.service === 'store' && request.answer?.status === 200)
+    return everything
+  return { reads, writes, all: false }
+}
+
+/** `undefined` where the words of the command do not tell. */
+export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined {
+  const command = argv.length === 0 ? undefined : commandTable.find(argv)
+  if (command === undefined) return []
+  if (!dataGroups.has(command.group) || byChance.test(command.name)) return undefined
+  const { keys } = command.namesIn(argv)
+  if (keys.length === 0) return undefined
+  const used = keys.map(({ name, use }) => ({
+    key: text(name),
+    command: command.name,
+    reads: use !== 'W',
+    writes: use.includes('W'),
+  }))
+  return command.writes && !used.some(({ writes }) => writes) ? undefined : used
+}
+
+/** Whether it makes no difference which of the two comes first. */
+export function commute(one: Touched, other: Touched): boolean {
+  if (one.all || other.all) return false
+  const meets = (keys: ReadonlySet<string>, others: ReadonlySet<string>): boolean => {
+    for (const key of keys) if (others.has(key)) return true
+    return false
+  }
+  return !(meets(one.writes, other.writes) || meets(one.writes, other.reads) || meets(one.reads, other.writes))
+}

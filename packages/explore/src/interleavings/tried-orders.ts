@@ -1,0 +1,260 @@
+import { plural } from '../../../../src/kernel/plural.js'
+import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
+import { failureText } from '../../../../src/report/failure-text.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import type { OrderRun, OrderStep } from './client-run.js'
+import type { Exploration } from './exploration.js'
+import { type Flaw, flawIn } from './flaws.js'
+import { differencesFrom, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
+import { differenceText, flawText, namesList, stepRows } from './order-text.js'
+import type { OrderTree } from './order-tree.js'
+import type { Outcome } from './outcome.js'
+
+/** One way in which orders ended. */
+export interface OrderOutcome extends Outcome {
+  /** Who did what, and what came back, in the order that is the easiest to follow. */
+  readonly steps: readonly OrderStep[]
+  /** That order, for `replay`: `alice bob alice bob`. */
+  readonly replay: string
+  /** What goes wrong, where something does. */
+  readonly flaw?: Flaw
+  /** What differs from the clients one after the other. */
+  readonly differences: readonly OrderDifference[]
+}
+
+/** What came of the orders that were tried. */
+export interface TriedOrders extends Exploration {
+  readonly outcomes: readonly OrderOutcome[]
+  /** Those that do not hold. */
+  readonly failures: readonly OrderOutcome[]
+  /** How many orders there are, about: what was tried where all were. */
+  readonly about: number
+  /** What was not tried, in words; `''` where all orders were. */
+  readonly untried: string
+  /** The failure as a text with its timeline, `''` where all orders hold. */
+  report(): string
+}
+
+interface Progress {
+  readonly complete: boolean
+  readonly isReplay?: boolean
+  /** It was told to stop at the first failure. */
+  readonly isEarly?: boolean
+  readonly tree?: OrderTree
+  readonly runs?: number
+}
+
+interface GroupedOutcome {
+  readonly run: OrderRun
+  readonly complaint: string | undefined
+  times: number
+}
+
+/** Orders that were tried, each counted once, by how they ended. */
+export class TriedInterleavings {
+  readonly #clients: readonly string[]
+  readonly #serial: readonly SerialEnding[]
+  readonly #seen = new Set<string>()
+  readonly #endings = new Map<string, GroupedOutcome>()
+  #expected: ReadonlySet<string> | undefined
+  #requests: ReadonlyMap<string, number> = new Map()
+
+  constructor(clients: readonly string[], serial: readonly SerialEnding[]) {
+    this.#clients = clients
+    this.#serial = serial
+  }
+
+  get size(): number {
+    return this.#seen.size
+  }
+
+  get hasFailed(): boolean {
+    return [...this.#endings.values()].some(({ complaint }) => complaint !== undefined)
+  }
+
+  has({ order }: OrderRun): boolean {
+    return this.#seen.has(order.join(' '))
+  }
+
+  forget(): void {
+    this.#seen.clear()
+    this.#endings.clear()
+  }
+
+  /** @param said why it does not hold, apart from how it ended */
+  add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
+    this.#seen.add(run.order.join(' '))
+    const requests = new Map<string, number>()
+    for (const { who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
+    this.#requests = requests
+    const ending = endingText(run)
+    const complaint = this.complaintOf(run, said, isClaimed)
+    const id = `${complaint ?? ''}\n${ending}`
+    const kept = this.#endings.get(id)
+    if (kept === undefined) this.#endings.set(id, { run, complaint, times: 1 })
+    else {
+      const isSimpler = simplicity(run) < simplicity(kept.run)
+      this.#endings.set(id, { complaint, times: kept.times + 1, run: isSimpler ? run : kept.run })
+    }
+  }
+
+  /** Why an order does not hold. @param said why it does not, apart from how it ended */
+  complaintOf(run: OrderRun, said: string | undefined, isClaimed: boolean): string | undefined {
+    this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
+    const isSerial = isClaimed || this.#expected.has(endingText(run))
+    return said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
+  }
+
+  tried(progress: Progress): TriedOrders {
+    const outcomes = [...this.#endings.values()].map((kept) => this.#outcome(kept))
+    const failures = outcomes.filter(({ holds }) => !holds).sort((a, b) => a.steps.length - b.steps.length)
+    const { complete } = progress
+    const all = ordersOf([...this.#requests.values()])
+    const about = complete ? this.size : this.#about(progress, all)
+    const untried = complete ? '' : this.#untried(progress)
+    const holds = failures.length === 0
+    const summary = (): string => this.#summary({ failures, complete, about, all, untried }, progress)
+    const table = (): string => `${outcomes.map(row).join('\n')}\n${summary()}`
+    const failure = (): FailureData => ordersFailure(failures, summary())
+    const report = (): string => (holds ? '' : failureText(failure()))
+    const tried = { outcomes, failures, complete, runs: this.size, about, untried, holds, table, report }
+    return carryFailureOf(tried, failure)
+  }
+
+  #outcome({ run, complaint, times }: GroupedOutcome): OrderOutcome {
+    const { sandbox, steps, order } = run
+    const replay = order.join(' ')
+    const base = {
+      what: replay,
+      times,
+      holds: complaint === undefined,
+      why: complaint ?? '',
+      sandbox,
+      order,
+      steps,
+      replay,
+    }
+    if (complaint === undefined) return { ...base, differences: [] }
+    const right = this.#serial.filter(({ holds }) => holds)
+    const differences = differencesFrom(right, endingOf(run))
+    if (right.length === 0 || run.error !== undefined)
+      return { ...base, differences, flaw: noFlaw(run.error !== undefined) }
+    return { ...base, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+  }
+
+  /** Orders in all: as many as there would be if nothing were left out, or what the tree promises. */
+  #about({ tree, runs = 0 }: Progress, all: number): number {
+    const promised = tree === undefined || tree.share <= 0 || runs < 3 ? all : runs / tree.share
+    return Math.max(this.size + 1, rounded(Math.min(all, promised)))
+  }
+
+  #untried({ tree }: Progress): string {
+    const left = tree?.left() ?? []
+    if (left.length === 0) return 'all others'
+    return left
+      .slice(0, 2)
+      .map(({ after, next }) =>
+        after.length === 0
+          ? `orders that begin with ${namesList(next, 'or')}`
+          : `orders that begin with ${after.join(' ')} and go on with ${namesList(next, 'or')}`,
+      )
+      .concat(left.length > 2 ? ['others that begin like these'] : [])
+      .join('; ')
+  }
+
+  #summary(found: Found, { isReplay, isEarly, tree }: Progress): string {
+    const { failures, complete, about, all, untried } = found
+    const failed = failures.reduce((sum, { times }) => sum + times, 0)
+    const who = namesList(this.#clients)
+    const size = number(this.size)
+    if (isReplay) return `This order of ${who} ${failed > 0 ? 'does not hold' : 'holds'}.`
+    const verdict = failed > 0 ? `${failed} of ${size} orders of ${who} fail.` : `${size} orders of ${who} hold.`
+    if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
+    if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
+    if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
+    return `${verdict} They stand for all ${number(all)}: the others only swap requests that do not affect each other.`
+  }
+}
+
+function number(given: number): string {
+  return given.toLocaleString('en-US')
+}
+
+interface Found {
+  readonly failures: readonly OrderOutcome[]
+  readonly complete: boolean
+  readonly about: number
+  readonly all: number
+  readonly untried: string
+}
+
+/** A failure that is not about who came between. */
+function noFlaw(isBroken: boolean): Flaw {
+  const sentence = isBroken
+    ? 'The order was not played to its end.'
+    : 'It fails when the clients go one after the other, too.'
+  return { name: 'none', steps: [], keys: [], sentence }
+}
+
+function endingText(run: OrderRun): string {
+  return textOf(endingOf(run))
+}
+
+function textOf(ending: ReadonlyMap<string, string>): string {
+  return JSON.stringify([...ending].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Changes of who goes, then length: the fewer, the easier to follow. */
+function simplicity({ order }: OrderRun): number {
+  return order.filter((who, at) => who !== order[at - 1]).length * 1000 + order.length
+}
+
+/** In how many orders several can go that have so many turns. */
+function ordersOf(turns: readonly number[]): number {
+  let count = 1
+  let place = 0
+  for (const each of turns) for (let turn = 1; turn <= each; turn++) count = (count * ++place) / turn
+  return Math.round(count)
+}
+
+/** Two digits that mean something. */
+function rounded(given: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(given)) - 1)
+  return Math.round(given / unit) * unit
+}
+
+function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): string {
+  const named = flaw === undefined || flaw.name === 'none' ? '' : `${flaw.name}: `
+  const told = differences.slice(0, 2).map(differenceText).join(', ')
+  return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
+}
+
+const maxDifferences = 2
+
+/** At most thirteen lines, then the timeline. */
+function ordersFailure(failures: readonly OrderOutcome[], summary: string): FailureData {
+  const [first, ...others] = failures
+  const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
+  const shown = differences.slice(0, maxDifferences).map((one) => {
+    const { serial } = one
+    return `  ${differenceText(one)} (${serial.join(', then ')})`
+  })
+  const left = differences.length - shown.length
+  const names = new Map<string, number>()
+  for (const { flaw, times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
+  const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${name} ${times} ×`)
+  return {
+    received: [
+      `${flawText(flaw)}: ${summary}`,
+      ...stepRows(steps, flaw),
+      flaw.sentence,
+      ...shown,
+      ...(left > 0 ? [`  and ${plural(left, 'more difference')}`] : []),
+      ...(shown.length === 0 || why.startsWith('ends as no order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
+      ...(shown.length === 0 ? [`  ${why}`] : []),
+      ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
+    ],
+    replay: `interleavings({ …, replay: '${replay}' })`,
+    timeline: (sandbox as Sandbox).traffic.timeline({ limit: 60 }).split('\n'),
+  }
+}

@@ -1,0 +1,46 @@
+import { fromBase64, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
+import { stepOfEntry } from '../../../../src/workflow/history-file.js'
+import type { HistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
+import { json } from '../crash/run-delivery.js'
+
+/** Values as JSON that stand for one that a history lacks: code that does not look at it goes on alike with all of them. */
+export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
+
+/** An entry with another value, where it has none of its own. */
+export function withStandIn(entry: HistoryEntry, at: number, standIn: string): HistoryEntry {
+  if (entry.unknown === undefined) return entry
+  if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
+  const step = stepOfEntry(entry, at)
+  const given = json(text(fromBase64(entry.body)!)) as Record<string, unknown>
+  if (step === undefined || step.targetStep !== undefined) return entry
+  return { ...entry, body: toBase64(utf8(JSON.stringify({ ...given, out: outOf(step.stepType, standIn) }))) }
+}
+
+/** An entry with a step that no route has. */
+export function probeOf(step: StepIdentity): HistoryEntry {
+  const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next', out: 'null' })
+  return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
+}
+
+/** A result as a step of this kind submits it. [workflow.md 5 to 9] */
+function outOf(stepType: string, standIn: string): string {
+  const value = JSON.parse(standIn) as unknown
+  const asText = typeof value === 'string' ? value : standIn
+  if (stepType === 'Call') return JSON.stringify({ status: 200, body: asText, header: {} })
+  if (stepType === 'Wait') return toBase64(utf8(standIn))
+  if (stepType === 'WaitForWebhook') {
+    const request = {
+      method: 'POST',
+      header: {},
+      body: toBase64(utf8(asText)),
+      proto: 'https',
+      host: 'hook.test',
+      url: '/',
+    }
+    return toBase64(utf8(JSON.stringify(request)))
+  }
+  if (stepType === 'Notify') return JSON.stringify({ eventId: 'event', eventData: value, notifyResponse: [] })
+  if (stepType === 'CreateWebhook') return JSON.stringify({ webhookUrl: 'https://hook.test/', eventId: 'event' })
+  if (stepType === 'Invoke') return JSON.stringify({ body: standIn, isFailed: false, isCanceled: false })
+  return standIn
+}

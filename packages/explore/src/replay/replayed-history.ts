@@ -1,0 +1,110 @@
+import type { RemoteSandbox } from '../../../../src/client/connect.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { stepOfEntry } from '../../../../src/workflow/history-file.js'
+import type { History, HistoryOptions, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { StepBody } from '../../../../src/workflow/step.js'
+
+/**
+ * The history of a run of this sandbox, to be kept in a file and replayed against later code. Of a connected sandbox it
+ * is a promise.
+ * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
+ * @example writeFileSync('histories/order.json', JSON.stringify(historyOf(sandbox, workflowRunId)))
+ * @throws TypeError when there is no such run, with the runs that there are
+ */
+export function historyOf(sandbox: Sandbox, runId: string, options?: HistoryOptions): History
+export function historyOf(sandbox: RemoteSandbox, runId: string, options?: HistoryOptions): Promise<History>
+export function historyOf(
+  { workflow }: Sandbox | RemoteSandbox,
+  runId: string,
+  options?: HistoryOptions,
+): History | Promise<History> {
+  return workflow.run(runId).history(options)
+}
+
+/** What a history says of the steps of a run, for one prefix of its list after the other. */
+export class RecordedSteps {
+  readonly #history: History
+  /** The first entry of each step: the SDK looks at no other. */
+  readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
+  readonly #duplicates: ReadonlySet<number>
+
+  constructor(history: History) {
+    this.#history = history
+    const seen = new Set<string>()
+    const duplicates = new Set<number>()
+    this.#steps = history.entries.flatMap((entry, at) => {
+      const step = stepOfEntry(entry, at)
+      if (step === undefined) return []
+      const key = keyOf(step)
+      if (seen.has(key)) {
+        duplicates.add(at)
+        return []
+      }
+      seen.add(key)
+      return [{ at, step }]
+    })
+    this.#duplicates = duplicates
+  }
+
+  /** The step that an entry carries. */
+  at(at: number): StepBody | undefined {
+    return this.#steps.find((one) => one.at === at)?.step
+  }
+
+  /** The highest id of a step up to an entry. */
+  highest(at: number): number {
+    return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
+  }
+
+  /** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
+  followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
+    if (this.#duplicates.has(at)) return 'nothing'
+    const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)
+    const delivered = this.at(at)
+    if (delivered?.targetStep !== undefined) {
+      const { targetStep: stepId, stepName, stepType, concurrent } = delivered
+      return [{ stepId, stepName, stepType, concurrent }]
+    }
+    if (delivered !== undefined && delivered.concurrent > 1 && !this.#isLast(delivered, before)) return 'nothing'
+    const highest = this.highest(at)
+    const [first, ...others] = this.#steps.map(({ step }) => step).filter((step) => idOf(step) > highest)
+    if (first === undefined) return this.#behindTheLast(highest)
+    if (first.targetStep === undefined) return [first]
+    const plans = [first, ...others.filter(({ targetStep }) => targetStep !== undefined)].slice(0, first.concurrent)
+    return plans.length === first.concurrent ? plans : undefined
+  }
+
+  #behindTheLast(highest: number): readonly StepIdentity[] | 'end' | undefined {
+    const { open, state } = this.#history
+    if (open !== undefined && open.stepId > highest) return [open]
+    return state === 'RUN_SUCCESS' ? 'end' : undefined
+  }
+
+  /** Whether all branches beside a result have theirs. */
+  #isLast({ stepId, concurrent }: StepBody, before: readonly StepBody[]): boolean {
+    const plans = this.#steps.flatMap(({ step }) => (step.targetStep === undefined ? [] : [step]))
+    const own = plans.findIndex(({ targetStep }) => targetStep === stepId)
+    if (own < 0) return false
+    const results = new Set(before.map((step) => (step.targetStep === undefined ? step.stepId : 0)))
+    const group = groupOf(plans, own)
+    return group.length === concurrent && group.every(({ targetStep }) => results.has(targetStep!))
+  }
+}
+
+/** Plans come together, as many as each of them says. */
+function groupOf(plans: readonly StepBody[], own: number): readonly StepBody[] {
+  for (let from = 0; from < plans.length; ) {
+    const to = from + Math.max(1, Math.trunc(plans[from]!.concurrent) || 1)
+    if (own < to) return plans.slice(from, to)
+    from = to
+  }
+  return []
+}
+
+function idOf({ stepId, targetStep }: StepBody): number {
+  return targetStep ?? stepId
+}
+
+function keyOf({ stepId, targetStep }: StepBody): string {
+  return `${stepId} ${targetStep}`
+}

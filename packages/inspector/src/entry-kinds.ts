@@ -1,0 +1,134 @@
+import type { EntryOf, EntryType } from '../../../src/kernel/traffic-log.js'
+import type { TraceEntry } from '../../../src/report/trace.js'
+
+/** What the list can be narrowed to. */
+export type EntryGroup = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
+
+/** The lanes of the time axis, from the top. */
+export const lanes = [
+  { name: 'Requests and calls', rows: 3 },
+  { name: 'Messages and runs', rows: 6 },
+  { name: 'Store', rows: 2 },
+  { name: 'Faults', rows: 1 },
+] as const
+
+interface Kind {
+  readonly group: EntryGroup
+  /** Place in `lanes`; absent where nothing is drawn. */
+  readonly lane?: number
+  /** What a person calls one of them. */
+  readonly name: string
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  request: { group: 'Requests', lane: 0, name: 'Request' },
+  call: { group: 'Requests', lane: 0, name: 'Call of the app' },
+  published: { group: 'Messages', lane: 1, name: 'Message published' },
+  attempt: { group: 'Messages', lane: 1, name: 'Delivery attempt' },
+  message: { group: 'Messages', lane: 1, name: 'Change of a message' },
+  'dead-letter': { group: 'Messages', lane: 1, name: 'Dead letter' },
+  'flow-control': { group: 'Messages', lane: 1, name: 'Flow control' },
+  setting: { group: 'Messages', lane: 1, name: 'Setting' },
+  workflow: { group: 'Workflows', lane: 1, name: 'Workflow run' },
+  step: { group: 'Workflows', lane: 1, name: 'Step of a run' },
+  wait: { group: 'Workflows', lane: 1, name: 'Wait for an event' },
+  notify: { group: 'Workflows', lane: 1, name: 'Event' },
+  invoke: { group: 'Workflows', lane: 1, name: 'Run begun by a run' },
+  command: { group: 'Commands', lane: 2, name: 'Command' },
+  keyspace: { group: 'Key events', lane: 2, name: 'Key event' },
+  fault: { group: 'Faults', lane: 3, name: 'Fault' },
+  clock: { group: 'Time', name: 'Time moved' },
+  dropped: { group: 'Time', name: 'Dropped entries' },
+}
+
+/** The lane of faults, and what a delivery or a call met there by a script: it has no entry of its own. */
+export const faultLane = 3
+export function isStruckByScript({ type, fault }: TraceEntry): boolean {
+  return (type === 'attempt' || type === 'call') && fault !== undefined
+}
+
+const unknown: Kind = { group: 'Messages', lane: 1, name: 'Entry' }
+
+export function kindOf({ type }: { readonly type: string }): Kind {
+  return Object.hasOwn(kinds, type) ? kinds[type]! : unknown
+}
+
+export const groups: readonly EntryGroup[] = [
+  ...(['Requests', 'Messages', 'Workflows', 'Commands', 'Key events', 'Faults', 'Time'] as const),
+]
+
+/** A key event that only repeats what its command tells: not shown unless it is asked for. */
+export function isEcho({ type, event }: TraceEntry): boolean {
+  return type === 'keyspace' && event !== 'expired' && event !== 'evicted'
+}
+
+/** How something went, by which it is coloured; later ones are drawn over earlier ones. */
+export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fault'] as const
+export type Tone = (typeof tones)[number]
+
+export function toneOf(entry: TraceEntry): Tone {
+  const { answer, outcome, error, kind, type } = entry as TraceEntry & {
+    answer?: { status: number }
+    outcome?: { state: string }
+  }
+  switch (type) {
+    case 'request':
+    case 'call':
+      return answer === undefined ? 'wait' : answer.status === 0 || answer.status >= 400 ? 'bad' : 'ok'
+    case 'attempt':
+      if (outcome === undefined) return 'wait'
+      if (outcome.state !== 'DELIVERED') return 'bad'
+      return kind === 'message' ? 'ok' : 'call'
+    case 'published':
+      return kind === 'message' ? 'move' : 'call'
+    case 'command':
+      return error === undefined ? 'store' : 'bad'
+    case 'keyspace':
+      return 'store'
+    case 'dead-letter':
+      return 'bad'
+    case 'fault':
+    case 'dropped':
+      return 'fault'
+    case 'message':
+    case 'flow-control':
+    case 'wait':
+      return 'wait'
+    default:
+      return 'move'
+  }
+}
+
+/** From when to when something took, and until when something waits after it, in virtual milliseconds. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+  readonly until?: number
+}
+
+export function spanOf(entry: TraceEntry): Span {
+  const { at, type } = entry
+  const { answer, outcome, notBefore, deduplicated, until, to } = entry as TraceEntry & {
+    answer?: { at: number }
+    outcome?: { at: number; next?: { at: number } }
+    notBefore?: number
+    deduplicated?: boolean
+    until?: number
+    to?: number
+  }
+  const end = (type === 'attempt' ? outcome?.at : type === 'clock' ? to : answer?.at) ?? at
+  const waits =
+    type === 'attempt'
+      ? outcome?.next?.at
+      : type === 'published' && !deduplicated
+        ? notBefore
+        : type === 'wait'
+          ? until
+          : undefined
+  return waits !== undefined && waits > end ? { from: at, to: end, until: waits } : { from: at, to: end }
+}
+
+/** Whether an entry of a trace has this type: its fields are those that the log gives it. */
+export function isOf<T extends EntryType>(entry: TraceEntry, type: T): entry is TraceEntry & EntryOf<T> {
+  return entry.type === type
+}

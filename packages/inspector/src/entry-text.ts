@@ -1,0 +1,301 @@
+import { formatDuration } from '../../../src/kernel/duration.js'
+import { plural } from '../../../src/kernel/plural.js'
+import { excerpt, plainText } from '../../../src/report/safe-text.js'
+import type { TraceEntry } from '../../../src/report/trace.js'
+import { wordOf } from './readable-bytes.js'
+import { shortId, shownFrom } from './shown-dates.js'
+
+/** An entry in words. The parts are apart, because what is cut for lack of room is the beginning of the url, never the end. */
+export interface EntryText {
+  readonly head: string
+  readonly url?: string
+  /** How it ended. */
+  readonly end?: string
+  /** Why, and what else is to be known: a sentence part each. */
+  readonly notes: readonly string[]
+}
+
+/** The fields of all types, as far as words are made of them. */
+interface Fields {
+  readonly at: number
+  readonly method: string
+  readonly url: string
+  readonly answer?: { readonly at: number; readonly status: number; readonly error?: string; readonly note?: string }
+  readonly note?: string
+  readonly couldBe?: readonly number[]
+  readonly argv: readonly unknown[]
+  readonly via: string
+  readonly reply?: unknown
+  readonly error?: string
+  readonly event: string
+  readonly key: unknown
+  readonly messageId: string
+  readonly sourceMessageId?: string
+  readonly kind: string
+  readonly maxRetries: number
+  readonly retried: number
+  readonly notBefore: number
+  readonly deduplicated: boolean
+  readonly queue?: string
+  readonly urlGroup?: string
+  readonly scheduleId?: string
+  readonly flowControlKey?: string
+  readonly labels?: readonly string[]
+  readonly why: string
+  readonly waited?: string
+  readonly outcome?: Outcome
+  readonly state: string
+  readonly reason?: string
+  readonly dlqId: string
+  readonly status: number
+  readonly runId: string
+  readonly runIds: readonly string[]
+  readonly stepId: number
+  readonly stepName: string
+  readonly planned?: boolean
+  readonly eventId: string
+  readonly until: number
+  readonly kept?: boolean
+  readonly invokedRunId: string
+  readonly of: string
+  readonly name: string
+  readonly change: string
+  readonly value?: Readonly<Record<string, unknown>>
+  readonly decision: string
+  readonly call: string
+  readonly moves: number
+  readonly to?: number
+  readonly count: number
+  readonly limit: number
+  readonly unit: string
+  readonly fault: string
+  readonly point: string
+  readonly target?: string
+  readonly rule?: string
+  readonly effect?: string
+}
+
+interface Outcome {
+  readonly at: number
+  readonly status: number
+  readonly error?: string
+  readonly state: string
+  readonly note?: string
+  readonly next?: { readonly at: number; readonly delay: number; readonly reason: string }
+}
+
+type Teller = (entry: Fields) => {
+  readonly head: string
+  readonly url?: string | undefined
+  readonly end?: string | undefined
+  readonly notes?: readonly (string | undefined)[]
+}
+
+const tellers: Readonly<Record<string, Teller>> = {
+  request: (entry) => ({
+    head: entry.method,
+    url: entry.url,
+    end: answered(entry),
+    notes: [entry.note],
+  }),
+  call: (entry) => ({
+    head: `the app calls ${entry.method}`,
+    url: entry.url,
+    end: answered(entry),
+    notes: [
+      entry.couldBe && `made by ${entry.couldBe.map((seq) => `#${seq}`).join(' or ')}`,
+      entry.answer?.note,
+      entry.note,
+    ],
+  }),
+  command: (entry) => ({
+    head: commandLine(entry.argv),
+    end: entry.error === undefined ? replyText(entry.reply) : `error: ${entry.error}`,
+    notes: [byOf(entry.via), entry.note],
+  }),
+  keyspace: (entry) => ({ head: `key ${wordOf(entry.key)}`, end: entry.event }),
+  published: (entry) => ({
+    head: `${publishedAs(entry)} ${shortId(entry.messageId)} to${methodOf(entry)}`,
+    url: entry.url,
+    end: entry.deduplicated ? 'a duplicate' : plural(entry.maxRetries, 'retry', 'retries'),
+    notes: [
+      entry.deduplicated ? 'accepted under the id of the first one, not delivered again' : undefined,
+      ...traits(entry),
+    ],
+  }),
+  attempt: (entry) => ({
+    head: `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1} of ${kindWords(entry)}${shortId(entry.messageId)} to${methodOf(entry)}`,
+    url: entry.url,
+    end: entry.outcome === undefined ? 'under way' : outcomeText(entry, entry.outcome),
+    notes: [
+      entry.waited && `had waited: ${entry.waited}`,
+      /^(first attempt|retry \d+ of \d+)?$/.test(entry.why) ? undefined : `because: ${entry.why}`,
+      entry.outcome?.note,
+      entry.outcome?.state === 'FAILED' ? 'failed for good' : undefined,
+    ],
+  }),
+  message: (entry) => ({ head: shortId(entry.messageId), end: lower(entry.state), notes: [entry.reason] }),
+  'dead-letter': (entry) => ({
+    head: `dead letter of ${shortId(entry.messageId)} to`,
+    url: entry.url,
+    end: statusText(entry.status, entry.error),
+  }),
+  workflow: (entry) => ({ head: `workflow run ${shortId(entry.runId)} of`, url: entry.url, end: lower(entry.state) }),
+  step: (entry) => ({ head: stepText(entry), end: entry.planned ? 'planned' : 'submitted' }),
+  wait: (entry) => ({
+    head: `${stepText(entry)} waits for event ${wordOf(entry.eventId)}`,
+    end: `until ${shownFrom(entry.until, entry.at)}`,
+  }),
+  notify: (entry) => ({
+    head: `event ${wordOf(entry.eventId)}`,
+    end: entry.kept
+      ? `kept for run ${shortId(entry.runId)}`
+      : entry.runIds.length === 0
+        ? 'nobody waits for it'
+        : `reaches ${plural(entry.runIds.length, 'run')}`,
+  }),
+  invoke: (entry) => ({ head: `${stepText(entry)} begins run ${shortId(entry.invokedRunId)} of`, url: entry.url }),
+  setting: (entry) => ({
+    head: `${entry.of.replace('-', ' ')} ${wordOf(entry.name)}`,
+    end: entry.change.replaceAll('-', ' '),
+    notes: Object.entries(entry.value ?? {}).map(([name, value]) => `${name} ${wordOf(value)}`),
+  }),
+  'flow-control': (entry) => ({
+    head: `${entry.flowControlKey === undefined ? 'the limit of all calls' : `flow-control key ${wordOf(entry.flowControlKey)}`} ${entry.decision === 'held' ? 'holds' : 'admits'} ${shortId(entry.messageId)}`,
+    end: entry.reason,
+  }),
+  clock: (entry) => ({
+    head: `the test moves time${entry.moves > 1 ? `, ${entry.moves} times` : ''} (${entry.call})`,
+    end:
+      entry.to === undefined
+        ? 'under way'
+        : entry.to === entry.at
+          ? 'time stands still'
+          : `${formatDuration(entry.to - entry.at)} to ${shownFrom(entry.to, entry.at)}`,
+  }),
+  dropped: (entry) => ({ head: droppedText(entry) }),
+  fault: (entry) => ({
+    head: `fault ${entry.fault}${entry.rule === undefined ? '' : ` of rule ${wordOf(entry.rule)}`} strikes ${entry.point}${entry.target ? ' at' : ''}`,
+    url: entry.target,
+    notes: [entry.effect],
+  }),
+}
+
+const maxUrl = 2000
+
+function fieldsOf(entry: TraceEntry): Fields {
+  return entry as unknown as Fields
+}
+
+/** An entry in words that are safe to show: whatever reverses or hides text is spelled out. */
+export function told(entry: TraceEntry): EntryText {
+  const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
+  return {
+    head: excerpt(head, 400),
+    ...(url !== undefined && { url: excerpt(url, maxUrl) }),
+    ...(end !== undefined && { end: excerpt(end, 200) }),
+    notes: notes.filter((note) => note !== undefined && note !== '').map((note) => excerpt(String(note), 600)),
+  }
+}
+
+/** One line for whoever cannot see the parts. */
+export function lineOf({ head, url, end }: EntryText): string {
+  return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}`
+}
+
+export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limit' | 'unit'>): string {
+  const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
+  return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
+}
+
+/** What a message waits for behind an entry, as a sentence. */
+export function waitText(entry: TraceEntry): string {
+  const { at, outcome, notBefore, until, eventId } = fieldsOf(entry)
+  const next = outcome?.next
+  if (next !== undefined) return `waits ${between(outcome!.at, next.at)}: ${excerpt(next.reason, 300)}`
+  if (entry.type === 'wait') return `waits at most ${between(at, until)} for event ${excerpt(wordOf(eventId), 100)}`
+  return `waits ${between(at, notBefore)}: as published`
+}
+
+function between(from: number, to: number): string {
+  return `${formatDuration(to - from)} until ${shownFrom(to, from)}`
+}
+
+function tellerOf(type: string): Teller {
+  return Object.hasOwn(tellers, type) ? tellers[type]! : ({ ...fields }) => ({ head: JSON.stringify(fields) })
+}
+
+function answered({ at, answer }: Fields): string {
+  if (answer === undefined) return 'not answered yet'
+  const end = answer.status === 0 && answer.error === undefined ? 'connection broken' : undefined
+  return `${end ?? statusText(answer.status, answer.error)}${took(at, answer.at)}`
+}
+
+function outcomeText({ at }: Fields, outcome: Outcome): string {
+  return `${statusText(outcome.status, outcome.error)}${took(at, outcome.at)}`
+}
+
+function took(from: number, to: number): string {
+  return to > from ? ` after ${formatDuration(to - from)}` : ''
+}
+
+/** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
+export function statusText(status: number, error: string | undefined): string {
+  if (status === 0) return error ? `no answer: ${error}` : 'no answer'
+  if (error === undefined || error === '' || error === String(status)) return String(status)
+  return error.startsWith(`${status} `) ? error : `${status} (${error})`
+}
+
+function publishedAs({ kind, sourceMessageId }: Fields): string {
+  if (kind === 'message') return 'published'
+  return `${kind.replace('-', ' ')}${sourceMessageId === undefined ? '' : ` about ${shortId(sourceMessageId)}`}:`
+}
+
+function kindWords({ kind }: Fields): string {
+  return kind === 'message' ? '' : `${kind.replace('-', ' ')} `
+}
+
+function methodOf({ method }: Fields): string {
+  return method === 'POST' ? '' : ` ${method}`
+}
+
+function traits(entry: Fields): (string | undefined)[] {
+  return [
+    entry.urlGroup && `group ${wordOf(entry.urlGroup)}`,
+    entry.queue && `queue ${wordOf(entry.queue)}`,
+    entry.scheduleId && `schedule ${wordOf(entry.scheduleId)}`,
+    entry.flowControlKey && `flow control ${wordOf(entry.flowControlKey)}`,
+    entry.labels?.length ? `label ${entry.labels.map(wordOf).join(' ')}` : undefined,
+  ]
+}
+
+function stepText({ stepId, stepName, runId }: Fields): string {
+  return `step ${stepId} ${wordOf(stepName)} of run ${shortId(runId)}`
+}
+
+/** `RUN_STARTED` → `run started`. */
+function lower(state: string): string {
+  return plainText(state).toLowerCase().replaceAll('_', ' ')
+}
+
+function commandLine(argv: readonly unknown[]): string {
+  const words = argv.slice(0, 16).map((word) => excerpt(wordOf(word), 60))
+  return `${words.join(' ')}${argv.length > 16 ? ` … (${argv.length} words)` : ''}`
+}
+
+function replyText(reply: unknown): string {
+  if (reply === null || reply === undefined) return 'nil'
+  if (typeof reply !== 'object') return wordOf(reply)
+  const { status, integer } = reply as { status?: unknown; integer?: unknown }
+  if (status !== undefined) return String(wordOf(status))
+  if (integer !== undefined) return String(integer)
+  return Array.isArray(reply)
+    ? `[${reply.slice(0, 8).map(replyText).join(', ')}${reply.length > 8 ? ', …' : ''}]`
+    : wordOf(reply)
+}
+
+function byOf(via: string): string | undefined {
+  if (via === 'request') return undefined
+  if (via === 'direct') return 'run by the test'
+  return via === 'native' ? 'over a connection' : `in a ${via}`
+}

@@ -1,0 +1,112 @@
+import { formatDuration } from '../../../../src/kernel/duration.js'
+import { multiLine, plainText } from '../../../../src/report/safe-text.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { kindOf } from '../entry-kinds.js'
+import { shownDate, shownTime } from '../shown-dates.js'
+
+export interface EntryField {
+  readonly name: string
+  readonly text: string
+  /** The entry that it names. */
+  readonly seq?: number
+}
+
+type Reader = (value: unknown, entry: TraceEntry) => string
+
+const plain: Reader = (value) => (typeof value === 'string' ? value : JSON.stringify(value))
+const instant: Reader = (value) =>
+  typeof value === 'number' ? `${shownDate(value)} ${shownTime(value)}` : plain(value, none)
+const yes: Reader = (value) => (value === true ? 'yes' : value === false ? 'no' : plain(value, none))
+const list: Reader = (value) =>
+  Array.isArray(value) ? value.map((item) => plain(item, none)).join(', ') : plain(value, none)
+const none = {} as TraceEntry
+
+/** What a person calls a field, and how its value reads; `null` for what is shown elsewhere. */
+const named: Readonly<Record<string, readonly [name: string, read?: Reader] | null>> = {
+  ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, answer: null, outcome: null },
+  ...{ store: null, note: null, why: null, redact: null, argv: null, reply: null, error: null, waited: null },
+  method: ['Method'],
+  url: ['Address'],
+  service: ['Service'],
+  region: ['Region'],
+  via: ['Came by'],
+  user: ['User of the store'],
+  messageId: ['Message'],
+  sourceMessageId: ['Reports on message'],
+  dlqId: ['Dead letter'],
+  kind: ['Kind'],
+  retried: ['Retries before it'],
+  maxRetries: ['Retries allowed'],
+  retryDelay: ['Wait between retries'],
+  notBefore: ['Not delivered before', instant],
+  deduplicated: ['A duplicate', yes],
+  deduplicationId: ['Recognised by'],
+  contentBasedDeduplication: ['Recognised by its content', yes],
+  urlGroup: ['Url group'],
+  endpointName: ['Endpoint'],
+  queue: ['Queue'],
+  scheduleId: ['Schedule'],
+  flowControlKey: ['Flow-control key'],
+  labels: ['Labels', list],
+  callback: ['Callback to'],
+  failureCallback: ['Failure callback to'],
+  workflowRunId: ['Workflow run'],
+  runId: ['Workflow run'],
+  runIds: ['Workflow runs', list],
+  invokedRunId: ['Run that it begins'],
+  stepId: ['Number of the step'],
+  stepName: ['Step'],
+  stepType: ['Kind of step'],
+  planned: ['Planned beside others', yes],
+  eventId: ['Event'],
+  kept: ['Kept for later', yes],
+  until: ['Until', instant],
+  handled: ['Times the handler ran'],
+  couldBe: ['Made by one of the attempts', list],
+  endedAfter: ['Last entry before its end'],
+  state: ['State'],
+  reason: ['Reason'],
+  status: ['Status'],
+  decision: ['Decision'],
+  event: ['What happened'],
+  key: ['Key'],
+  of: ['Setting of'],
+  name: ['Name'],
+  change: ['Change'],
+  value: ['In force from now on'],
+  point: ['Where faults strike'],
+  fault: ['Fault'],
+  target: ['Struck'],
+  rule: ['Rule'],
+  effect: ['What came of it'],
+  call: ['Move'],
+  moves: ['Moves'],
+  to: ['Time afterwards', instant],
+  count: ['Entries dropped'],
+  limit: ['Limit'],
+  unit: ['Limit counts'],
+}
+
+/** The fields of an entry as one names them to a person, but for those that have a place of their own. */
+export function fieldsOf(entry: TraceEntry): readonly EntryField[] {
+  const fields: EntryField[] = [
+    { name: 'What', text: kindOf(entry).name },
+    { name: 'When', text: `${shownDate(entry.at)} ${shownTime(entry.at)}` },
+  ]
+  const end = ((entry.answer ?? entry.outcome) as { at?: number } | undefined)?.at
+  if (end !== undefined) {
+    fields.push({ name: 'Ended', text: `${shownDate(end)} ${shownTime(end)}, after ${formatDuration(end - entry.at)}` })
+  }
+  for (const [field, value] of Object.entries(entry)) {
+    const known = Object.hasOwn(named, field) ? named[field] : ([field] as const)
+    if (known === null || known === undefined || value === undefined) continue
+    const [name, read = plain] = known
+    const isLink = field === 'endedAfter' && typeof value === 'number'
+    fields.push({
+      name: plainText(name),
+      text: isLink ? `#${value}` : multiLine(read(value, entry) ?? ''),
+      ...(isLink && { seq: value }),
+    })
+  }
+  return fields
+}

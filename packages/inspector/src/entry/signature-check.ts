@@ -1,0 +1,99 @@
+import { fromArray, fromBase64, text, toBase64Url } from '../../../../src/kernel/bytes.js'
+import { sha256Bytes } from '../../../../src/kernel/digest.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { type PortableBody, readBody } from '../readable-bytes.js'
+import { shownDate, shownTime } from '../shown-dates.js'
+
+/** One thing that a signature claims, and whether it is so. */
+export interface Claim {
+  readonly name: string
+  readonly text: string
+  /** Absent for what nothing here can confirm. */
+  readonly holds?: boolean
+  /** Why it cannot be told, or what it should be. */
+  readonly because?: string
+}
+
+export interface Signature {
+  readonly header: string
+  readonly algorithm: string
+  readonly claims: readonly Claim[]
+  /** Why the signature itself is not checked here. */
+  readonly seal: string
+}
+
+type Headers = readonly (readonly [name: string, value: string])[]
+
+/** What the signatures of a delivery claim. The last part of each is hidden in what the page gets. */
+export function signaturesOf(entry: TraceEntry): readonly Signature[] {
+  const headers = Array.isArray(entry.headers) ? (entry.headers as Headers) : []
+  return headers.flatMap(([name, value]) => {
+    if (!/signature/i.test(name)) return []
+    const [head, claims, seal] = value.split('.')
+    const [read, told] = [part(head), part(claims)]
+    if (read === undefined || told === undefined) return []
+    return [
+      {
+        header: name,
+        algorithm: String(read.alg ?? 'not named'),
+        claims: Object.entries(told).map(([claim, given]) => judged(claim, given, entry)),
+        seal: /^[\w-]{20,}$/.test(seal ?? '')
+          ? 'It is there, and no key is known here to check it with.'
+          : 'Its last part is hidden here as every secret; the invariant signatures-verify of sandbox.check() checks it.',
+      },
+    ]
+  })
+}
+
+function part(encoded: string | undefined): Record<string, unknown> | undefined {
+  if (encoded === undefined || !/^[\w-]+=*$/.test(encoded)) return undefined
+  const bytes = fromBase64(encoded)
+  const value = bytes === undefined ? undefined : parsedJson(text(bytes))
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+}
+
+function judged(name: string, given: unknown, entry: TraceEntry): Claim {
+  const shown = typeof given === 'string' ? given : JSON.stringify(given)
+  const seconds = typeof given === 'number' ? given * 1000 : Number.NaN
+  switch (name) {
+    case 'sub':
+      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the address is another one') }
+    case 'body':
+      return { name: 'Digest of the body (body)', text: shown, ...bodyVerdict(given, entry.body as PortableBody) }
+    case 'exp':
+      return { name: 'Valid until (exp)', text: moment(seconds), ...verdict(seconds >= entry.at, 'it had expired') }
+    case 'nbf':
+      return {
+        name: 'Valid from (nbf)',
+        text: moment(seconds),
+        ...verdict(seconds <= entry.at, 'it was not valid yet'),
+      }
+    case 'iat':
+      return { name: 'Made (iat)', text: moment(seconds), ...verdict(seconds <= entry.at, 'it was made later') }
+    case 'iss':
+      return { name: 'Issuer (iss)', text: shown }
+    case 'jti':
+      return { name: 'Number (jti)', text: shown }
+    default:
+      return { name, text: shown }
+  }
+}
+
+function verdict(holds: boolean, otherwise: string): Pick<Claim, 'holds' | 'because'> {
+  return holds ? { holds } : { holds, because: otherwise }
+}
+
+function bodyVerdict(claimed: unknown, body: PortableBody): Pick<Claim, 'holds' | 'because'> {
+  const reading = readBody(body)
+  if (reading === undefined || reading.cutFrom !== undefined) return { because: 'the body was not recorded as a whole' }
+  const digest = toBase64Url(sha256Bytes(fromArray(reading.bytes)))
+  if (digest === String(claimed).replace(/=+$/, '')) return { holds: true }
+  return reading.text?.includes('***')
+    ? { because: 'parts of the body are hidden' }
+    : { holds: false, because: 'the body is another one' }
+}
+
+function moment(at: number): string {
+  return Number.isFinite(at) ? `${shownDate(at)} ${shownTime(at)}` : 'not a time'
+}

@@ -1,0 +1,127 @@
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { TraceEntry } from '../../../../src/report/trace.js'
+import { type EntryGroup, groups, isEcho, kindOf, spanOf } from '../entry-kinds.js'
+import { lineOf, told, waitText } from '../entry-text.js'
+import { day } from '../shown-dates.js'
+import { type PageView, placeOf, type TimeRange } from '../view.js'
+
+/** What a line of the list shows: an entry, what something waits for behind it, or that another day begins. */
+export type RowKind = 'entry' | 'wait' | 'day'
+const rowKinds: readonly RowKind[] = ['entry', 'wait', 'day']
+
+/** Lines of the list, each in one number: of 100,000 entries nobody makes as many objects. */
+export class Rows {
+  readonly #codes: readonly number[]
+
+  constructor(
+    readonly entries: readonly TraceEntry[],
+    codes: readonly number[],
+    /** Entries among the lines. */
+    readonly count: number,
+  ) {
+    this.#codes = codes
+  }
+
+  get length(): number {
+    return this.#codes.length
+  }
+
+  kind(row: number): RowKind {
+    return rowKinds[this.#codes[row]! % 3]!
+  }
+
+  entry(row: number): TraceEntry {
+    return this.entries[Math.floor(this.#codes[row]! / 3)]!
+  }
+
+  /** The line of an entry, or where it would be; the day and the wait of a neighbour do not count. */
+  rowOf(seq: number): number {
+    const wanted = placeOf(this.entries, seq) * 3
+    let low = 0
+    let high = this.#codes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      // A day stands before its entry, whose place it has.
+      const code = this.#codes[middle]!
+      const order = code % 3 === 2 ? code - 2.5 : code
+      if (order < wanted) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** What the list is narrowed to. */
+export class ListFilter {
+  readonly words: Signal<string> = signal('')
+  readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
+  /** Key events that repeat what their commands tell. */
+  readonly echoes: Signal<boolean> = signal(false)
+
+  clear(): void {
+    this.words.value = ''
+    this.groups.value = new Set(groups)
+  }
+}
+
+export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows> {
+  return computed(() =>
+    listed(view.entries.value, {
+      range: view.range.value,
+      words: filter.words.value
+        .toLowerCase()
+        .split(/\s+/)
+        .filter((word) => word !== ''),
+      groups: filter.groups.value,
+      echoes: filter.echoes.value,
+    }),
+  )
+}
+
+export interface Narrowing {
+  readonly range?: TimeRange | undefined
+  /** In lower case; an entry has them all. */
+  readonly words?: readonly string[]
+  readonly groups?: ReadonlySet<EntryGroup>
+  readonly echoes?: boolean
+}
+
+export function listed(entries: readonly TraceEntry[], narrowing: Narrowing): Rows {
+  const { range, words = [], groups: wanted, echoes = false } = narrowing
+  const codes: number[] = []
+  let count = 0
+  let today = entries[0] === undefined ? 0 : Math.floor(entries[0].at / day)
+  for (const [place, entry] of entries.entries()) {
+    if (!echoes && isEcho(entry)) continue
+    if (wanted !== undefined && !wanted.has(kindOf(entry).group)) continue
+    const span = spanOf(entry)
+    if (range !== undefined && (entry.at > range.to || (span.until ?? span.to) < range.from)) continue
+    if (words.length > 0) {
+      const text = textOf(entry)
+      if (!words.every((word) => text.includes(word))) continue
+    }
+    const date = Math.floor(entry.at / day)
+    if (date !== today || count === 0) codes.push(place * 3 + 2)
+    today = date
+    codes.push(place * 3)
+    if (span.until !== undefined) codes.push(place * 3 + 1)
+    count++
+  }
+  return new Rows(entries, codes, count)
+}
+
+const texts = new WeakMap<TraceEntry, string>()
+
+/** What one can search for in an entry. */
+function textOf(entry: TraceEntry): string {
+  let text = texts.get(entry)
+  if (text === undefined) {
+    const words = told(entry)
+    const { messageId, runId } = entry as { messageId?: unknown; runId?: unknown }
+    const wait = spanOf(entry).until === undefined ? '' : waitText(entry)
+    text =
+      `#${entry.seq} ${entry.type} ${lineOf(words)} ${words.notes.join(' ')} ${wait} ${messageId ?? ''} ${runId ?? ''}`.toLowerCase()
+    texts.set(entry, text)
+  }
+  return text
+}

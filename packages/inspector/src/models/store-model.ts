@@ -1,0 +1,211 @@
+import type { PortableString } from '../../../../src/kernel/portable.js'
+import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
+import { appliedTo, type KeyChange } from '../../../../src/store/history/key-change.js'
+
+// The store as of any instant, from what each command left at each key.
+
+/** Where one looks: everything up to an entry, and the time at which it is looked at, for what has expired by then. */
+export interface StoreInstant {
+  /** `seq` of the last entry that counts. */
+  readonly seq: number
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly at: number
+}
+
+/** What is different about a key. `before` is absent where it was added, `after` where it is gone. */
+export interface KeyDifference {
+  readonly key: PortableString
+  readonly before?: DumpedKey
+  readonly after?: DumpedKey
+}
+
+/** A text for each key, for maps. */
+export function idOf(key: PortableString): string {
+  return typeof key === 'string' ? `t${key}` : `b${key.base64}`
+}
+
+/** What one key has been, change by change; each change has the number of its step, counted from 0. */
+class KeyHistory {
+  readonly #changes: KeyChange[] = []
+  readonly #steps: number[] = []
+  /** The value that was asked for last: of a long collection a change tells only what is different. */
+  #known: { readonly index: number; readonly value: DumpedKey | undefined } | undefined
+
+  add(step: number, change: KeyChange): void {
+    this.#steps.push(step)
+    this.#changes.push(change)
+  }
+
+  get changes(): readonly KeyChange[] {
+    return this.#changes
+  }
+
+  /** What was there after so many steps, expired or not. */
+  after(count: number): DumpedKey | undefined {
+    const latest = this.#steps.length - 1
+    const isLatest = this.#steps[latest]! < count
+    return this.#value(isLatest ? latest : firstWhere(this.#steps, (step) => step >= count) - 1)
+  }
+
+  #value(index: number): DumpedKey | undefined {
+    const change = this.#changes[index]
+    if (change?.splice === undefined) return change?.now
+    if (this.#known?.index !== index) {
+      let from = index
+      while (from > 0 && this.#changes[from]!.splice !== undefined && from !== this.#known?.index) from--
+      let value = from === this.#known?.index ? this.#known.value : appliedTo(undefined, this.#changes[from]!)
+      while (from < index) value = appliedTo(value, this.#changes[++from]!)
+      this.#known = { index, value }
+    }
+    return this.#known.value
+  }
+}
+
+/** Each key that there has ever been. */
+type Histories = ReadonlyMap<string, KeyHistory>
+
+/**
+ * Every state that a store has had. Nothing is copied: a state is the number of steps up to it, and looks for the version
+ * of a key that was in force. So any instant opens at once, whatever came before it.
+ */
+export class StoreModel {
+  readonly #steps: { readonly id: string; readonly change: KeyChange }[] = []
+  readonly #histories = new Map<string, KeyHistory>()
+
+  get size(): number {
+    return this.#steps.length
+  }
+
+  /** Takes what came, in the order of `seq`. */
+  add(changes: Iterable<KeyChange>): void {
+    for (const change of changes) {
+      const id = idOf(change.key)
+      let history = this.#histories.get(id)
+      if (history === undefined) {
+        history = new KeyHistory()
+        this.#histories.set(id, history)
+      }
+      history.add(this.#steps.length, change)
+      this.#steps.push({ id, change })
+    }
+  }
+
+  /** What was there at a point. What has expired by then is not. */
+  at(point: StoreInstant): StoredState {
+    return new StoredState(this.#histories, this.#countAt(point), point.at)
+  }
+
+  /** What is different between two points, the earlier one first. */
+  difference(from: StoreInstant, to: StoreInstant): readonly KeyDifference[] {
+    const [before, after] = [this.at(from), this.at(to)]
+    const touched = new Set<string>()
+    for (let step = this.#countAt(from); step < this.#countAt(to); step++) touched.add(this.#steps[step]!.id)
+    for (const id of before.expiringBy(to.at)) touched.add(id)
+    return [...touched].flatMap((id) => keyDifference(before.get(id), after.get(id)))
+  }
+
+  /** What has changed one key, oldest first. */
+  changesOf(key: PortableString): readonly KeyChange[] {
+    return this.#histories.get(idOf(key))?.changes ?? []
+  }
+
+  /** The last change up to a point. */
+  lastChange(point: StoreInstant): KeyChange | undefined {
+    return this.#steps[this.#countAt(point) - 1]?.change
+  }
+
+  /** Steps up to a point. */
+  #countAt({ seq, at }: StoreInstant): number {
+    return firstWhere(this.#steps, ({ change }) => change.seq > seq || change.at > at)
+  }
+}
+
+/** How many items come before the first one that is wanted; once one is, all later ones are. */
+function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
+  let [low, high] = [0, items.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isWanted(items[middle]!)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** A store at one instant. */
+export class StoredState {
+  readonly #histories: Histories
+  readonly #count: number
+
+  constructor(
+    histories: Histories,
+    /** Steps up to it. */
+    count: number,
+    /** Virtual time at which it is looked at. */
+    readonly at: number,
+  ) {
+    this.#histories = histories
+    this.#count = count
+  }
+
+  get(id: string): DumpedKey | undefined {
+    const found = this.#histories.get(id)?.after(this.#count)
+    return found && presentAt(found, this.at)
+  }
+
+  *[Symbol.iterator](): Generator<readonly [id: string, key: DumpedKey]> {
+    for (const [id, history] of this.#histories) {
+      const found = history.after(this.#count)
+      const present = found && presentAt(found, this.at)
+      if (present !== undefined) yield [id, present]
+    }
+  }
+
+  /** Keys of which something is there now and gone at a later time. */
+  expiringBy(later: number): readonly string[] {
+    const ids: string[] = []
+    for (const [id, history] of this.#histories) {
+      const found = history.after(this.#count)
+      if (found !== undefined && deadlineOf(found) <= later) ids.push(id)
+    }
+    return ids
+  }
+}
+
+/** The earliest deadline of a key or of its fields. */
+function deadlineOf(key: DumpedKey): number {
+  const { expiresAt = Number.POSITIVE_INFINITY } = key
+  if (key.type !== 'hash') return expiresAt
+  return key.fields.reduce((least, [, , at]) => (at !== undefined && at < least ? at : least), expiresAt)
+}
+
+/** A key as it is at a time: without fields that have expired; `undefined` when it is gone. */
+function presentAt(key: DumpedKey, now: number): DumpedKey | undefined {
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return undefined
+  if (key.type !== 'hash' || !key.fields.some((field) => isOver(field, now))) return key
+  const fields = key.fields.filter((field) => !isOver(field, now))
+  return fields.length === 0 ? undefined : { ...key, fields }
+}
+
+function isOver([, , expiresAt]: readonly [unknown, unknown, number?], now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now
+}
+
+/** What is different about one key: one item, or none. */
+export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | undefined): readonly KeyDifference[] {
+  const key = (before ?? after)?.key
+  if (key === undefined || before === after) return []
+  if (before === undefined) return [{ key, after: after! }]
+  if (after === undefined) return [{ key, before }]
+  return contentOf(before) === contentOf(after) ? [] : [{ key, before, after }]
+}
+
+/** Equal for equal keys: the order of members of sets and fields of hashes has no meaning. */
+function contentOf(key: DumpedKey): string {
+  if (key.type === 'set') return JSON.stringify({ ...key, members: sorted(key.members) })
+  if (key.type === 'hash') return JSON.stringify({ ...key, fields: sorted(key.fields) })
+  return JSON.stringify(key)
+}
+
+function sorted(items: readonly unknown[]): string[] {
+  return items.map((item) => JSON.stringify(item)).sort()
+}

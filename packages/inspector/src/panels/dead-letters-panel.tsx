@@ -1,0 +1,71 @@
+import type { JSX } from 'preact'
+import { statusText } from '../entry-text.js'
+import type { DeadLetterAt } from '../models/queue-model.js'
+import { useAsked } from './control-query.js'
+import { EntryLink, Failure, Moment, Most, Name } from './parts.js'
+import { type QueueProps, queuePath } from './queue-props.js'
+
+interface DeadLettersProps extends QueueProps {
+  readonly letters: readonly DeadLetterAt[]
+}
+
+/**
+ * Messages that failed for good. The world says which of them are in the dead-letter queue still: one that a test took
+ * out leaves no entry.
+ */
+export function DeadLetters({ view, control, act, letters }: DeadLettersProps): JSX.Element {
+  const regions = [...new Set(letters.map(({ message }) => message?.story.region))]
+  const there = useAsked<readonly string[]>(
+    control &&
+      (async () => {
+        const lists = await Promise.all(
+          regions.map((region) => control.ask('GET', queuePath(region, 'dead-letters')) as Promise<{ id: string }[]>),
+        )
+        return lists.flat().map(({ id }) => id)
+      }),
+    [letters.length, regions.length, view.entries.value.length],
+  )
+  const isThere = ({ id, takenBy }: DeadLetterAt): boolean => there.value?.includes(id) ?? takenBy === undefined
+  if (letters.length === 0) return <p class="pn-none">No message has failed for good.</p>
+  return (
+    <>
+      <Failure of={there} />
+      <Most items={letters} of="dead letters" most={100}>
+        {(shown) => (
+          <ul class="pn-list">
+            {shown.map((letter) => {
+              const { id, entry, takenBy, message } = letter
+              const retry = (): Promise<unknown> =>
+                control!.ask('POST', queuePath(message?.story.region, 'dead-letters', id, 'retry'), {})
+              return (
+                <li key={id}>
+                  <EntryLink view={view} seq={entry.seq} />{' '}
+                  <span class="pn-url" title={entry.url}>
+                    <Name of={entry.url} />
+                  </span>{' '}
+                  <small>
+                    <Name of={statusText(entry.status, entry.error)} />, <Moment at={entry.at} />
+                  </small>{' '}
+                  {!isThere(letter) ? (
+                    <small>taken out {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>
+                  ) : (
+                    control && (
+                      <button
+                        type="button"
+                        disabled={act.isBusy}
+                        aria-label={`Retry ${entry.url}`}
+                        onClick={() => void act.run(retry).then(there.again)}
+                      >
+                        Retry
+                      </button>
+                    )
+                  )}
+                </li>
+              )
+            })}
+          </ul>
+        )}
+      </Most>
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+import type { Signal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { formatDuration } from '../../../../src/kernel/duration.js'
+import { levelOf } from '../models/key-tree.js'
+import type { StoredState } from '../models/store-model.js'
+import type { PageView } from '../view.js'
+import { Most, Name } from './parts.js'
+import { kept } from './stored-setting.js'
+
+interface KeyTreeProps {
+  readonly view: PageView
+  readonly state: StoredState
+  readonly wanted: string
+  /** Id of the key that is shown. */
+  readonly chosen: Signal<string | undefined>
+  readonly now: number
+  readonly beginning?: string
+}
+
+/** Keys below their folders; a folder is looked into when it is opened. */
+export function KeyTree({ view, state, wanted, chosen, now, beginning = '' }: KeyTreeProps): JSX.Element {
+  const rows = useMemo(() => levelOf(state, beginning, wanted), [state, beginning, wanted])
+  return (
+    <Most items={rows} of="names">
+      {(shown) => (
+        <ul class="pn-tree">
+          {shown.map(({ name, path, count, key }) =>
+            key === undefined ? (
+              <Folder key={`folder ${path}`} {...{ view, state, wanted, chosen, now, name, path, count }} />
+            ) : (
+              <li key={path}>
+                <button
+                  type="button"
+                  class="pn-key"
+                  aria-current={chosen.value === path}
+                  onClick={() => (chosen.value = path)}
+                >
+                  <Name of={name === '' ? '(empty)' : name} /> <small>{key.type}</small>
+                  {key.expiresAt !== undefined && <small> {formatDuration(Math.round(key.expiresAt - now))}</small>}
+                </button>
+              </li>
+            ),
+          )}
+        </ul>
+      )}
+    </Most>
+  )
+}
+
+interface FolderProps extends Omit<KeyTreeProps, 'beginning'> {
+  readonly name: string
+  readonly path: string
+  readonly count: number | undefined
+}
+
+function Folder({ name, path, count = 0, ...tree }: FolderProps): JSX.Element {
+  const isOpen = kept(tree.view, `folder ${path}`, false)
+  // What is looked for shows without being opened, unless it is much.
+  const shows = isOpen.value || (tree.wanted !== '' && count < 50)
+  return (
+    <li>
+      <details open={shows} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+        <summary>
+          <Name of={`${name}:`} /> <small>{count}</small>
+        </summary>
+        {shows && <KeyTree {...tree} beginning={path} />}
+      </details>
+    </li>
+  )
+}

@@ -1,0 +1,45 @@
+import type { PageFacts } from '@stuntdouble/inspector/source'
+import { HttpError } from '../../../../src/protocol/call.js'
+import { visitAt } from '../inspector/visit.js'
+import { type ControlOperation, order } from './operation.js'
+import { nothing } from './schemas.js'
+
+export const inspectorOrders: readonly ControlOperation[] = [
+  {
+    method: 'GET',
+    path: '/inspector',
+    summary:
+      'What the inspector tells of a world beside its entries: name, time, mode, seed, addresses; in a test that waits also the assertion that failed, and that it can go on.',
+    run: (sandbox, _, { tenant, call }): PageFacts => {
+      const { seed, headerPrefix, addresses } = sandbox.traffic.context
+      const visit = visitAt(call.url)
+      const own = visit?.tenant === tenant ? visit : undefined
+      return {
+        name: own?.title ?? tenant,
+        now: sandbox.clock.now(),
+        mode: sandbox.clock.mode,
+        ...(seed !== undefined && { seed }),
+        ...(headerPrefix !== undefined && { headerPrefix }),
+        ...(addresses !== undefined && { addresses }),
+        ...(own?.failure !== undefined && { failure: own.failure }),
+        canGoOn: visit !== undefined,
+      }
+    },
+  },
+  order({
+    method: 'POST',
+    path: '/go-on',
+    summary: 'Lets the test go on that waits in `inspect()`; 404 where none does.',
+    body: nothing,
+    run: (_, __, { call }) => {
+      const visit = visitAt(call.url)
+      if (visit === undefined) {
+        throw new HttpError(
+          404,
+          'No test waits here. One does within inspect(sandbox) of stuntdouble/server, or with STUNTDOUBLE_INSPECT=1.',
+        )
+      }
+      visit.goOn()
+    },
+  }),
+]

@@ -1,0 +1,57 @@
+import * as v from 'valibot'
+import type { Breach } from '../../../../src/invariants/invariant.js'
+import { BrokenPromise, type Check, type CheckOptions } from '../../../../src/invariants/invariant-check.js'
+import { json } from '../../../../src/protocol/call.js'
+import { failureOf } from '../../../../src/report/failure.js'
+import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
+import { type ControlOperation, order } from './operation.js'
+import { writerOf } from './wire-entry.js'
+
+const names = v.union([v.string(), v.array(v.string())])
+const which = v.strictObject({ only: v.exactOptional(names), except: v.exactOptional(names) })
+const example = { except: ['signatures-verify'] }
+
+export const checkOrders: readonly ControlOperation[] = [
+  order({
+    method: 'POST',
+    path: '/check',
+    summary:
+      'Checks the promises of the engine; a broken one is answered with 409, the promise, its entries and the story.',
+    body: which,
+    example,
+    run: (sandbox, options) => {
+      try {
+        return wireCheck(sandbox, sandbox.check(options as CheckOptions))
+      } catch (error) {
+        if (!(error instanceof BrokenPromise)) throw error
+        const { replay } = failureOf(error) ?? {}
+        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches), replay }, 409)
+      }
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/examine',
+    summary: 'As `check`, but broken promises are part of the answer.',
+    body: which,
+    example,
+    tool: {
+      name: 'check_promises',
+      does: 'Checks the promises of the engine over everything that was captured.',
+      when: 'When something looks impossible: a message lost, delivered twice, out of order, a read that cannot be.',
+      effect: 'reads',
+      next: 'entries with the `seq` of a breach in `after`.',
+      args: { only: 'names of promises', except: 'names of promises' },
+    },
+    run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as CheckOptions)),
+  }),
+]
+
+function wireCheck(sandbox: Sandbox, { checked, breaches, unknown }: Check): object {
+  return { checked, breaches: wireBreaches(sandbox, breaches), unknown }
+}
+
+function wireBreaches(sandbox: Sandbox, breaches: readonly Breach[]): object[] {
+  const writer = writerOf(sandbox)
+  return breaches.map((breach) => ({ ...breach, entries: breach.entries.map((entry) => writer.entry(entry)) }))
+}

@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { callsInternals } from '../../../../src/calls/calls.js'
+import type { ForeignCall } from '../../../../src/calls/foreign-call.js'
+import type { PlainCallAnswer } from '../../../../src/calls/outbound-responses.js'
+import type { CallStep } from '../../../../src/calls/outbound-steps.js'
+import { faultSchema } from '../../../../src/faults/fault-schema.js'
+import { statusCode } from '../../../../src/faults/fault-values.js'
+import { answerSchema } from '../../../../src/faults/step-schema.js'
+import { portableString } from '../../../../src/kernel/portable.js'
+import { HttpError } from '../../../../src/protocol/call.js'
+import { type ControlOperation, order } from './operation.js'
+import { listed, partOf } from './operation-parts.js'
+
+// Which steps and answers are right, the engine says best; the document describes them.
+const given = v.unknown()
+const described = (): v.GenericSchema => v.union([statusCode, answerSchema()])
+
+export const callOrders: readonly ControlOperation[] = [
+  order({
+    method: 'POST',
+    path: '/calls/script',
+    summary:
+      'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
+    body: v.strictObject({ to: v.string(), steps: v.array(given) }),
+    describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
+    example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
+    run: ({ calls }, { to, steps }) => void calls.script(to, steps as CallStep[]),
+  }),
+  order({
+    method: 'POST',
+    path: '/calls/answer',
+    summary: 'What a foreign url answers the app: a status, or status, headers and body.',
+    body: v.strictObject({ to: v.string(), answer: given }),
+    describes: v.strictObject({ to: v.string(), answer: described() }),
+    example: { to: 'https://bank.test/charges', answer: { status: 201, body: { id: 'ch_1' } } },
+    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as PlainCallAnswer),
+  }),
+  order({
+    method: 'POST',
+    path: '/calls/record',
+    summary:
+      'Records what the app calls from now on; the url answers 200 unless something else is registered or given.',
+    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
+    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
+    example: { to: 'https://bank.test/*' },
+    run: ({ calls }, { to, answer }) => {
+      // First what may be refused: a refused order changes nothing.
+      if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
+      if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/calls/recorded',
+    summary: 'What a recorder of calls has recorded.',
+    query: { to: 'the url as it was given to record', ...partOf },
+    run: ({ calls }, _, asked) => {
+      const to = asked.query.get('to') ?? ''
+      const recorder = callsInternals.of(calls).recorderAt(to)
+      if (recorder === undefined) {
+        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
+      }
+      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: ForeignCall) => body.length }
+      return listed(recorder.requests, asked, options)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/calls',
+    summary: 'Forgets one registration of a foreign url, or all of them.',
+    query: { to: 'the url or pattern to forget' },
+    run: ({ calls }, _, { query }) => calls.off(query.get('to') ?? undefined),
+  },
+  {
+    method: 'GET',
+    path: '/calls',
+    summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
+    run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
+  },
+]
+
+function recordedView({ url, method, at, headers, body, handled, answer }: ForeignCall): unknown {
+  return { url, method, at, headers, body: portableString(body), handled, status: answer?.status }
+}

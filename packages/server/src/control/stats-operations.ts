@@ -1,0 +1,104 @@
+import * as v from 'valibot'
+import { HttpError } from '../../../../src/protocol/call.js'
+import { isPeriod, type Period, periodNames } from '../../../../src/stats/periods.js'
+import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
+import type { QueueStep, SearchStep } from '../../../../src/stats/usage-steps.js'
+import type { ControlOperation, OperationContext } from './operation.js'
+import { order } from './operation.js'
+import { nothing } from './schemas.js'
+
+const period = { period: `one of ${periodNames.join(', ')}; without it \`1h\`` }
+const figures = v.record(v.string(), v.unknown())
+// The story itself checks its steps, and says more about a wrong one than a schema here could.
+const story = v.strictObject({
+  steps: v.array(v.looseObject({ kind: v.string() })),
+  scale: v.optional(v.record(v.string(), v.number())),
+})
+const example = { steps: [{ kind: 'steady', rates: { queries: 120 } }], scale: { vectorSize: 4096 } }
+
+export const statsOrders: readonly ControlOperation[] = [
+  {
+    method: 'GET',
+    path: '/stats/queue',
+    summary: "The queue's statistics, as their endpoint answers them.",
+    query: period,
+    run: ({ stats }, _, asked) => stats.queue.report(periodOf(asked)),
+  },
+  order({
+    method: 'POST',
+    path: '/stats/queue',
+    summary: "Sets fields of the queue's statistics by hand.",
+    body: figures,
+    example: { total_monthly_billing: 5.806, daily_used: [320, 450] },
+    run: ({ stats }, given) => stats.queue.set(given as Parameters<QueueStatistics['set']>[0]),
+  }),
+  order({
+    method: 'POST',
+    path: '/stats/queue/story',
+    summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
+    body: story,
+    example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
+    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueStep[], scale),
+  }),
+  {
+    method: 'DELETE',
+    path: '/stats/queue',
+    summary: 'Forgets what was set and scripted for the queue; what was counted stays.',
+    run: ({ stats }) => stats.queue.clear(),
+  },
+  {
+    method: 'GET',
+    path: '/stats/search/:id',
+    summary: "A search index's statistics, as their endpoint answers them.",
+    query: period,
+    run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).report(periodOf(asked)),
+  },
+  order({
+    method: 'POST',
+    path: '/stats/search/:id',
+    summary: "Sets fields of a search index's statistics by hand.",
+    body: figures,
+    example: { current_vector_count: 1000, query_latency_99: 18 },
+    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).set(given as Parameters<SearchStatistics['set']>[0]),
+  }),
+  order({
+    method: 'POST',
+    path: '/stats/search/:id/story',
+    summary: 'Scripts what happened at a search index.',
+    body: story,
+    example,
+    run: (sandbox, { steps, scale }, asked) =>
+      indexOf(sandbox.stats, asked).script(steps as unknown as SearchStep[], scale),
+  }),
+  {
+    method: 'DELETE',
+    path: '/stats/search/:id',
+    summary: 'Forgets what was set and scripted for a search index.',
+    run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).clear(),
+  },
+  order({
+    method: 'POST',
+    path: '/stats/forbid',
+    summary: "Makes an id one of somebody else's account: asking for its statistics is answered with 403.",
+    body: v.strictObject({ id: v.string() }),
+    example: { id: '0c0e0f10-0000-4000-8000-000000000001' },
+    run: ({ stats }, { id }) => stats.forbid(id),
+  }),
+  order({
+    method: 'POST',
+    path: '/stats/clear',
+    summary: 'Forgets what was set, scripted and forbidden; what was counted stays.',
+    body: nothing,
+    run: ({ stats }) => stats.clear(),
+  }),
+]
+
+function indexOf(stats: { search(id: string): SearchStatistics }, { params }: OperationContext): SearchStatistics {
+  return stats.search(params.id!)
+}
+
+function periodOf({ query }: OperationContext): Period | undefined {
+  const name = query.get('period') ?? undefined
+  if (name === undefined || isPeriod(name)) return name
+  throw new HttpError(400, `There is no period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)
+}

@@ -1,0 +1,59 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { InspectorPage } from '@stuntdouble/inspector/page'
+import { json } from '../../../../src/protocol/call.js'
+import type { Answer, Call } from '../../../../src/protocol/service.js'
+import { listenOn } from '../listen-addresses.js'
+import { listenFailure } from '../listen-failure.js'
+import { listener, refuse } from '../listener.js'
+import { originRejection } from '../origin-check.js'
+import { defaultLimits } from '../server-limits.js'
+import { answerOf } from './page-answer.js'
+
+const host = '127.0.0.1'
+
+/** A recording that is served: one page, which needs nothing else. */
+export interface ServedRecording {
+  readonly link: string
+  close(): Promise<void>
+}
+
+/**
+ * Serves the page of a recording to this machine. Nothing can be told to it, so it asks for no token; pages of others
+ * and names that were rebound are kept out as they are from a server.
+ * @param port 0 takes a free one
+ * @throws Error where it cannot listen
+ */
+export async function serveRecording(page: InspectorPage, port: number): Promise<ServedRecording> {
+  let origin = ''
+  const answer = listener(
+    () => origin,
+    (call) => answerFor(call, page, origin),
+    (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
+    { limits: { ...defaultLimits, body: 0, streams: 0 } },
+  )
+  const guarded = (request: IncomingMessage, response: ServerResponse): void => {
+    const refused = originRejection(request, { hosts: [] }, 'page')
+    if (refused === undefined) answer(request, response)
+    else refuse(request, response, refused)
+  }
+  const { servers, port: taken } = await listenOn(host, port, () => createServer(guarded)).catch((error) => {
+    throw listenFailure(error, host, port)
+  })
+  origin = `http://${host}:${taken}`
+  return {
+    link: `${origin}/`,
+    close: async () => {
+      for (const server of servers) {
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeAllConnections()
+        await closed
+      }
+    },
+  }
+}
+
+function answerFor({ method, url }: Call, page: InspectorPage, origin: string): Answer {
+  const path = url.slice(origin.length)
+  if (/^\/(?:_inspector\/?)?(?:[?#]|$)/.test(path) && (method === 'GET' || method === 'HEAD')) return answerOf(page)
+  return json({ error: `There is nothing at ${path}: a recording is one page, at ${origin}/.` }, 404)
+}

@@ -1,0 +1,77 @@
+import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { copyForms, formsFor } from '../../../../src/report/copy/copy-forms.js'
+import { kindOf, type Selection } from '../../../../src/report/copy/selection.js'
+import { readTrace } from '../trace-file.js'
+
+const names = copyForms.map(({ name }) => name)
+
+export const program: Program = {
+  args: {
+    as: { type: 'string', valueHint: 'FORM', description: `${names.join(', ')}` },
+    entry: { type: 'string', valueHint: 'NUMBER', description: 'one entry, by its number' },
+    message: { type: 'string', valueHint: 'ID', description: 'a message and all that became of it' },
+    from: {
+      type: 'string',
+      valueHint: 'NUMBER',
+      description: 'the first entry of a range; without it the first of all',
+    },
+    to: { type: 'string', valueHint: 'NUMBER', description: 'the last entry of a range; without it the last of all' },
+    question: { type: 'string', valueHint: 'TEXT', description: 'what a prompt asks' },
+  },
+  operands: { hint: 'TRACE.json', least: 0, most: 1 },
+  examples: [
+    'stuntdouble copy trace.json --as curl --entry 12',
+    'stuntdouble copy trace.json --as vitest --message msg_… > test/found.test.ts',
+    'stuntdouble copy trace.json --as scenario --from 3 --to 40 > found.json',
+  ],
+  run: async (given) => {
+    const [file = '-'] = given._
+    if (file === '-' && process.stdin.isTTY)
+      throw new UsageError('copy needs a trace: a file, or one on the standard input.')
+    const form = copyForms.find(({ name }) => name === textOf(given, 'as', 'FORM'))
+    if (form === undefined) throw new UsageError(`--as says in which form: ${names.join(', ')}.`)
+    const trace = (await readTrace(file)).toTrace()
+    const selection = selectionOf(given, trace.entries)
+    if (!form.kinds.includes(kindOrFail(selection)))
+      throw new UsageError(
+        `${form.name} does not fit this. These do: ${formsFor(selection)
+          .map(({ name }) => name)
+          .join(', ')}.`,
+      )
+    const question = textOf(given, 'question', 'TEXT')
+    process.stdout.write(ended(form.of(selection, { ...trace, ...(question !== undefined && { question }) })))
+    return 0
+  },
+}
+
+function ended(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`
+}
+
+function kindOrFail(selection: Selection): string {
+  const kind = kindOf(selection)
+  if (kind !== 'nothing') return kind
+  const { entries } = selection
+  throw new UsageError(
+    `There is no entry ${selection.entry}. They go from ${entries[0]?.seq ?? 0} to ${entries.at(-1)?.seq ?? 0}.`,
+  )
+}
+
+function selectionOf(given: ParsedArguments, entries: Selection['entries']): Selection {
+  const [entry, from, to] = ['entry', 'from', 'to'].map((name) => numberOf(given, name))
+  const message = textOf(given, 'message', 'ID')
+  if ([entry, message, from ?? to].filter((one) => one !== undefined).length > 1)
+    throw new UsageError('Choose one entry with --entry, a message with --message, or a range with --from and --to.')
+  if (entry !== undefined) return { entries, entry }
+  if (message === undefined) return { entries, range: [from ?? 0, to ?? Number.MAX_SAFE_INTEGER] }
+  if (!entries.some(({ messageId }) => messageId === message))
+    throw new UsageError('There is no such message in this trace: give its whole id.')
+  return { entries, message }
+}
+
+function numberOf(given: ParsedArguments, name: string): number | undefined {
+  const text = textOf(given, name, 'NUMBER')
+  if (text === undefined) return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new UsageError(`--${name} is the number of an entry, such as 12.`)
+}

@@ -1,0 +1,130 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { stripVTControlCharacters, styleText } from 'node:util'
+import { ownManifest, type Program } from '@stuntdouble/command-line'
+import { realHostsIn, upstashVocabulary } from '../../../../src/protocol/dialect.js'
+
+interface Finding {
+  readonly state: 'good' | 'missing' | 'bad'
+  /** What was found and, unless it is good, what to do. */
+  readonly text: string
+}
+
+export const program: Program = {
+  args: {},
+  examples: ['stuntdouble doctor'],
+  run: async () => {
+    const findings = [node(), ...realHosts(process.env), ...dotenvFiles(), ...peers(), chromium()]
+    for (const { state, text } of findings) console.log(`${mark(state)}  ${text}`)
+    return findings.some(({ state }) => state === 'bad') ? 1 : 0
+  },
+}
+
+const marks = { good: ['✓', 'green'], missing: ['–', 'yellow'], bad: ['✗', 'red'] } as const
+
+function mark(state: Finding['state']): string {
+  const [sign, colour] = marks[state]
+  return process.stdout.isTTY ? styleText(colour, sign) : sign
+}
+
+const manifest = ownManifest()
+
+function node(): Finding {
+  const wanted = manifest.engines.node
+  const found = process.versions.node
+  if (satisfies(found, wanted)) return { state: 'good', text: `Node ${found}` }
+  return { state: 'bad', text: `Node ${found} is too old: stuntdouble needs ${wanted}. Install a newer one.` }
+}
+
+/** Variables that lead an SDK to the real service. */
+function realHosts(env: Readonly<Record<string, string | undefined>>, source = 'the environment'): Finding[] {
+  const found = realHostsIn(env).map(
+    ({ variable, host }): Finding => ({
+      state: 'bad',
+      text: `${variable} in ${source} is ${plain(host)}, the real service: a test could reach it. Unset it, or take the lines of "stuntdouble env".`,
+    }),
+  )
+  return found.length > 0 ? found : [{ state: 'good', text: `No variable in ${source} leads to a real service` }]
+}
+
+/** Files that frameworks read into the environment of a test. */
+function dotenvFiles(): Finding[] {
+  return ['.env', '.env.local', '.env.test', '.env.test.local', '.env.development'].flatMap((name) => {
+    const path = join(process.cwd(), name)
+    if (!existsSync(path)) return []
+    const lines = readFileSync(path, 'utf8').matchAll(/^\s*(?:export\s+)?(\w+)\s*=\s*["']?([^"'\s#]*)/gm)
+    const values = Object.fromEntries([...lines].map(([, key, value]) => [key, value]))
+    return realHosts(values, name)
+  })
+}
+
+/** What the environment says is not ours: nothing in it shall move the cursor. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text)
+}
+
+function peers(): Finding[] {
+  const { packages } = upstashVocabulary
+  const sdks = [packages.store, packages.queue, packages.workflow, packages.ratelimit]
+  return [
+    ...Object.entries(manifest.peerDependencies).map(([name, range]) => installed(name, range)),
+    ...sdks.map((name) => installed(name, undefined)),
+  ].filter((finding) => finding !== undefined)
+}
+
+function installed(name: string, range: string | undefined): Finding | undefined {
+  const version = versionOf(name)
+  if (version === undefined) return undefined
+  if (range === undefined || satisfies(version, range)) return { state: 'good', text: `${name} ${version}` }
+  return {
+    state: 'bad',
+    text: `${name} ${version} is not among the versions that work (${range}): npm install -D ${name}@latest`,
+  }
+}
+
+/** Read from the disk: many packages do not export their package.json. */
+function versionOf(name: string): string | undefined {
+  for (const directory of createRequire(join(process.cwd(), 'package.json')).resolve.paths(name) ?? []) {
+    const path = join(directory, name, 'package.json')
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+  }
+  return undefined
+}
+
+/** The forms of ranges that our package.json has: `>=22.12`, `^3.0.0`, and either with `||` between them. */
+function satisfies(version: string, range: string): boolean {
+  return range.split('||').some((one) => {
+    const wanted = numbers(one)
+    const found = numbers(version)
+    const order = found.map((part, at) => part - (wanted[at] ?? 0)).find((difference) => difference !== 0) ?? 0
+    return order >= 0 && (!one.trim().startsWith('^') || found[0] === wanted[0])
+  })
+}
+
+function numbers(version: string): number[] {
+  return (/\d+(?:\.\d+)*/.exec(version)?.[0] ?? '0').split('.').map(Number)
+}
+
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+function chromium(): Finding {
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((directory) => browsers.map((name) => join(directory, name)))
+  const found = path.find(isExecutable)
+  if (found !== undefined) return { state: 'good', text: `Chromium at ${plain(found)}` }
+  return {
+    state: 'missing',
+    text: 'No Chromium on the path: browser tests use the one that "npx playwright install chromium" gets, or a system package.',
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto'
+import { ownManifest, type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
+import { plainText } from '../../../../src/report/safe-text.js'
+import { controlTokenVariable, fromEnvironment, serveArguments } from '../config.js'
+import { ListenFailure, listenFailure } from '../listen-failure.js'
+import type { McpProtocol } from '../mcp/mcp-protocol.js'
+import { type McpTarget, ServerTarget, TraceTarget } from '../mcp/mcp-target.js'
+import { readTrace } from '../trace-file.js'
+import { connected } from './env-program.js'
+import { endWithNpm } from './parent.js'
+import { startedServer } from './started-server.js'
+
+/** Other users of a machine see the words of a command, but not its environment. */
+const tokenVariable = 'STUNTDOUBLE_MCP_TOKEN'
+const shortestToken = 16
+/** Beside the server's own. */
+const httpPort = '4011'
+
+const { vocabulary, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
+
+/** Options of a server of its own. */
+const ofOwnServer = {
+  'serve-port': {
+    type: 'string',
+    valueHint: 'N',
+    default: '0',
+    description: 'port of a server of its own, for the app under test; 0 takes a free one',
+  },
+  clock: { ...serveArguments.clock, default: 'manual' } as typeof serveArguments.clock,
+  vocabulary,
+  seed,
+  'start-at': startAt,
+  deliver,
+  scenario,
+  'i-know': iKnow,
+} as const
+
+export const program: Program = {
+  args: {
+    url: { type: 'string', valueHint: 'URL', description: 'join this running server; without it one is started' },
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose world, unless a call names one' },
+    'control-token': {
+      type: 'string',
+      valueHint: 'T',
+      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
+    },
+    trace: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'read a saved trace instead: only reading tools are there',
+    },
+    http: { type: 'boolean', description: 'speak HTTP, on this machine only, instead of the standard streams' },
+    port: { type: 'string', valueHint: 'N', default: httpPort, description: 'port of --http; 0 takes a free one' },
+    token: {
+      type: 'string',
+      valueHint: 'T',
+      description: `what --http asks for, also as ${tokenVariable}; a random one is printed without it`,
+    },
+    ...ofOwnServer,
+  },
+  examples: [
+    'stuntdouble mcp',
+    'stuntdouble mcp --url http://127.0.0.1:4010 --tenant w1',
+    'stuntdouble mcp --trace trace.json',
+    'stuntdouble mcp --http',
+  ],
+  run: async (given) => {
+    refuseConflicts(given)
+    const { loadProtocol } = await import('../mcp/mcp-protocol.js')
+    const protocol = await loadProtocol(ownManifest().version).catch((error: NodeJS.ErrnoException) => {
+      throw missingPeer(error)
+    })
+    const http = given.http === true ? httpOf(given) : undefined
+    const { world, about, close } = await worldOf(given, http === undefined ? [] : [http.token])
+    try {
+      if (http !== undefined) await overHttp(http, world, about, protocol)
+      else await overStreams(world, about, protocol)
+    } finally {
+      await close()
+    }
+    return 0
+  },
+}
+
+function refuseConflicts(given: ParsedArguments): void {
+  if (given.url !== undefined && given.trace !== undefined)
+    throw new UsageError('Give either --url, a running server, or --trace, a file: one world at a time.')
+  if (given.http !== true && (given.token !== undefined || given.port !== httpPort))
+    throw new UsageError('--port and --token are for --http: the standard streams need neither.')
+  const other = given.url !== undefined ? '--url' : given.trace !== undefined ? '--trace' : undefined
+  if (other === undefined) return
+  const idle = Object.entries(ofOwnServer).find(([name, row]) => (given[name] ?? row.default) !== row.default)
+  if (idle !== undefined) throw new UsageError(`--${idle[0]} is for a server of its own: leave it out with ${other}.`)
+}
+
+function missingPeer(error: NodeJS.ErrnoException): Error {
+  const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('@modelcontextprotocol/server')
+  return isMissing
+    ? new UsageError(
+        'mcp needs the package @modelcontextprotocol/server, which does not come along: npm install --save-dev @modelcontextprotocol/server@2.',
+      )
+    : error
+}
+
+interface Opened {
+  readonly world: McpTarget
+  /** For a person. */
+  readonly about: string
+  close(): Promise<void>
+}
+
+/** @param secrets what no answer may show */
+async function worldOf(given: ParsedArguments, secrets: readonly string[]): Promise<Opened> {
+  const trace = textOf(given, 'trace', 'FILE')
+  if (trace === '-') throw new UsageError('--trace needs a file: the standard input is for the protocol.')
+  const none = async (): Promise<void> => {}
+  if (trace !== undefined)
+    return {
+      world: new TraceTarget(await readTrace(trace), secrets),
+      about: `the trace ${plainText(trace)}`,
+      close: none,
+    }
+  const tenant = textOf(given, 'tenant', 'NAME')!
+  const url = textOf(given, 'url', 'URL')
+  if (url !== undefined) {
+    // Made at its first use, and a server that does not answer is told now.
+    await connected(given)
+    const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
+    return {
+      world: new ServerTarget({ url, tenant, controlToken, secrets }),
+      about: `the server at ${url}`,
+      close: none,
+    }
+  }
+  const { server } = await startedServer({ ...defaultsOfServe, ...given, port: given['serve-port'], _: [] })
+  try {
+    server.tenant(tenant)
+  } catch (error) {
+    await server.close()
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+  const { origin, controlToken } = server
+  const flags = `--url ${origin}${tenant === 'main' ? '' : ` --tenant ${tenant}`}`
+  return {
+    world: new ServerTarget({ url: origin, tenant, controlToken, secrets }),
+    about: `a server of its own at ${origin}; eval "$(npx stuntdouble env ${flags})" gives its environment to the app`,
+    close: () => server.close(),
+  }
+}
+
+const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
+
+const report = (text: string): void => console.error(`stuntdouble mcp: ${plainText(text)}`)
+
+/** Nothing but the protocol may come out of the standard output. */
+async function overStreams(world: McpTarget, about: string, protocol: McpProtocol): Promise<void> {
+  console.log = console.info = console.debug = console.error
+  const { lines, maxMessage } = await import('../mcp/stdin-lines.js')
+  const input = process.stdin.pipe(
+    lines(() => {
+      report(`a message of more than ${maxMessage} bytes was left out`)
+      const error = { code: -32600, message: `A message has at most ${maxMessage} bytes. Send less.` }
+      process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
+    }),
+  )
+  onEnd(() => input.destroy())
+  // Who reads us has gone.
+  process.stdout.on('error', () => input.destroy())
+  if (process.stdin.isTTY) report(`${about}. This is for the program of an agent, which speaks to it; see --help.`)
+  await protocol.overStreams(world, { input, output: process.stdout, report })
+  process.stdin.destroy()
+}
+
+interface Http {
+  readonly port: number
+  readonly token: string
+  /** Nobody knows it yet. */
+  readonly isNew: boolean
+}
+
+function httpOf(given: ParsedArguments): Http {
+  const token = textOf(given, 'token', 'T') ?? (process.env[tokenVariable] || undefined)
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError('--token is letters, digits and marks without spaces: it travels in a header.')
+  if (token !== undefined && token.length < shortestToken)
+    throw new UsageError(`--token has at least ${shortestToken} characters; leave it out for a random one.`)
+  const port = textOf(given, 'port', 'N')!
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(port)}.`)
+  return { port: Number(port), token: token ?? randomBytes(24).toString('base64url'), isNew: token === undefined }
+}
+
+async function overHttp(
+  { port, token, isNew }: Http,
+  world: McpTarget,
+  about: string,
+  protocol: McpProtocol,
+): Promise<void> {
+  const { listenForAgents } = await import('../mcp/mcp-http.js')
+  const handler = protocol.overHttp(world, report)
+  const handle = (request: Request): Promise<Response> => handler.fetch(request)
+  const server = await listenForAgents({ port, token, handle, report }).catch((error) => {
+    const failure = listenFailure(error, 'localhost', port)
+    throw failure instanceof ListenFailure ? new UsageError(failure.message) : failure
+  })
+  console.log(`url    ${server.url}`)
+  console.log(`token  ${isNew ? token : 'as given'}   as Authorization: Bearer TOKEN`)
+  console.log(`world  ${about}\n\nready`)
+  await new Promise<void>((resolve) => onEnd(resolve))
+  await handler.close()
+  await server.close()
+}
+
+function onEnd(end: () => void): void {
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+  endWithNpm(end)
+}

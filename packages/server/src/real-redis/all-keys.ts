@@ -1,0 +1,54 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import type { Reply } from '../../../../src/store/command/reply.js'
+import { transacted } from './marker.js'
+import type { EngineNode } from './redis-node.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+
+// Commands about all keys, for which the engine's tips say no more than that they are special.
+
+type Special = (argv: readonly Bytes[], nodes: readonly EngineNode[]) => Promise<Reply>
+
+/** How they are asked, where that is any different from sending them to one engine. */
+export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly EngineNode[]): Special | undefined {
+  if (/^DBSIZE$/i.test(name!) && more.length === 0) return size
+  if (/^RANDOMKEY$/i.test(name!) && more.length === 0) return randomKey
+  return /^SCAN$/i.test(name!) && nodes.length > 1 ? scan : undefined
+}
+
+/** The marker is no key of anybody's: whoever draws it draws again, as long as there are others. */
+const randomKey: Special = async (argv, nodes) => {
+  for (const node of nodes) {
+    let isAlone = false
+    while (!isAlone) {
+      const key = replyIn(await node.send(argv))
+      if (key !== null && key !== node.marker.key) return key
+      isAlone = Number(replyIn(await node.send([latin1('DBSIZE')]))) <= 1
+    }
+  }
+  return null
+}
+
+/** The marker is not counted, where it is there: whoever looks also collects one whose lease is over. */
+const size: Special = async (argv, nodes) => {
+  const told = await Promise.all(
+    nodes.map((node) =>
+      node.alone((connection) => transacted(connection, [[latin1('EXISTS'), node.marker.key], argv])),
+    ),
+  )
+  const sizes = told.map((each) => {
+    const [marker, all] = (replyIn(each) as readonly RespValue[]).map((each) => replyIn(each))
+    return Number(all) - Number(marker)
+  })
+  return sizes.reduce((sum, one) => sum + one, 0)
+}
+
+/** One master after the other: a cursor tells which, and its place there. */
+const scan: Special = async (argv, nodes) => {
+  const count = BigInt(nodes.length)
+  const given = /^\d{1,25}$/.test(argv[1] ?? '') ? BigInt(argv[1]!) : undefined
+  const at = Number((given ?? 0n) % count)
+  const place = given === undefined ? argv.slice(1, 2) : [latin1(String(given / count))]
+  const [next, page] = replyIn(await nodes[at]!.send([argv[0]!, ...place, ...argv.slice(2)])) as readonly Reply[]
+  const follows = next === '0' ? (at + 1) % nodes.length : BigInt(next as string) * count + BigInt(at)
+  return [latin1(String(follows)), page!]
+}

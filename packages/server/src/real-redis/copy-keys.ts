@@ -1,0 +1,71 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import type { Reply } from '../../../../src/store/command/reply.js'
+import { dumpOf } from '../../../../src/store/dump/snapshot.js'
+import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
+import { plainReply } from '../../../../src/store/plain.js'
+import { StoreEngine } from '../../../../src/store/store-engine.js'
+import type { RealRedis } from './real-redis.js'
+
+/** More would fill the memory of this process with what nobody asked for. */
+export const maxKeys = 20_000
+
+/**
+ * What an engine holds, as the dump of a store: each key is read, and written into a store of this process. Groups of
+ * streams are left out, and of types that a module brings only JSON is read.
+ * @param like whose clock and words it has
+ */
+export async function copyOf(engine: RealRedis, like: StoreEngine): Promise<StoreDump> {
+  const size = Number(await engine.run([latin1('DBSIZE')])) - engine.markers.length
+  if (size > maxKeys) {
+    throw new Error(
+      `The engine holds ${size} keys: a snapshot copies ${maxKeys} at most. Ask for single keys with store.run().`,
+    )
+  }
+  const policy = { ...like.options.policy, maxWork: Number.MAX_SAFE_INTEGER }
+  const copy = new StoreEngine({ ...like.options, clock: { now: () => like.options.clock.now() }, policy })
+  const keys = (await engine.run(['KEYS', '*'].map(latin1))) as readonly Bytes[]
+  for (const key of [...keys].sort()) if (!engine.markers.includes(key)) await copyKey(key, engine, copy)
+  return dumpOf(copy.db)
+}
+
+async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promise<void> {
+  const ask = (name: string, ...more: readonly string[]): Promise<Reply> =>
+    engine.run([latin1(name), key, ...more.map(latin1)])
+  const type = String(plainReply(await ask('TYPE')))
+  // It has expired meanwhile.
+  if (type === 'none') return
+  for (const row of await (rowsOf[type] ?? foreign(type))(ask)) {
+    copy.execute([latin1(row[0] as string), key, ...(row.slice(1) as Bytes[])])
+  }
+  const left = await ask('PTTL')
+  if (typeof left === 'number' && left >= 0) copy.execute([latin1('PEXPIRE'), key, latin1(String(Math.max(1, left)))])
+}
+
+type RunText = (name: string, ...more: readonly string[]) => Promise<Reply>
+/** Commands that write a value, without its key. */
+type Rows = readonly (readonly Reply[])[]
+
+const rowsOf: Readonly<Record<string, (ask: RunText) => Promise<Rows>>> = {
+  string: async (ask) => [['SET', await ask('GET')] as Reply[]],
+  hash: async (ask) => [['HSET', ...listOf(await ask('HGETALL'))] as Reply[]],
+  list: async (ask) => [['RPUSH', ...listOf(await ask('LRANGE', '0', '-1'))] as Reply[]],
+  set: async (ask) => [['SADD', ...listOf(await ask('SMEMBERS'))] as Reply[]],
+  zset: async (ask) => {
+    const pairs = listOf(await ask('ZRANGE', '0', '-1', 'WITHSCORES'))
+    return [['ZADD', ...pairs.flatMap((_, at) => (at % 2 === 0 ? [pairs[at + 1]!, pairs[at]!] : []))] as Reply[]]
+  },
+  stream: async (ask) =>
+    listOf(await ask('XRANGE', '-', '+')).map((entry) => {
+      const [id, fields] = listOf(entry)
+      return ['XADD', id!, ...listOf(fields!)] as Reply[]
+    }),
+  'ReJSON-RL': async (ask) => [['JSON.SET', '$', await ask('JSON.GET')] as Reply[]],
+}
+
+function foreign(type: string): (ask: RunText) => Promise<Rows> {
+  return async () => [['SET', latin1(`(a value of type ${type})`)] as Reply[]]
+}
+
+function listOf(reply: Reply): readonly Reply[] {
+  return Array.isArray(reply) ? reply : []
+}

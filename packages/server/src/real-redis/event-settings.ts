@@ -1,0 +1,33 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import type { Reply } from '../../../../src/store/command/reply.js'
+import { RealRedisError } from './real-redis-errors.js'
+import type { EngineNode } from './redis-node.js'
+import { replyIn } from './reply-reader.js'
+
+const setting = latin1('notify-keyspace-events')
+
+/** The one setting of an engine that an app may change: as it was before, when the sandbox is reset or gone. */
+export class EventSettings {
+  readonly #before = new Map<EngineNode, Reply>()
+
+  /** Looks what it is, before a command changes it. */
+  async mind(argv: readonly Bytes[], nodes: readonly EngineNode[]): Promise<void> {
+    if (!/^CONFIG$/i.test(argv[0]!) || !/^SET$/i.test(argv[1] ?? '') || this.#before.size > 0) return
+    for (const node of nodes) {
+      const pair = replyIn(await node.send([latin1('CONFIG'), latin1('GET'), setting])) as readonly Reply[]
+      this.#before.set(node, pair[1] ?? latin1(''))
+    }
+  }
+
+  async restore(): Promise<void> {
+    for (const [node, value] of this.#before) {
+      this.#before.delete(node)
+      try {
+        await node.send([latin1('CONFIG'), latin1('SET'), setting, value as Bytes])
+      } catch (error) {
+        // One that went away, or is somebody else's, is left as it is.
+        if (!(error instanceof RealRedisError)) throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import { slotOf } from '../redis-cluster/hash-slots.js'
+import { markerName } from './marker.js'
+import { RealRedisUnreachable } from './real-redis-errors.js'
+import { EngineConnection, nameOf, type RedisAccess } from './redis-connection.js'
+import { type EnginePlace, judged } from './redis-urls.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+
+// Who has which slots, as a Cluster tells it.
+
+export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
+
+/** Which slots a master has. */
+export interface MasterSlots {
+  readonly place: EnginePlace
+  readonly ranges: (readonly [from: number, to: number])[]
+}
+
+/** The masters of a Cluster and what they have, nothing where it is a single engine. @throws TypeError for a foreign one */
+export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlots[]> {
+  const connection = await EngineConnection.open(access)
+  try {
+    const info = await connection.send(['INFO', 'cluster'].map(latin1))
+    if (info instanceof ReplyError)
+      throw new TypeError(`The engine at ${nameOf(access.url)} does not tell what it is: ${info.message}`)
+    if (!/cluster_enabled:1/.test(String(info))) return []
+    const shares = sharesIn(await connection.send(slotsOfCluster), access.url)
+    if (shares.length === 0)
+      throw new RealRedisUnreachable('The Cluster has no slots yet: create it first, with redis-cli --cluster create.')
+    for (const { place } of shares) await judged(place, access.allowed)
+    return shares
+  } finally {
+    connection.close()
+  }
+}
+
+/** @param asked whom it was asked: a node that knows no address of its own is that one */
+export function sharesIn(told: RespValue, asked: EnginePlace): MasterSlots[] {
+  const shares = new Map<string, MasterSlots>()
+  for (const row of replyIn(told) as readonly (readonly Reply[])[]) {
+    const [from, to, master] = row
+    const [host, port] = master as readonly Reply[]
+    const name = host instanceof Status ? host.text : String(host ?? '')
+    const place = { host: name === '' ? asked.host : name, port: Number(port) }
+    const key = `${place.host} ${place.port}`
+    const share = shares.get(key) ?? { place, ranges: [] }
+    share.ranges.push([Number(from), Number(to)])
+    shares.set(key, share)
+  }
+  return [...shares.values()]
+}
+
+/** A marker that lies in a slot of this master. */
+export function markerIn({ ranges }: MasterSlots): Bytes {
+  for (let number = 0; ; number++) {
+    const key = latin1(`${markerName}:${number}`)
+    const slot = slotOf(key)
+    if (ranges.some(([from, to]) => from <= slot && slot <= to)) return key
+  }
+}

@@ -1,0 +1,34 @@
+import type { ExternalStore } from '../../../../src/sandbox/core.js'
+import { RealRedis } from './real-redis.js'
+import type { EngineChoice } from './real-redis-options.js'
+import { Shadow, shadowDifferenceText } from './shadow.js'
+import { elsewhereOn } from './tenant.js'
+
+/** An engine of a server. */
+export interface PlacedEngine {
+  /** Resolves when everything that has run was compared, where it is. */
+  compared(): Promise<void>
+  /** Gives it back, when everything was compared. */
+  close(): Promise<void>
+}
+
+/**
+ * Takes an engine and puts it in the place of the data store of the one tenant, or beside it.
+ * @param tell receives differences that nobody else takes
+ */
+export async function placed(
+  url: string,
+  { engine: instead, differs, allowEngines = [] }: EngineChoice,
+  tenants: { elsewhere: ExternalStore | undefined },
+  tell: (text: string) => void,
+): Promise<PlacedEngine> {
+  const option = instead === undefined ? 'twin (--twin)' : 'engine (--store)'
+  const engine = await RealRedis.open(url, { option, allowed: allowEngines })
+  if (instead !== undefined) {
+    tenants.elsewhere = elsewhereOn(engine)
+    return { compared: async () => undefined, close: () => engine.close() }
+  }
+  const twin = new Shadow(engine, differs ?? ((difference) => tell(`twin: ${shadowDifferenceText(difference)}`)), tell)
+  tenants.elsewhere = twin.beside
+  return { compared: () => twin.idle(), close: () => twin.idle().then(() => engine.close()) }
+}

@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
+import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
+import { slotOf } from '../redis-cluster/hash-slots.js'
+import { specialOf } from './all-keys.js'
+import { CommandCatalog, type CommandInfo } from './command-catalog.js'
+import { counts, destroys, flushes, keepInside, runsScript } from './command-scope.js'
+import { EventSettings } from './event-settings.js'
+import { combined } from './fan-out.js'
+import { markerName, transacted } from './marker.js'
+import { type MasterSlots, markerIn, sharesIn, sharesOf, slotsOfCluster } from './master-slots.js'
+import { RealRedisTaken } from './real-redis-errors.js'
+import type { RedisAccess } from './redis-connection.js'
+import { EngineNode } from './redis-node.js'
+import { engineUrl } from './redis-urls.js'
+import { type RespValue, replyIn } from './reply-reader.js'
+import { ScriptDigests } from './script-flags.js'
+
+export interface EngineOptions {
+  /** Which option names it, for sentences. */
+  readonly option?: string
+  /** Hosts of engines that may be elsewhere than on this machine. */
+  readonly allowed?: readonly string[]
+  /** Host milliseconds for which the engine stays this sandbox's own without a sign of life. */
+  readonly lease?: number
+  /** Host milliseconds after which an engine that says nothing counts as gone. */
+  readonly patience?: number
+}
+
+/** Much longer than an engine may be busy: a slow script does not cost the marker. */
+const usualLease = 60_000
+const usualPatience = 5_000
+const maxRedirects = 5
+
+/**
+ * A real Redis or Valkey that one sandbox has for itself, or a Cluster of them. Words in, replies out: everything that is
+ * known of commands the engine tells itself.
+ */
+export class RealRedis {
+  readonly isCluster: boolean
+  readonly knowledge: CommandCatalog
+  readonly #nodes: Map<string, EngineNode>
+  /** The node of each slot, where there are several. */
+  #owners: readonly EngineNode[] = []
+  readonly #events = new EventSettings()
+  readonly #flags = new ScriptDigests()
+  #closing: Promise<void> | undefined
+
+  private constructor(nodes: readonly EngineNode[], shares: readonly MasterSlots[]) {
+    this.#nodes = new Map(nodes.map((node) => [node.name, node]))
+    this.isCluster = shares.length > 0
+    this.#assign(shares)
+    this.knowledge = new CommandCatalog((argv) => this.#home.send(argv))
+  }
+
+  /**
+   * Connects with an engine and takes it, which needs it empty.
+   * @throws NotOurs where it is not empty or somebody has it, TypeError for a wrong or a foreign address, NotThere
+   */
+  static async open(given: string, options: EngineOptions = {}): Promise<RealRedis> {
+    const { option = 'engine', allowed = [], lease = usualLease, patience = usualPatience } = options
+    const url = engineUrl(given, option)
+    const access: RedisAccess = { url, allowed, patience }
+    const shares = await sharesOf(access)
+    const terms = { owner: randomBytes(18).toString('base64url'), span: lease }
+    const nodes =
+      shares.length === 0
+        ? [new EngineNode(url, access, latin1(markerName), terms)]
+        : shares.map((share) => new EngineNode(share.place, access, markerIn(share), terms))
+    const taken: EngineNode[] = []
+    try {
+      for (const node of nodes) {
+        await node.take()
+        taken.push(node)
+      }
+    } catch (error) {
+      for (const node of taken) await node.close(giveBack(node))
+      throw error
+    }
+    return new RealRedis(nodes, shares)
+  }
+
+  /** The keys that mark it as taken: they are nobody's to name. */
+  get markers(): readonly Bytes[] {
+    return [...this.#nodes.values()].map(({ marker }) => marker.key)
+  }
+
+  get nodes(): readonly EngineNode[] {
+    return [...this.#nodes.values()]
+  }
+
+  /** The node that is asked what all of them know. */
+  get #home(): EngineNode {
+    return this.#nodes.values().next().value!
+  }
+
+  /** Runs one command. @returns its reply @throws ReplyError with the engine's own text, NotThere, NotOurs */
+  async run(given: readonly Bytes[]): Promise<Reply> {
+    const argv = this.#flags.withoutFlag(given)
+    keepInside(argv)
+    if (destroys(argv) || runsScript(argv)) return replyIn((await this.transact([argv]))[0]!)
+    const special = specialOf(argv, this.nodes)
+    if (special !== undefined) return special(argv, this.nodes)
+    await this.#events.mind(argv, this.nodes)
+    if (!this.isCluster) return replyIn(await this.#home.send(argv))
+    const facts = await this.knowledge.of(argv)
+    const keys = await this.knowledge.keysOf(argv, facts)
+    if (keys.length === 0 && facts !== undefined && asksAll(facts)) {
+      return combined(facts, await Promise.all(this.nodes.map((node) => node.send(argv))))
+    }
+    return replyIn(await this.#routed(argv, keys[0]))
+  }
+
+  /**
+   * Runs rows as one transaction on a connection of their own. What flushes, or runs a script, runs only if the engine is
+   * this sandbox's own at that moment.
+   * @returns one reply or error for each
+   * @throws ReplyError where the engine refuses to begin, NotOurs where it is somebody else's: nothing has run then
+   */
+  async transact(given: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
+    const rows = given.map((argv) => this.#flags.withoutFlag(argv))
+    for (const row of rows) keepInside(row)
+    if (rows.some(destroys)) return this.#everywhere(rows)
+    const told = await this.#transacted(rows).catch(async (error) => {
+      // Nothing has run: a slot is elsewhere by now.
+      if (!(error instanceof ReplyError) || !error.message.startsWith('MOVED ')) throw error
+      await this.#renewMap()
+      return this.#transacted(rows)
+    })
+    if (Array.isArray(told)) return told
+    throw told instanceof ReplyError ? told : new ReplyError('EXECABORT Transaction discarded')
+  }
+
+  /**
+   * The same for rows that flush, on all masters: the engine stays this sandbox's own.
+   * @returns what they were answered, of the first node
+   * @throws NotOurs, ReplyError for keys beside a flush of every master, and for scripts, which may not flush
+   */
+  async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
+    if (rows.some(flushes) && rows.some(runsScript)) {
+      throw new ReplyError('ERR a flush and a script cannot be commands of one transaction: send them one by one')
+    }
+    if (this.isCluster && !rows.every(isAboutAll)) {
+      throw new ReplyError(
+        'ERR in a Cluster a flush concerns every master: it cannot be one of several commands of a transaction',
+      )
+    }
+    const told = await Promise.all(
+      this.nodes.map(async (node) => {
+        // It is there again before anything else is asked.
+        const set = rows.flatMap((row) => (flushes(row) ? [row, node.marker.setting] : [row]))
+        const answered = await node.marked(set)
+        return answered.filter((_, at) => set[at] !== node.marker.setting)
+      }),
+    )
+    return told[0]!
+  }
+
+  /** Everything that was stored is gone. An engine that was lost is taken again, where it is empty. */
+  async reset(): Promise<void> {
+    await this.#events.restore()
+    try {
+      await this.#everywhere(everything)
+    } catch (error) {
+      if (!(error instanceof RealRedisTaken)) throw error
+      for (const node of this.nodes) await node.retake()
+    }
+  }
+
+  /** Gives it back, empty, as far as it is this sandbox's own. */
+  close(): Promise<void> {
+    this.#closing ??= this.#events
+      .restore()
+      .then(() => Promise.all(this.nodes.map((node) => node.close(giveBack(node)))))
+      .then(() => undefined)
+    return this.#closing
+  }
+
+  async #transacted(rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
+    const node = await this.#nodeFor(rows)
+    if (rows.some((row) => runsScript(row) || counts(row))) return [...(await node.marked(rows))]
+    return node.alone((connection) => transacted(connection, rows))
+  }
+
+  async #routed(argv: readonly Bytes[], key: Bytes | undefined): Promise<RespValue> {
+    let node = key === undefined ? this.#home : this.#ownerOf(key)
+    for (let left = maxRedirects; ; left--) {
+      const told = await node.send(argv)
+      const [, kind, , place] = told instanceof ReplyError ? (/^(MOVED|ASK) (\d+) (\S+)/.exec(told.message) ?? []) : []
+      if (kind === undefined || left === 0) return told
+      if (kind === 'MOVED') await this.#renewMap()
+      const next = this.#nodes.get(place!)
+      if (next === undefined) return told
+      node = next
+      if (kind === 'ASK')
+        return node.alone(async (own) => (await Promise.all([own.send([latin1('ASKING')]), own.send(argv)]))[1])
+    }
+  }
+
+  /** Where a transaction runs: keys that are not together are refused in the words of the engine. */
+  async #nodeFor(rows: readonly (readonly Bytes[])[]): Promise<EngineNode> {
+    if (!this.isCluster) return this.#home
+    const keys: Bytes[] = []
+    for (const argv of rows) keys.push(...(await this.knowledge.keysOf(argv, await this.knowledge.of(argv))))
+    const [first] = keys
+    if (first === undefined) return this.#home
+    const node = this.#ownerOf(first)
+    const other = keys.find((key) => slotOf(key) !== slotOf(first))
+    if (other !== undefined) replyIn(await node.send([latin1('EXISTS'), first, other]))
+    return node
+  }
+
+  #ownerOf(key: Bytes): EngineNode {
+    return this.#owners[slotOf(key)] ?? this.#home
+  }
+
+  #assign(shares: readonly MasterSlots[]): void {
+    const owners: EngineNode[] = []
+    for (const { place, ranges } of shares) {
+      const node = this.nodes.find((known) => known.place.host === place.host && known.place.port === place.port)
+      if (node === undefined) continue
+      for (const [from, to] of ranges) for (let slot = from; slot <= to; slot++) owners[slot] = node
+    }
+    this.#owners = owners
+  }
+
+  /** Slots move between the masters that there were at the start; others are not this sandbox's own. */
+  async #renewMap(): Promise<void> {
+    this.#assign(sharesIn(await this.#home.send(slotsOfCluster), this.#home.place))
+  }
+}
+
+const everything = [['FLUSHALL'], ['FUNCTION', 'FLUSH'], ['SCRIPT', 'FLUSH']].map((row) => row.map(latin1))
+
+function isAboutAll(row: readonly Bytes[]): boolean {
+  return flushes(row) || /^(?:FUNCTION|SCRIPT)$/i.test(row[0]!)
+}
+
+function giveBack({ marker }: EngineNode): readonly (readonly Bytes[])[] {
+  return [...everything, [latin1('DEL'), marker.key]]
+}
+
+function asksAll({ tips }: CommandInfo): boolean {
+  return tips.has('request_policy:all_shards') || tips.has('request_policy:all_nodes')
+}

@@ -1,0 +1,73 @@
+import type { Bytes } from '../../../../src/kernel/bytes.js'
+import type { Endpoint } from '../../../../src/protocol/service.js'
+import type { User } from '../../../../src/store/access/user.js'
+import { ReplyError, Status } from '../../../../src/store/command/reply.js'
+import { PubSubMessage } from '../../../../src/store/keyspace/pubsub.js'
+import { plain } from '../../../../src/store/rest/rest-responses.js'
+import type { RestStore } from '../../../../src/store/rest/store-front.js'
+import { type Feed, type Feeding, streamEndpoints } from '../../../../src/store/rest/subscriptions.js'
+import { listen } from './listening.js'
+import type { RealRedis } from './real-redis.js'
+import { away } from './redis-connection.js'
+import { refusalOf } from './redis-rejections.js'
+import type { RespValue } from './reply-reader.js'
+
+// The event streams of the store, each with connections of its own to the engine: what is heard, and who is counted, is the
+// engine's business.
+
+export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>[] {
+  const endpoints = streamEndpoints(async (front, reader, feed, names) => {
+    // It is among those that end with the world, or with a token.
+    front.store.pubsub.subscribe(reader, [])
+    await listened(engine, reader, feed, names)
+  })
+  return endpoints.map((row) => ({
+    ...row,
+    run: async (call, front) => {
+      try {
+        return await row.run(call, front)
+      } catch (error) {
+        return refusalOf(error, { form: 'json', strings: plain })
+      }
+    },
+  }))
+}
+
+/** Resolves when everything is confirmed. @throws ReplyError where the engine refuses, NotThere */
+async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: readonly Bytes[]): Promise<void> {
+  let missing = feed === 'MONITOR' ? 1 : names.length
+  await new Promise<void>((resolve, reject) => {
+    const heard = (told: RespValue): void => {
+      if (told instanceof ReplyError) {
+        reject(told)
+        return
+      }
+      const message = messageOf(told, engine.markers)
+      if (message !== undefined) reader.receive(message)
+      if (missing > 0 && --missing === 0) resolve()
+    }
+    const broken = (): void => {
+      reject(away(engine.nodes[0]!.place, 'it closed the connection'))
+      reader.breakOff()
+    }
+    listen(engine.nodes, feed, names, heard, broken).then((leave) => {
+      if (reader.hasEnded) leave()
+      else reader.onEnd = leave
+    }, reject)
+  }).catch((error) => {
+    reader.dismiss()
+    throw error
+  })
+}
+
+/** What streams show; the sandbox's own work at its marker is none of it. */
+function messageOf(told: RespValue, markers: readonly Bytes[]): PubSubMessage | undefined {
+  if (told instanceof Status) {
+    if (markers.some((marker) => told.text.includes(marker))) return undefined
+    return new PubSubMessage(told.text === 'OK' ? '"OK"' : told.text)
+  }
+  if (!Array.isArray(told)) return undefined
+  const [kind, ...rest] = told as readonly Bytes[]
+  if (rest.some((part) => markers.some((marker) => String(part).includes(marker)))) return undefined
+  return new PubSubMessage(kind!, ...rest)
+}

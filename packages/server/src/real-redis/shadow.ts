@@ -1,0 +1,171 @@
+import { type Bytes, latin1, text } from '../../../../src/kernel/bytes.js'
+import { hidden, standardRedaction } from '../../../../src/report/redaction.js'
+import type { ExternalStore } from '../../../../src/sandbox/core.js'
+import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
+import { commandTable } from '../../../../src/store/commands/index.js'
+import { withoutWaiting } from '../../../../src/store/commands/stream-arguments.js'
+import { type NamedDifference, namedDifference } from '../../../../src/store/differences.js'
+import { plainReply } from '../../../../src/store/plain.js'
+import type { StoreEngine } from '../../../../src/store/store-engine.js'
+import { withoutMarkers } from './hidden-markers.js'
+import type { RealRedis } from './real-redis.js'
+import { RealRedisError } from './real-redis-errors.js'
+import { type CommandOutcome, matchesLoosely } from './reply-comparison.js'
+
+// The double answers; a real engine is told every command that it ran, in the same order, and compared.
+
+/** A command that both answered differently. */
+export interface TwinDifference {
+  readonly argv: readonly string[]
+  /** Replies as JSON has them, errors as `{ error }`. */
+  readonly double: unknown
+  readonly engine: unknown
+  /** The row of the reference that names it; `undefined` where none does. */
+  readonly named: NamedDifference | undefined
+}
+
+/** What is told of a difference in one line. */
+export function shadowDifferenceText({ argv, double, engine, named }: TwinDifference): string {
+  const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
+  const words = standardRedaction.words(argv).map(shownWord).join(' ')
+  return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
+}
+
+function withoutSecrets(argv: readonly string[], reply: unknown): unknown {
+  if (standardRedaction.hidesReply(argv)) return hidden
+  const { error } = (reply ?? {}) as { readonly error?: unknown }
+  if (typeof error === 'string') return { error: standardRedaction.errorOf(argv, error) }
+  return standardRedaction.reply(argv, reply)
+}
+
+function shownWord(word: string): string {
+  return /^[\w.:*{}@-]{1,80}$/.test(word) ? word : JSON.stringify(word.slice(0, 200))
+}
+
+function told(reply: unknown): string {
+  const shown = JSON.stringify(reply, (_, value) => (typeof value === 'bigint' ? `${value}` : value)) ?? 'nothing'
+  return shown.length > 500 ? `${shown.slice(0, 500)}…` : shown
+}
+
+export class Shadow {
+  readonly #engine: RealRedis
+  readonly #differs: (difference: TwinDifference) => void
+  readonly #fails: (sentence: string) => void
+  #last: Promise<void> = Promise.resolve()
+  #isOver = false
+
+  /**
+   * @param differs hears of each difference
+   * @param fails hears why nothing is compared any more
+   */
+  constructor(engine: RealRedis, differs: (difference: TwinDifference) => void, fails: (sentence: string) => void) {
+    this.#engine = engine
+    this.#differs = differs
+    this.#fails = fails
+  }
+
+  /** Puts the engine beside the store of every world of one sandbox. */
+  get beside(): ExternalStore {
+    return (own) => {
+      this.#follow(own.state.store)
+      return { service: own, attach: () => undefined }
+    }
+  }
+
+  /** Resolves when everything that has run was compared. */
+  async idle(): Promise<void> {
+    for (let seen: Promise<void> | undefined; seen !== this.#last; ) {
+      seen = this.#last
+      await seen
+    }
+  }
+
+  #follow(store: StoreEngine): void {
+    // Every world begins with an empty store.
+    this.#next(() => this.#engine.reset())
+    store.listen({
+      executed: (argv, _user, reply, error) => {
+        if (error !== undefined && !(error instanceof ReplyError)) return
+        const double: CommandOutcome = error === undefined ? { reply: reply! } : { error: error as ReplyError }
+        this.#next(() => this.#compare(argv, double))
+      },
+    })
+  }
+
+  #next(work: () => Promise<void>): void {
+    this.#last = this.#last.then(async () => {
+      if (this.#isOver) return
+      try {
+        await work()
+      } catch (error) {
+        if (!(error instanceof RealRedisError)) throw error
+        this.#isOver = true
+        this.#fails(`The twin is no longer compared: ${error.message}`)
+      }
+    })
+  }
+
+  async #compare(given: readonly Bytes[], double: CommandOutcome): Promise<void> {
+    const turn = turnOf(given, double)
+    if (turn === undefined) return
+    const engine = await this.#asked(turn.argv)
+    const words = given.map((word) => text(word))
+    if (turn.isDone?.(engine) ?? matchesLoosely(words, double, engine)) return
+    const seen = { argv: words, double: jsonOf(double), other: jsonOf(engine) }
+    this.#differs({ argv: words, double: seen.double, engine: seen.other, named: namedDifference(seen, 'redis') })
+  }
+
+  async #asked(argv: readonly Bytes[]): Promise<CommandOutcome> {
+    const engine = this.#engine
+    try {
+      return { reply: withoutMarkers(argv, await engine.run(argv), engine.markers) }
+    } catch (error) {
+      if (error instanceof ReplyError) return { error }
+      throw error
+    }
+  }
+}
+
+/** What the engine is asked. */
+interface ShadowTurn {
+  readonly argv: readonly Bytes[]
+  /** Whether it did the same, where its reply has to be another one. */
+  readonly isDone?: (engine: CommandOutcome) => boolean
+}
+
+/** Access is no business of an engine, and what is about connections or the server has nothing to compare. */
+const apart =
+  /^(?:ACL|SELECT|WAIT|WAITAOF|CONFIG|CLIENT|AUTH|HELLO|B[LRZ].*|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)$/i
+const apartToo = /^MEMORY (?!USAGE$)/i
+
+/** Chance is the double's: what it chose is done to the engine, so that both go on with the same. */
+function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
+  const name = argv[0]?.toUpperCase() ?? ''
+  // What no table of ours knows could be anything, SHUTDOWN included.
+  if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
+  if (commandTable.find(argv) === undefined) return undefined
+  const reply = 'reply' in double ? double.reply : undefined
+  if (name === 'SPOP' && reply !== undefined) return popped(argv, reply)
+  if (name === 'XADD' && typeof reply === 'string')
+    return { argv: argv.map((word, at) => (isChosenId(argv, at) ? reply : word)) }
+  return { argv: withoutWaiting(argv) }
+}
+
+function popped(argv: readonly Bytes[], reply: Reply): ShadowTurn {
+  const members = (Array.isArray(reply) ? reply : reply === null ? [] : [reply]) as readonly Bytes[]
+  if (members.length === 0) return { argv }
+  return {
+    argv: [latin1('SREM'), argv[1]!, ...members],
+    isDone: (engine) => 'reply' in engine && engine.reply === members.length,
+  }
+}
+
+/** The first word behind the options that may be an id: the fields follow it in pairs. */
+function isChosenId(argv: readonly Bytes[], at: number): boolean {
+  const first = argv.findIndex((word, index) => index >= 2 && (word === '*' || /^\d+-\*$/.test(word)))
+  return at === first && (argv.length - at) % 2 === 1
+}
+
+function jsonOf(end: CommandOutcome): unknown {
+  return 'error' in end ? { error: end.error.message } : plainReply(end.reply)
+}

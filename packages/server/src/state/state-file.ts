@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { type FileSystem, writeWhole } from '@stuntdouble/command-line'
+import * as v from 'valibot'
+import { checkDump, type SandboxDump } from '../../../../src/sandbox/sandbox-dump.js'
+import { isTenantName } from '../tenant-name.js'
+
+/** Every tenant of a server by name. */
+export type ServerState = Readonly<Record<string, SandboxDump>>
+
+/** A state file that cannot be used. It is kept as it is. */
+export class StateFileError extends Error {}
+
+const mark = 'stuntdouble-state'
+const version = 1
+
+const heading = v.strictObject({
+  format: v.literal(mark),
+  version: v.number(),
+  bytes: v.pipe(v.number(), v.integer()),
+  sha256: v.string(),
+})
+
+const tenants = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.custom<ServerState>((given) => typeof given === 'object' && given !== null && !Array.isArray(given)),
+)
+
+/** What a file holds; nothing when there is none. @throws StateFileError for one that is damaged or of another kind */
+export function readState(path: string): ServerState {
+  const content = contentOf(path)
+  if (content === undefined) return {}
+  const end = content.indexOf('\n')
+  const head = v.safeParse(v.pipe(v.string(), v.parseJson(), heading), content.toString('utf8', 0, Math.max(end, 0)))
+  if (!head.success) throw new StateFileError(`${path} is not a state file of stuntdouble. ${kept}`)
+  if (head.output.version !== version) {
+    throw new StateFileError(
+      `${path} has version ${head.output.version} of the format, and this stuntdouble reads version ${version}. ${kept}`,
+    )
+  }
+  const body = content.subarray(end + 1)
+  if (body.length !== head.output.bytes || sha256(body) !== head.output.sha256) {
+    throw new StateFileError(`${path} is damaged: its content does not match its checksum. ${kept}`)
+  }
+  return checkedState(path, body)
+}
+
+/** The checksum tells that nothing was damaged on the disk, not who wrote it. */
+function checkedState(path: string, body: Buffer): ServerState {
+  const parsed = v.safeParse(tenants, body.toString('utf8'))
+  if (!parsed.success) throw new StateFileError(`${path} holds no tenants. ${kept}`)
+  for (const [name, dump] of Object.entries(parsed.output)) {
+    if (!isTenantName(name)) {
+      throw new StateFileError(
+        `${path} cannot be loaded: ${JSON.stringify(name)} cannot be the name of a tenant. ${kept}`,
+      )
+    }
+    try {
+      checkDump(dump)
+    } catch (error) {
+      throw unusable(path, name, error as Error)
+    }
+  }
+  return parsed.output
+}
+
+/** A file one of whose tenants cannot be made again. */
+export function unusable(path: string, tenant: string, { message }: Error): StateFileError {
+  return new StateFileError(`${path} cannot be loaded: tenant ${tenant}: ${sentence(message)} ${kept}`)
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
+}
+
+const kept = 'It was left as it is; move it away, or give another file with --state.'
+
+function contentOf(path: string): Buffer | undefined {
+  let file: number | undefined
+  try {
+    // Opening a pipe would wait for its other end.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const found = fstatSync(file)
+    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    if (!found.isFile()) throw new Error('it is a device or a pipe')
+    return readFileSync(file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    const what = code === 'EISDIR' ? 'is a directory' : `cannot be read: ${(error as Error).message}`
+    throw new StateFileError(`${path} ${what}. Give a file with --state; it is created if there is none.`)
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+/** Writes a state, which holds what the tenants stored: for its owner only. */
+export async function writeState(path: string, state: ServerState, files?: FileSystem): Promise<void> {
+  const body = Buffer.from(JSON.stringify(state), 'utf8')
+  const head = JSON.stringify({ format: mark, version, bytes: body.length, sha256: sha256(body) })
+  await writeWhole(path, Buffer.concat([Buffer.from(`${head}\n`, 'utf8'), body]), 0o600, files)
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

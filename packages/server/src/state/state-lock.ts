@@ -1,0 +1,23 @@
+import type { SandboxDump } from '../../../../src/sandbox/sandbox-dump.js'
+import type { Tenants } from '../tenants.js'
+import { type Lock, lockFile } from './lock.js'
+import { StateFileError, unusable } from './state-file.js'
+
+/** @throws StateFileError where another server has it, or it cannot be locked */
+export async function lockState(file: string): Promise<Lock> {
+  const lock = await lockFile(file).catch((error: Error) => {
+    throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
+  })
+  if (lock !== undefined) return lock
+  throw new StateFileError(
+    `Another server of this machine keeps its state in ${file}. End that one first, or give another file with --state.`,
+  )
+}
+
+export function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDump, shift: boolean): void {
+  try {
+    tenants.restore(tenant, dump, { shift })
+  } catch (error) {
+    throw error instanceof TypeError || error instanceof RangeError ? unusable(file, tenant, error) : error
+  }
+}

@@ -1,0 +1,48 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { UsageError } from '@stuntdouble/command-line'
+import { plural } from '../../../../src/kernel/plural.js'
+import { consoleText, plainText } from '../../../../src/report/safe-text.js'
+import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
+import type { RunningServer } from '../server.js'
+import { readText } from '../text-file.js'
+import { readScenario } from './scenario-file.js'
+
+/** Editors write in several steps: what follows soon belongs together. Host milliseconds. */
+const settled = 50
+
+/** A scenario out of a file. @throws UsageError */
+export async function scenarioOf(file: string): Promise<Scenario> {
+  return readScenario(await readText(file), file === '-' ? 'stdin' : file)
+}
+
+/** `checkout outage: 2 faults, 1 destination`. */
+export function summaryOf({ name, faults = [], destinations = [] }: Scenario): string {
+  return `${plainText(name)}: ${plural(faults.length, 'fault')}, ${plural(destinations.length, 'destination')}`
+}
+
+/**
+ * Reads a scenario again whenever its file changes, and says so. One that cannot be read leaves the one before in
+ * force. Watches the directory: editors put another file in the place of the one before.
+ */
+export function watchScenario(file: string, server: Pick<RunningServer, 'change'>): FSWatcher {
+  const path = resolve(file)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const watcher = watch(dirname(path), (_, changed) => {
+    if (changed !== null && changed !== basename(path)) return
+    clearTimeout(timer)
+    timer = setTimeout(() => void reload(file, server), settled)
+  })
+  return watcher
+}
+
+async function reload(file: string, server: Pick<RunningServer, 'change'>): Promise<void> {
+  try {
+    const scenario = await scenarioOf(file)
+    const tenants = server.change(scenario)
+    console.log(`scenario  ${summaryOf(scenario)}, now in ${plural(tenants, 'tenant')}`)
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof TypeError)) throw error
+    console.error(`stuntdouble: ${consoleText(error.message)}\nThe previous scenario stays in force.`)
+  }
+}

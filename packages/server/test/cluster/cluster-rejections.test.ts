@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { unavailable } from '../../src/cluster/cluster-rejections.js'
+import { EngineAway } from '../../src/cluster/cluster-store.js'
+import { NotTaken, Unanswered } from '../../src/cluster/forward.js'
+import { CannotOpen } from '../../src/cluster/ownership.js'
+import { EngineError } from '../../src/cluster/store-link.js'
+import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
+
+const nothing = 'Nothing was done: ask again.'
+const perhaps = 'What was asked may have happened, or not: look before you ask again.'
+const away = 'The engine that keeps the tenants is away: '
+
+// What docs/cluster.md promises: a 503 says one of two things, once.
+test.each([
+  [new EngineAway('127.0.0.1:6379: connect ECONNREFUSED'), `${away}127.0.0.1:6379: connect ECONNREFUSED. ${nothing}`],
+  [
+    new EngineAway("OOM command not allowed when used memory > 'maxmemory'."),
+    `${away}OOM command not allowed when used memory > 'maxmemory'. ${nothing}`,
+  ],
+  [
+    new Unanswered(new EngineAway('it did not answer in time.').message),
+    `${away}it did not answer in time. ${perhaps}`,
+  ],
+  [new Unanswered('socket hang up'), `Socket hang up. ${perhaps}`],
+  [new Deleted('st7'), `The tenant st7 was deleted. ${nothing}`],
+  [new NotOwner('This node ends, and takes nothing more.'), `This node ends, and takes nothing more. ${nothing}`],
+  [
+    new NotTaken('connect ECONNREFUSED 127.0.0.1:1'),
+    `The tenant's node does not answer, and no other has taken the tenant over yet: connect ECONNREFUSED 127.0.0.1:1. ${nothing}`,
+  ],
+])('%s', (error, sentence) => {
+  expect(unavailable(error)).toMatchObject({ status: 503, headers: expect.arrayContaining([['Retry-After', '1']]) })
+  expect(JSON.parse(String(unavailable(error).body))).toEqual({ error: sentence })
+})
+
+test('a journal that cannot be played: 500, and the reason with one full stop', () => {
+  const { status, body } = unavailable(new CannotOpen('st7', { cause: new Error('it strays..') }))
+  expect(status).toBe(500)
+  expect(JSON.parse(String(body))).toEqual({ error: 'The tenant st7 cannot be opened from its journal: it strays.' })
+})
+
+test('an engine that refuses: 500, and its own words', () => {
+  const { status, body } = unavailable(new EngineError('NOPERM No permissions to access a key'))
+  expect(status).toBe(500)
+  expect(JSON.parse(String(body))).toEqual({
+    error:
+      'The engine refuses what this node does with its keys there (stuntdouble:*): NOPERM No permissions to access a key.',
+  })
+})

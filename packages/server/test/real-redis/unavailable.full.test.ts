@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { freePort } from '../../../../test/support/free-port.js'
+import { hasEngine, startEngine } from '../../../../test/support/live-engine.js'
+import { UsageError } from '../../../command-line/src/program.js'
+import { serveArguments } from '../../src/config.js'
+import { startedServer } from '../../src/programs/started-server.js'
+import { RealRedis } from '../../src/real-redis/real-redis.js'
+
+test.each(['store', 'twin'])('a server told of an engine that is not there (--%s) says so, and ends', async (flag) => {
+  const url = `redis://127.0.0.1:${await freePort()}`
+  const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
+  const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
+  await expect(started).rejects.toThrow(UsageError)
+  await expect(started).rejects.toThrow(/^The engine at 127\.0\.0\.1:\d+ is away: connect ECONNREFUSED [\d.:]+\.$/)
+})
+
+/** The sentence that the program ends with. */
+async function refused(url: string, flag = 'store'): Promise<string> {
+  const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
+  const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
+  const error = await started.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(UsageError)
+  return (error as UsageError).message
+}
+
+test('a name without an address and an address of the sixth version are told in one line', async () => {
+  expect(await refused('redis://nobody.invalid')).toMatch(/^The engine at nobody\.invalid is away: .*$/)
+  expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(/^The engine at \[::1\]:\d+ is away: .*$/)
+})
+
+test.skipIf(!hasEngine)(
+  'an engine that is not empty, taken, locked or without TLS is told in one line',
+  async () => {
+    await using engine = await startEngine()
+    for (const flag of ['store', 'twin']) {
+      await engine.client.send(['SET', 'theirs', '1'])
+      expect(await refused(engine.url, flag)).toMatch(/^The engine at .* is not empty .*$/)
+      await engine.client.send(['DEL', 'theirs'])
+      const held = await RealRedis.open(engine.url)
+      expect(await refused(engine.url, flag)).toMatch(/^Another sandbox has the engine at .*$/)
+      await held.close()
+    }
+    expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The engine at .* is away: .*$/)
+    await engine.client.send(['CONFIG', 'SET', 'requirepass', 's3cret'])
+    expect(await refused(engine.url)).toMatch(/^The engine at .* does not tell what it is: NOAUTH .*$/)
+    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(/^The engine at .* does not take the user .*$/)
+  },
+  30_000,
+)

@@ -1,0 +1,98 @@
+import { actionAt, catalog, goesWrong } from '../faults/catalog.js'
+import type { Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../faults/fault.js'
+import type { FaultyResponse, RequestFaultContext, WordedFault } from '../faults/fault-context.js'
+import type { VirtualClock } from '../kernel/clock.js'
+import type { Task } from '../kernel/time.js'
+import { json } from '../protocol/call.js'
+import type { Answer } from '../protocol/service.js'
+import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
+import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
+import { answerOf } from './outbound-responses.js'
+
+// What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
+
+export interface OutboundFaultContext {
+  readonly call: ForeignCall
+  readonly task: Task
+  readonly clock: VirtualClock
+  readonly signal: AbortSignal | undefined
+  readonly faults: FaultSource
+  /** A script leaves nothing to chance but what its faults ask for. */
+  draw(below: number): number
+  /** Lets the host answer, and counts that it did. */
+  handle(): Promise<Answer>
+}
+
+/** Rejects with ConnectionBroken where no answer arrives. */
+export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
+  const { faults, call } = scene
+  const strikes =
+    faults.activeByPoint['app.call'] === undefined ? undefined : faults.injections('app.call', callFacts(call))
+  return playRules(strikes ?? [], 0, scene)
+}
+
+async function playRules(strikes: readonly Injection[], from: number, scene: OutboundFaultContext): Promise<Answer> {
+  const strike = strikes[from]
+  if (strike === undefined) return scene.handle()
+  const { call } = scene
+  const record = strike.log(call.seq === 0 ? undefined : call.seq, call.url)
+  const draw = (below: number): number => strike.draw(below)
+  return struck(strike, draw, record, scene, () => playRules(strikes, from + 1, scene))
+}
+
+/** One step of a script. What came of it is told with the call: no rule struck that could tell it. */
+export async function meetStep(
+  fault: Fault,
+  scene: OutboundFaultContext,
+  onwards: () => Promise<Answer>,
+): Promise<Answer> {
+  const phase = catalog[fault.kind].phases[0]!
+  const { call } = scene
+  const record: InjectionRecord = {}
+  if (goesWrong(fault)) call.fault = fault.kind
+  try {
+    return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
+  } finally {
+    const effect = record.effect === undefined ? '' : `, ${record.effect}`
+    if (fault.kind !== 'pass') foreignCallInternals.of(call).told.push(`by the script: ${fault.kind}${effect}`)
+  }
+}
+
+function struck(
+  { fault, phase }: Pick<Injection, 'fault' | 'phase'>,
+  draw: (below: number) => number,
+  record: InjectionRecord,
+  { task, clock, signal }: OutboundFaultContext,
+  onwards: () => Promise<Answer>,
+): FaultyResponse | Promise<FaultyResponse> {
+  const moment: RequestFaultContext = {
+    phase,
+    task,
+    clock,
+    signal,
+    draw,
+    onwards,
+    tell: (effect) => {
+      record.effect = effect
+    },
+    worded: (given) => worded(given, clock.now()),
+    refusedToken: () => json({ error: 'unauthorized' }, 401),
+    // No row for calls restarts anything.
+    restart: () => undefined,
+  }
+  return actionAt('app.call', fault)(fault, moment)
+}
+
+/** A foreign host's words are not ours to know: as a destination that is struck. */
+function worded(fault: WordedFault, now: number): Answer {
+  if (fault.kind === 'rate-limited') return answerOf(rateLimitAnswer(fault, now))
+  return json(
+    { error: fault.kind === 'status' ? fault.text : fault.kind },
+    fault.kind === 'status' ? fault.status : 429,
+  )
+}
+
+/** What rules may ask about a call. */
+function callFacts(call: ForeignCall): FaultFacts {
+  return { url: call.url, method: call.method, headers: foreignCallInternals.of(call).sent }
+}

@@ -1,0 +1,43 @@
+import { catalog, faultKinds } from '../faults/catalog.js'
+import type { Fault } from '../faults/fault.js'
+import { type FaultProblem, faultProblems } from '../faults/fault-schema.js'
+import { stepOf } from '../faults/step-schema.js'
+import { errorText } from '../kernel/error-text.js'
+import { isResponse, unreadable } from '../queue/destinations/response.js'
+import type { CallHandler } from './outbound-responses.js'
+
+/** Faults that a call can meet. */
+export const callFaults: readonly Fault['kind'][] = faultKinds.filter((kind) => 'app.call' in catalog[kind].at)
+
+/** What one call meets, as it is kept: a fault, such as `lostAck()` or `ok()` for none, a `Response`, or a handler of its own. */
+export type CallStep = Fault | Response | CallHandler
+
+/** @throws TypeError for what no call can meet */
+export function checkedSteps(steps: readonly (CallStep | number)[], called: string): readonly CallStep[] {
+  const wanted = `${called} takes steps such as 503, lostAck(), ok(), a Response or a handler in an array`
+  if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
+  return steps.map((given: CallStep | number, index) => {
+    const step = typeof given === 'number' ? stepOf<CallStep>(given) : given
+    if (typeof step === 'function') return step
+    if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
+    const problem = isResponse(step) ? unreadable(step) : callStepProblems(step)[0]?.sentence
+    if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem}`)
+    // Later changes to the given object do not count.
+    return isResponse(step) ? step : structuredClone(step)
+  })
+}
+
+/** A step as plain data. */
+export function shownStep(step: CallStep): { readonly kind: string } {
+  if (typeof step === 'function') return { kind: 'handler' }
+  return isResponse(step) ? { kind: 'response' } : step
+}
+
+/** Every problem of a step that is data: a status, or a fault that a call can meet. */
+export function callStepProblems(step: unknown): readonly FaultProblem[] {
+  const problems = faultProblems(typeof step === 'number' ? stepOf(step) : step)
+  const { kind } = (step ?? {}) as Fault
+  if (problems.length > 0 || typeof step === 'number' || callFaults.includes(kind)) return problems
+  const meant = kind === 'delay' ? ' Write latency(…).' : ''
+  return [{ path: ['kind'], sentence: `${kind} cannot happen to a call.${meant} These can: ${callFaults.join(', ')}.` }]
+}

@@ -1,0 +1,119 @@
+import type { UnplayedCalls } from '../calls/calls.js'
+import type { PlainCallAnswer } from '../calls/outbound-responses.js'
+import type { Fault } from '../faults/fault.js'
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { HeaderList } from '../kernel/http.js'
+import type { CallAnswer } from '../kernel/traffic-log.js'
+import { shownUrl } from '../secrets/urls.js'
+import type { ControlClient } from './control-client.js'
+import { portable } from './remote-destinations.js'
+import { type MessageView, type OnWire, viewOf } from './remote-views.js'
+
+interface Facts {
+  readonly unhandled: readonly string[]
+  readonly unplayed: readonly UnplayedCalls[]
+}
+
+/** `sandbox.calls` of a tenant on a server. */
+export class RemoteCalls {
+  static {
+    bindMethods(RemoteCalls)
+  }
+
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+  }
+
+  /**
+   * Where the server stands for a foreign host: what the app is told instead of `https://bank.test`. It answers only what
+   * is registered, and never forwards.
+   * @example process.env.BANK_URL = sandbox.calls.address('https://bank.test')
+   */
+  address(host: string | URL): string {
+    return `${this.#wire.tenant}/calls/${String(host).replace(/\/+$/, '')}`
+  }
+
+  /** A function cannot be sent. */
+  on(pattern: string | URL, _handler: unknown): never {
+    throw new TypeError(
+      `A remote sandbox cannot call the function for ${pattern}: use calls.answer(), script() or record(), or the host's own address.`,
+    )
+  }
+
+  async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
+    await this.#wire.post('/calls/script', { to: String(pattern), steps })
+  }
+
+  async answer(pattern: string | URL, answer: Exclude<PlainCallAnswer, Response>): Promise<void> {
+    await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('calls.answer', answer) })
+  }
+
+  async record(pattern: string | URL, answer?: Exclude<PlainCallAnswer, Response>): Promise<RemoteCallRecorder> {
+    const to = String(pattern)
+    const given = answer === undefined ? {} : { answer: portable('calls.record', answer) }
+    await this.#wire.post('/calls/record', { to, ...given })
+    return new RemoteCallRecorder(this.#wire, to)
+  }
+
+  async off(pattern?: string | URL): Promise<void> {
+    const query = pattern === undefined ? '' : `?${new URLSearchParams({ to: String(pattern) })}`
+    await this.#wire.send('DELETE', `/calls${query}`)
+  }
+
+  /** A sentence for each call that the server refused, because nothing is registered for it. */
+  get unhandled(): Promise<readonly string[]> {
+    return this.#facts().then(({ unhandled }) => unhandled)
+  }
+
+  get unplayed(): Promise<readonly UnplayedCalls[]> {
+    return this.#facts().then(({ unplayed }) => unplayed)
+  }
+
+  #facts(): Promise<Facts> {
+    return this.#wire.get('/calls') as Promise<Facts>
+  }
+}
+
+/** A call as a recorder on the server kept it; `***` stands for credentials. */
+export interface RecordedCall {
+  readonly url: string
+  readonly method: string
+  readonly at: number
+  readonly headers: HeaderList
+  readonly body: MessageView['body']
+  readonly handled: number
+  /** Status that the app saw; 0 without an answer, absent before it. */
+  readonly status?: CallAnswer['status']
+}
+
+export class RemoteCallRecorder {
+  static {
+    bindMethods(RemoteCallRecorder)
+  }
+
+  readonly #wire: ControlClient
+  readonly #to: string
+
+  constructor(wire: ControlClient, to: string) {
+    this.#wire = wire
+    this.#to = to
+  }
+
+  get requests(): Promise<readonly RecordedCall[]> {
+    return this.#wire
+      .list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`)
+      .then((wire) => (wire as OnWire<RecordedCall>[]).map((call) => viewOf(call)))
+  }
+
+  get count(): Promise<number> {
+    return this.requests.then((requests) => requests.length)
+  }
+
+  async last(): Promise<RecordedCall> {
+    const last = (await this.requests).at(-1)
+    if (last !== undefined) return last
+    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
+  }
+}

@@ -1,0 +1,64 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
+import type { Duration } from '../kernel/duration.js'
+import { type Instant, instant } from '../kernel/instant.js'
+import type { ControlClient } from './control-client.js'
+import type { Remote } from './remote-type.js'
+
+/** `sandbox.clock` of a tenant on a server. */
+export class RemoteClock
+  implements Remote<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
+{
+  static {
+    bindMethods(RemoteClock)
+  }
+
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+  }
+
+  async now(): Promise<number> {
+    return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
+  }
+
+  async pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
+    const pending = await this.#wire.list('/clock/pending')
+    return (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+      ...timer,
+      at: instant(timer.at),
+    }))
+  }
+
+  async advance(by: Duration, { signal, ...options }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance', { by, ...options }, signal)
+  }
+
+  async advanceTo(at: Instant, { signal, ...options }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
+  }
+
+  async drain({ signal, ...options }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/drain', options, signal)
+  }
+
+  async interrupt(): Promise<DriveCall | undefined> {
+    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: DriveCall | null }
+    return interrupted ?? undefined
+  }
+
+  /**
+   * Not from here: requests of timers would be on their way to the server when its time moves on.
+   * @throws Error always, with what to do instead
+   */
+  follow(): never {
+    throw new Error(
+      'clock.follow() works in the process of the sandbox only: timers of this process cannot stop the clock of a server in time. Let the app that sets the timers run with createSandbox() in this process, or advance the server in the steps of your timers.',
+    )
+  }
+
+  async settled(): Promise<void> {
+    await this.#wire.post('/clock/settled')
+  }
+}

@@ -1,0 +1,120 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { HeaderList } from '../kernel/http.js'
+import type { Step } from '../queue/destinations/delivery-script.js'
+import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
+import { shownUrl } from '../secrets/urls.js'
+import type { ControlClient } from './control-client.js'
+import { type MessageView, type OnWire, viewOf } from './remote-views.js'
+
+/** `sandbox.destinations` of a tenant on a server. */
+export class RemoteDestinations {
+  static {
+    bindMethods(RemoteDestinations)
+  }
+
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+  }
+
+  /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
+  on(pattern: string | URL, _handler: unknown): never {
+    throw new TypeError(
+      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use answer(), script() or record().`,
+    )
+  }
+
+  async script(pattern: string | URL, steps: readonly (Step | number)[]): Promise<void> {
+    await this.#wire.post('/destinations/script', { to: String(pattern), steps })
+  }
+
+  async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
+    await this.#wire.post('/destinations/answer', {
+      to: String(pattern),
+      answer: portable('destinations.answer', answer),
+    })
+  }
+
+  async record(pattern: string | URL, answer?: Exclude<PlainAnswer, Response>): Promise<RemoteRecorder> {
+    const to = String(pattern)
+    await this.#wire.post('/destinations/record', {
+      to,
+      ...(answer !== undefined && { answer: portable('destinations.record', answer) }),
+    })
+    return new RemoteRecorder(this.#wire, to)
+  }
+
+  async off(pattern?: string | URL): Promise<void> {
+    await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
+  }
+
+  get unhandled(): Promise<readonly string[]> {
+    return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
+  }
+
+  get unplayed(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
+    return this.#wire
+      .get('/destinations')
+      .then((facts) => (facts as { unplayed: readonly { pattern: string; steps: readonly Step[] }[] }).unplayed)
+  }
+}
+
+/** A request as a recorder on the server kept it. */
+export interface RecordedRequest {
+  readonly messageId: string
+  readonly kind: string
+  readonly url: string
+  readonly method: string
+  readonly at: number
+  readonly retried: number
+  readonly headers: HeaderList
+  readonly body: MessageView['body']
+}
+
+export class RemoteRecorder {
+  static {
+    bindMethods(RemoteRecorder)
+  }
+
+  readonly #wire: ControlClient
+  readonly #to: string
+
+  constructor(wire: ControlClient, to: string) {
+    this.#wire = wire
+    this.#to = to
+  }
+
+  get requests(): Promise<readonly RecordedRequest[]> {
+    return this.#wire
+      .list(`/destinations/recorded?${toQuery(this.#to)}`)
+      .then((wire) => (wire as OnWire<RecordedRequest>[]).map((request) => viewOf(request)))
+  }
+
+  get count(): Promise<number> {
+    return this.requests.then((requests) => requests.length)
+  }
+
+  async last(): Promise<RecordedRequest> {
+    const last = (await this.requests).at(-1)
+    if (last !== undefined) return last
+    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
+  }
+}
+
+/** Refuses here what JSON would silently change; the server judges everything else. */
+export function portable(call: string, answer: unknown): unknown {
+  const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
+  const odd = [answer, body].find(
+    (part) => typeof part === 'function' || part instanceof Response || ArrayBuffer.isView(part),
+  )
+  if (odd === undefined) return answer
+  const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
+  throw new TypeError(
+    `A remote sandbox cannot send ${what} as an answer of ${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
+  )
+}
+
+function toQuery(pattern: string | URL): string {
+  return new URLSearchParams({ to: String(pattern) }).toString()
+}

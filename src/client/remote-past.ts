@@ -1,0 +1,44 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { PastInstant } from '../sandbox/past.js'
+import type { PlainReply, Word } from '../store/direct-store.js'
+import type { StoreDifference } from '../store/dump/snapshot.js'
+import { differenceOf } from '../store/dump/snapshot.js'
+import type { StoreDump } from '../store/dump/store-dump.js'
+import type { ControlClient } from './control-client.js'
+import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
+
+/** A data store as it was: whatever reads. */
+export class RemotePastStore {
+  static {
+    bindMethods(RemotePastStore)
+  }
+
+  readonly #wire: ControlClient
+  readonly #place: Promise<{ readonly at: PastInstant }>
+
+  constructor(wire: ControlClient, place: Promise<{ readonly at: PastInstant }>) {
+    this.#wire = wire
+    this.#place = place
+  }
+
+  /** The value of a string key as text, `null` when there was none. */
+  async get(key: string | Uint8Array): Promise<string | null> {
+    return (await this.run('GET', key)) as string | null
+  }
+
+  /** Runs one command that only reads. */
+  async run(...words: readonly Word[]): Promise<PlainReply> {
+    const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: words.map(wireWord) })
+    return replyOfWire((answer as { readonly reply: PortableReply }).reply)
+  }
+
+  /** Everything that was stored, as plain JSON. */
+  async dump(): Promise<StoreDump> {
+    return ((await this.#wire.post('/store/at', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
+  }
+
+  /** What was different from a dump, which came before. */
+  async diff(before: StoreDump): Promise<StoreDifference> {
+    return differenceOf(before, await this.dump())
+  }
+}

@@ -1,0 +1,273 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import { fromArray, toBase64 } from '../kernel/bytes.js'
+import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct-queue.js'
+import type { QueueDump } from '../queue/dump/queue-dump.js'
+import type { Explained } from '../queue/explain/explain.js'
+import type { Forecast } from '../queue/explain/forecast.js'
+import type { GroupEndpoint } from '../queue/publish/url-groups.js'
+import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
+import type { SigningKeyPair } from '../queue/signing/signing.js'
+import type { ControlClient } from './control-client.js'
+import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { Remote } from './remote-type.js'
+import {
+  type DeadLetterView,
+  type MessageView,
+  type OnWire,
+  type ScheduleView,
+  type UrlGroupView,
+  viewOf,
+} from './remote-views.js'
+
+/** What a remote queue takes and returns exactly as one in process does; messages are views. */
+type Same =
+  | 'explain'
+  | 'forecast'
+  | 'cancel'
+  | 'release'
+  | 'upsertQueue'
+  | 'pauseQueue'
+  | 'resumeQueue'
+  | 'deleteQueue'
+  | 'diagnostics'
+  | 'dump'
+  | 'load'
+  | 'reset'
+
+/** `sandbox.queue` of a tenant on a server. */
+export class RemoteQueue implements Remote<DirectQueue, Same> {
+  static {
+    bindMethods(RemoteQueue)
+  }
+
+  readonly keys: RemoteKeys
+  readonly schedules: RemoteSchedules
+  readonly urlGroups: RemoteUrlGroups
+  readonly #wire: ControlClient
+  readonly #refresh: () => Promise<void>
+  readonly #snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>
+
+  constructor(
+    wire: ControlClient,
+    refresh: () => Promise<void>,
+    snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>,
+  ) {
+    this.#wire = wire
+    this.#refresh = refresh
+    this.#snapshot = snapshot
+    this.keys = new RemoteKeys(wire, refresh)
+    this.schedules = new RemoteSchedules(wire)
+    this.urlGroups = new RemoteUrlGroups(wire)
+  }
+
+  async publish<To extends string>({
+    body,
+    ...direct
+  }: DirectPublish & { readonly to: To }): Promise<PublishedTo<To, MessageView>> {
+    const given = body instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(body)) } } : { body }
+    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishedTo<To, MessageView>
+  }
+
+  /** Every message that has not ended. */
+  get messages(): Promise<readonly MessageView[]> {
+    return this.#wire.list('/queue/messages').then((wire) => (wire as OnWire<MessageView>[]).map(messageOfWire))
+  }
+
+  get deadLetters(): Promise<readonly DeadLetterView[]> {
+    return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
+  }
+
+  async message(id: string): Promise<MessageView | undefined> {
+    const all = await this.messages
+    return all.find((message) => message.id === id)
+  }
+
+  async explain(what: string | Explained): Promise<string> {
+    if (typeof what === 'string') {
+      return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
+    }
+    return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
+  }
+
+  async forecast(id: string): Promise<Forecast | undefined> {
+    return (
+      ((await this.#wire.get(`${messagePath(id)}/forecast`)) as { forecast: Forecast | null }).forecast ?? undefined
+    )
+  }
+
+  /** Whether there was anything to cancel. */
+  async cancel(id: string): Promise<boolean> {
+    return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { cancelled: boolean }).cancelled
+  }
+
+  /** Delivers a waiting message now. */
+  async release(id: string): Promise<void> {
+    await this.#wire.post(`${messagePath(id)}/release`)
+  }
+
+  /** Publishes a dead letter again. */
+  async retryDeadLetter(id: string): Promise<MessageView> {
+    const wire = await this.#wire.post(`/queue/dead-letters/${encodeURIComponent(id)}/retry`)
+    return messageOfWire(wire as OnWire<MessageView>)
+  }
+
+  async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
+  }
+
+  async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {
+    await this.#wire.post(queuePath(name), { parallelism, ...(paused !== undefined && { paused }) })
+  }
+
+  async pauseQueue(name: string): Promise<void> {
+    await this.#wire.post(`${queuePath(name)}/pause`)
+  }
+
+  async resumeQueue(name: string): Promise<void> {
+    await this.#wire.post(`${queuePath(name)}/resume`)
+  }
+
+  async deleteQueue(name: string): Promise<void> {
+    await this.#wire.send('DELETE', queuePath(name))
+  }
+
+  async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
+    return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
+  }
+
+  get diagnostics(): Promise<readonly string[]> {
+    return this.#wire.get('/queue/diagnostics') as Promise<readonly string[]>
+  }
+
+  /** Everything as plain JSON. */
+  async dump(): Promise<QueueDump> {
+    return (await this.#wire.get('/queue/dump')) as QueueDump
+  }
+
+  /** Replaces everything with what `dump()` returned, signing keys included. */
+  async load(dump: QueueDump): Promise<void> {
+    await this.#wire.send('PUT', '/queue/dump', dump)
+    await this.#refresh()
+  }
+
+  /** Empties the queue. Signing keys and destinations stay. */
+  async reset(): Promise<void> {
+    await this.#wire.post('/queue/reset')
+  }
+
+  /**
+   * A copy of the queue and its traffic, which matchers look into.
+   * @example expect(await sandbox.queue.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
+   */
+  async snapshot(): Promise<SandboxSnapshot['queue']> {
+    return (await this.#snapshot()).queue
+  }
+}
+
+class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  static {
+    bindMethods(RemoteKeys)
+  }
+
+  readonly #wire: ControlClient
+  readonly #refresh: () => Promise<void>
+
+  constructor(wire: ControlClient, refresh: () => Promise<void>) {
+    this.#wire = wire
+    this.#refresh = refresh
+  }
+
+  get current(): Promise<string> {
+    return this.#all().then(({ current }) => current)
+  }
+
+  get next(): Promise<string> {
+    return this.#all().then(({ next }) => next)
+  }
+
+  /** Keys that were current once, the latest first. */
+  get former(): Promise<readonly string[]> {
+    return this.#all().then(({ former }) => former)
+  }
+
+  async pair(): Promise<SigningKeyPair> {
+    const { current, next } = await this.#all()
+    return { current, next }
+  }
+
+  async #all(): Promise<SigningKeyPair & { readonly former: readonly string[] }> {
+    return (await this.#wire.get('/queue/keys')) as SigningKeyPair & { readonly former: readonly string[] }
+  }
+
+  async rotate(): Promise<SigningKeyPair> {
+    const pair = (await this.#wire.post('/queue/keys/rotate')) as SigningKeyPair
+    await this.#refresh()
+    return pair
+  }
+}
+
+class RemoteSchedules {
+  static {
+    bindMethods(RemoteSchedules)
+  }
+
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly ScheduleView[]> {
+    return (await this.#wire.list('/queue/schedules')) as readonly ScheduleView[]
+  }
+
+  async fire(id: string): Promise<readonly MessageView[]> {
+    const wire = await this.#wire.post(`/queue/schedules/${encodeURIComponent(id)}/fire`)
+    return (wire as OnWire<MessageView>[]).map(messageOfWire)
+  }
+
+  async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
+    const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
+    return (await this.#wire.post(path, { from, to })) as readonly number[]
+  }
+}
+
+class RemoteUrlGroups {
+  static {
+    bindMethods(RemoteUrlGroups)
+  }
+
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly UrlGroupView[]> {
+    return (await this.#wire.list('/queue/url-groups')) as readonly UrlGroupView[]
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#wire.send('DELETE', `/queue/url-groups/${encodeURIComponent(name)}`)
+  }
+}
+
+function messagePath(id: string): string {
+  return `/queue/messages/${encodeURIComponent(id)}`
+}
+
+function queuePath(name: string): string {
+  return `/queue/queues/${encodeURIComponent(name)}`
+}
+
+function viewed(wire: unknown): MessageView | readonly MessageView[] {
+  return Array.isArray(wire) ? wire.map(messageOfWire) : messageOfWire(wire as OnWire<MessageView>)
+}
+
+function messageOfWire(wire: OnWire<MessageView>): MessageView {
+  return viewOf(wire)
+}
+
+function letterOfWire(wire: OnWire<DeadLetterView>): DeadLetterView {
+  return { ...wire, message: viewOf<MessageView>(wire.message), reply: viewOf<DeadLetterView['reply']>(wire.reply) }
+}

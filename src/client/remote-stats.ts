@@ -1,0 +1,74 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { Period } from '../stats/periods.js'
+import type { QueueReport, SearchReport } from '../stats/reports.js'
+import type { QueueStatistics, SearchStatistics, Statistics } from '../stats/statistics.js'
+import type { ControlClient } from './control-client.js'
+
+/** The same arguments, a promise of what it gives. */
+type Promised<T, Names extends keyof T> = {
+  readonly [Name in Names]: T[Name] extends (...given: infer Given) => infer Answer
+    ? (...given: Given) => Promise<Answer>
+    : never
+}
+type StatsWriter = 'set' | 'script' | 'clear'
+
+/** `sandbox.stats` of a tenant on a server. */
+export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'> {
+  static {
+    bindMethods(RemoteStatistics)
+  }
+
+  readonly queue: RemoteReport<QueueReport, QueueStatistics>
+  readonly #wire: ControlClient
+
+  constructor(wire: ControlClient) {
+    this.#wire = wire
+    this.queue = new RemoteReport(wire, '/stats/queue')
+  }
+
+  search(id: string): RemoteReport<SearchReport, SearchStatistics> {
+    return new RemoteReport(this.#wire, `/stats/search/${encodeURIComponent(id)}`)
+  }
+
+  async forbid(id: string): Promise<void> {
+    await this.#wire.post('/stats/forbid', { id })
+  }
+
+  async clear(): Promise<void> {
+    await this.#wire.post('/stats/clear')
+  }
+}
+
+type Arguments<T, Name extends keyof T> = T[Name] extends (...given: infer Given) => unknown ? Given : never
+
+/** One answer of the statistics: read, set by hand, told as a story. */
+export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & object> {
+  static {
+    bindMethods(RemoteReport)
+  }
+
+  readonly #wire: ControlClient
+  readonly #path: string
+
+  constructor(wire: ControlClient, path: string) {
+    this.#wire = wire
+    this.#path = path
+  }
+
+  async report(period?: Period): Promise<Report> {
+    const query = period === undefined ? '' : `?period=${encodeURIComponent(period)}`
+    return (await this.#wire.get(this.#path + query)) as Report
+  }
+
+  async set(...[figures = {}]: Arguments<Local, 'set'>): Promise<void> {
+    await this.#wire.post(this.#path, { ...(figures as object) })
+  }
+
+  async script(...[steps, scale]: Arguments<Local, 'script'>): Promise<void> {
+    await this.#wire.post(`${this.#path}/story`, { steps, ...(scale !== undefined && { scale }) })
+  }
+
+  async clear(): Promise<void> {
+    await this.#wire.send('DELETE', this.#path)
+  }
+}

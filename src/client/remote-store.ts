@@ -1,0 +1,73 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import type { DirectStore, PlainReply, Word } from '../store/direct-store.js'
+import type { StoreDifference } from '../store/dump/snapshot.js'
+import type { StoreDump } from '../store/dump/store-dump.js'
+import type { Spend } from '../store/meter.js'
+import type { ControlClient } from './control-client.js'
+import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
+import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { Remote } from './remote-type.js'
+
+/** `sandbox.store` of a tenant on a server. */
+export class RemoteStore
+  implements Remote<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
+{
+  static {
+    bindMethods(RemoteStore)
+  }
+
+  readonly #wire: ControlClient
+  readonly #refresh: () => Promise<void>
+  readonly #snapshot: () => Promise<SandboxSnapshot>
+
+  constructor(wire: ControlClient, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+    this.#wire = wire
+    this.#refresh = refresh
+    this.#snapshot = snapshot
+  }
+
+  async run(...words: readonly Word[]): Promise<PlainReply> {
+    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as {
+      reply: PortableReply
+    }
+    return replyOfWire(reply)
+  }
+
+  async get(key: string | Uint8Array): Promise<string | null> {
+    return ((await this.#wire.post('/store/get', { key: wireWord(key) })) as { value: string | null }).value
+  }
+
+  async dump(): Promise<StoreDump> {
+    return (await this.#wire.get('/store/dump')) as StoreDump
+  }
+
+  async load(dump: StoreDump): Promise<void> {
+    await this.#wire.send('PUT', '/store/dump', dump)
+  }
+
+  async diff(before: StoreDump): Promise<StoreDifference> {
+    return (await this.#wire.post('/store/diff', { before })) as StoreDifference
+  }
+
+  get diagnostics(): Promise<readonly string[]> {
+    return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
+  }
+
+  async spend(): Promise<Spend> {
+    return (await this.#wire.get('/store/spend')) as Spend
+  }
+
+  async resetPassword(): ReturnType<Remote<DirectStore, 'resetPassword'>['resetPassword']> {
+    const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<DirectStore['resetPassword']>
+    await this.#refresh()
+    return tokens
+  }
+
+  /**
+   * A copy of the store and its traffic, which matchers look into.
+   * @example expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
+   */
+  async snapshot(): Promise<SandboxSnapshot['store']> {
+    return (await this.#snapshot()).store
+  }
+}

@@ -1,0 +1,43 @@
+import type { Check } from '../invariants/invariant-check.js'
+import type { Bytes } from '../kernel/bytes.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
+import type { DeadLetter } from '../queue/delivery/dead-letters.js'
+import type { Message, MessageView } from '../queue/message/message.js'
+import { entryOf } from '../report/load-trace.js'
+import type { TraceEntry } from '../report/trace.js'
+
+export type { DeadLetterView } from '../queue/delivery/dead-letters.js'
+export type { MessageView } from '../queue/message/message.js'
+export type { UrlGroupView } from '../queue/publish/url-groups.js'
+export type { ScheduleView } from '../queue/schedules/schedule.js'
+export type { RunView } from '../workflow/direct-workflows.js'
+
+/** A view on its way: bytes as text or base64. */
+export type OnWire<T> = {
+  [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? OnWire<T[K]> : T[K]
+}
+
+/** A view as it arrived, its body as bytes again. */
+export function viewOf<T extends { readonly body: Bytes }>(wire: OnWire<T>): T {
+  return { ...wire, body: bytesOf(wire.body as PortableString) } as T
+}
+
+export function messageView(message: Message): OnWire<MessageView> {
+  return { ...message.toJSON(), body: portableString(message.body) }
+}
+
+export function deadLetterView(letter: DeadLetter): unknown {
+  const { reply, ...said } = letter.toJSON()
+  return { ...said, message: messageView(letter.message), reply: { ...reply, body: portableString(reply.body) } }
+}
+
+/** A check on its way. */
+export interface WireCheck extends Omit<Check, 'breaches'> {
+  readonly breaches: readonly WireBreach[]
+}
+
+export type WireBreach = Omit<Check['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+
+export function checkOfWire({ breaches, ...check }: WireCheck): Check {
+  return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
+}

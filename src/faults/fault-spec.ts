@@ -1,0 +1,56 @@
+import type * as v from 'valibot'
+import type { FaultMatch, FaultRule } from './fault.js'
+import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
+import type { DeliveryPoint, FaultPoint } from './points.js'
+
+/** Ways in which a fault reaches a client. */
+export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
+
+export interface AnyFault {
+  readonly kind: string
+}
+
+/** Everything about one fault: its name, how it is written and checked, what it does, and the texts about it. */
+export interface FaultSpec<F extends AnyFault> {
+  /** What happens, as one sentence. */
+  readonly summary: string
+  /** `answers` ends the search: rules that were added later are not asked. `shapes` and `holds` let them be asked. */
+  readonly effect: 'answers' | 'shapes' | 'holds'
+  /** Its effect, as part of a sentence: for the timeline, when nothing more precise is known. */
+  readonly sentence: (fault: F, phase: Phase) => string
+  /** Its constructors by their names; the first is the one for code that prints faults. */
+  readonly made: Readonly<Record<string, (...given: never[]) => F>>
+  /** Names of constructors that look like kinds, and what to write instead where kinds are written. */
+  readonly meant?: Readonly<Record<string, string>>
+  readonly fields: v.ObjectEntries
+  /** A conflict between fields that are valid one by one; `undefined` if there is none. */
+  readonly odd?: (fault: F) => string | undefined
+  /** What must be so besides what a rule with it matches. */
+  readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
+  /** What no rule with it can be: the field that is wrong, and what is wrong with it. */
+  readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
+  /** For a rule where it does not strike: what may have been meant. */
+  readonly hints?: Partial<Record<FaultPoint, string>>
+  /** What its first constructor is given where it is shown. */
+  readonly sample: readonly unknown[]
+  /** Where the sample strikes in the table of effects. */
+  readonly shownAt: FaultPoint
+  /** When it can strike, the default first. */
+  readonly phases: readonly Phase[]
+  /** Where it strikes, in the order of the page, and what it does there. */
+  readonly at: Partial<ActionsAt<F>>
+  /** What an adapter does instead of a fault that it cannot express, and why. */
+  readonly instead?: Partial<Record<Transport, string>>
+}
+
+/** A fault that can be a step of a destination's script. */
+export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
+  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, AttemptAction<F>>>
+}
+
+/** A table of rows: of faults that scripts can name, and of others. */
+export type FaultGroup<Step extends AnyFault, Other extends AnyFault = never> = {
+  readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>>
+} & {
+  readonly [K in Other['kind']]: FaultSpec<Extract<Other, { kind: K }>>
+}

@@ -1,0 +1,107 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { ConnectionBroken, reasonPhrase } from '../kernel/http.js'
+import type { FaultOf } from './fault.js'
+import type {
+  AttemptFaultContext,
+  FaultyOutcome,
+  FaultyResponse,
+  OnRequest,
+  Phase,
+  RequestFaultContext,
+} from './fault-context.js'
+import type { Transport } from './fault-spec.js'
+import { networkErrors } from './network-errors.js'
+
+// What the rows of several faults share.
+
+export const oneNetworkError: Partial<Record<Transport, string>> = {
+  msw: 'a network error without its cause: msw has only one kind',
+}
+export const noConnection: Partial<Record<Transport, string>> = {
+  ...oneNetworkError,
+  server: 'a connection that is reset: by then the server has been found and has accepted it',
+}
+export const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
+
+// ---- sentences --------------------------------------------------------------------------------------------------
+
+export function done(phase: Phase): string {
+  return phase === 'after' ? 'the work is done, ' : ''
+}
+
+// ---- requests ---------------------------------------------------------------------------------------------------
+
+/** An action that knows both phases: after the work its answer is thrown away. */
+export function inBothPhases<F>(action: OnRequest<F>): OnRequest<F> {
+  return async (fault, moment) => {
+    if (moment.phase === 'after') await moment.onwards()
+    return action(fault, moment)
+  }
+}
+
+export function wasReset(): ConnectionBroken {
+  return new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
+}
+
+export function wasRefused(): ConnectionBroken {
+  return new ConnectionBroken('ECONNREFUSED', 'connect ECONNREFUSED')
+}
+
+export function statusAnswer(
+  { status, headers = {}, body }: FaultOf<'status'>,
+  moment: RequestFaultContext,
+): FaultyResponse {
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name.toLowerCase(), one as string]),
+  )
+  if (body !== undefined) return { status, headers: list, body: utf8(body) }
+  const text = (reasonPhrase(status) ?? `status ${status}`).toLowerCase()
+  const answer = status < 300 ? { status, headers: [], body: null } : moment.worded({ kind: 'status', status, text })
+  const own = new Set(list.map(([name]) => name))
+  return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...list] }
+}
+
+// ---- deliveries -------------------------------------------------------------------------------------------------
+
+type Maybe<T> = T | Promise<T>
+
+/** The work is done, then the answer suffers. */
+export function afterwards(
+  moment: AttemptFaultContext,
+  suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
+): Maybe<FaultyOutcome> {
+  const given = moment.onwards()
+  return given instanceof Promise ? given.then(suffer) : suffer(given)
+}
+
+/** What the handler did, for a note about an answer that the queue did not see. */
+export function deed(given: FaultyOutcome): string {
+  return given.error === undefined
+    ? `the handler ran and answered ${given.status}`
+    : `the handler ran and failed: ${given.error}`
+}
+
+export function brokenReply(error: string): FaultyOutcome {
+  return { status: 0, headers: [], body: '' as Bytes, error }
+}
+
+/** No answer: for this long, then the connection closes; without a length until the attempt is given up. */
+export function silence(moment: AttemptFaultContext, forMs: number | undefined, note?: string): Maybe<FaultyOutcome> {
+  const told = note === undefined ? {} : { note }
+  if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
+  return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
+}
+
+// ---- answers ----------------------------------------------------------------------------------------------------
+
+/** Never JSON, and as long as before; an empty body becomes one character. */
+export function corrupted(body: Bytes): Bytes {
+  return `${body.slice(0, -1)}<` as Bytes
+}
+
+export function withContentType(
+  headers: FaultyResponse['headers'],
+  type: string,
+): readonly (readonly [name: string, value: string])[] {
+  return [...headers.filter(([name]) => name.toLowerCase() !== 'content-type'), ['content-type', type]]
+}

@@ -1,0 +1,97 @@
+import type { EntryOf } from '../kernel/traffic-log.js'
+import { type CheckedMessage, endOf, type InvariantIndex } from './invariant-index.js'
+
+/** What happened to one flow-control key, in order. */
+export interface KeyTimeline {
+  readonly key: string
+  readonly steps: readonly KeyStep[]
+}
+
+export interface KeyStep {
+  /** Place in the story. */
+  readonly place: number
+  readonly at: number
+  /** `vain`: a slot was taken and given back without a call; the rate counts it. */
+  readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
+  /** The message that takes or releases a slot. */
+  readonly story?: CheckedMessage
+  /** The entry that shows it. */
+  readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
+}
+
+/** The slots that were taken and released, and the limits in force, for every flow-control key. */
+export function keyTimelines(
+  history: InvariantIndex,
+  isExcused: (messageId: string) => boolean,
+): readonly KeyTimeline[] {
+  const steps = new Map<string, KeyStep[]>()
+  const stepsOf = (key: string): KeyStep[] => {
+    const list = steps.get(key) ?? []
+    steps.set(key, list)
+    return list
+  }
+  settingSteps(history, steps, stepsOf)
+  for (const story of history.stories.values()) {
+    const key = story.published.flowControlKey
+    if (key !== undefined && !isExcused(story.id)) stepsOf(key).push(...slotsOf(story))
+  }
+  return [...steps].map(([key, list]) => ({ key, steps: list.sort((one, other) => one.place - other.place) }))
+}
+
+function settingSteps(
+  history: InvariantIndex,
+  steps: ReadonlyMap<string, KeyStep[]>,
+  stepsOf: (key: string) => KeyStep[],
+): void {
+  for (const entry of history.of('setting')) {
+    const { seq: place, at, of, change } = entry
+    if (of === 'service') for (const list of steps.values()) list.push({ place, at, is: 'service', entry })
+    if (of !== 'flow-control') continue
+    const list = stepsOf(entry.name)
+    if (change === 'limited' || change === 'pinned') list.push({ place, at, is: 'limits', entry })
+    if (change === 'reset') list.push({ place, at, is: 'reset' })
+    if (change === 'pinned' || change === 'reset' || change === 'rate-reset') {
+      list.push({ place, at, is: 'rate-reset' })
+    }
+  }
+}
+
+type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
+
+/** When a message took a slot of its key, and when it gave it back: after an attempt, or without one. */
+function slotsOf(story: CheckedMessage): readonly KeyStep[] {
+  const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
+    (one, other) => one.seq - other.seq,
+  )
+  const steps: KeyStep[] = []
+  /** Took its slot, and its call has not begun. */
+  let taken: EntryOf<'flow-control'> | undefined
+  const take = (is: 'take' | 'vain', entry: EntryOf<'attempt' | 'flow-control'>): void => {
+    steps.push({ place: entry.seq, at: entry.at, is, story, entry })
+  }
+  for (const sign of signs) {
+    if (sign.type === 'attempt') {
+      take('take', taken ?? sign)
+      taken = undefined
+      if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
+    } else if (sign.type === 'flow-control') {
+      // Held by the limit of all calls, it has the slot of its key already.
+      if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
+    } else if (taken !== undefined && isVain(sign)) {
+      take('vain', taken)
+      taken = undefined
+    }
+  }
+  if (taken !== undefined) take('vain', taken)
+  return steps
+}
+
+function isVain({ state, reason }: EntryOf<'message'>): boolean {
+  return state === 'CANCELLED' || (state === 'WAITING' && reason?.endsWith('is paused') === true)
+}
+
+/** A limit as a setting tells it; absent means none. */
+export function limitOf(setting: KeyStep['entry'], name: string): number {
+  const value = setting?.type === 'setting' ? setting.value?.[name] : undefined
+  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY
+}

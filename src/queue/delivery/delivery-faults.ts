@@ -1,0 +1,215 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { DeliveryFault, Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../../faults/fault.js'
+import type { DueFaultContext, OnDelivery, Phase } from '../../faults/fault-context.js'
+import type { DeliveryPoint } from '../../faults/points.js'
+import { formatDuration } from '../../kernel/duration.js'
+import { once } from '../../kernel/once.js'
+import type { AppliedFault } from '../destinations/apply-faults.js'
+import type { Attempt } from '../destinations/attempt.js'
+import type { Message } from '../message/message.js'
+import type { RetryWait } from '../message/state.js'
+
+// What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
+
+/** What rules do to a message that is due, or that waits for a later delivery. */
+export type Prevention =
+  /** Its attempt is made at another time. `before`: what it had waited for until then. */
+  | {
+      readonly is: 'moved'
+      readonly message: Message
+      readonly to: number
+      readonly before: RetryWait | undefined
+      readonly because: string
+    }
+  | { readonly is: 'vanished'; readonly message: Message }
+
+interface HeldBack {
+  readonly message: Message
+  readonly point: DeliveryPoint
+  readonly record: InjectionRecord
+  /** Attempts with a later entry come after it. */
+  readonly since: number
+  readonly withinMs: number
+  readonly at: number
+  /** What it had waited for before. */
+  readonly before: RetryWait | undefined
+}
+
+const noStrikes: readonly Injection[] = []
+
+export interface Restart {
+  readonly phase: Phase
+  readonly downMs: number
+}
+
+/** The faults of rules that an attempt meets. */
+export interface AttemptFaults {
+  readonly encounters: readonly AppliedFault[]
+  /** The service restarts before the delivery, or after it. */
+  readonly restart: Restart | undefined
+}
+
+export class DeliveryFaultRules {
+  readonly source: FaultSource
+  /** Messages that wait for a later delivery to go first. */
+  heldBack: HeldBack[] = []
+
+  constructor(source: FaultSource) {
+    this.source = source
+  }
+
+  /** Asks the rules about a message that is due. @returns why its attempt does not happen now */
+  prevent(message: Message, now: number): Prevention | undefined {
+    if (message.injections !== undefined) {
+      this.#goOn(message)
+      return undefined
+    }
+    const strikes = this.#asked(message)
+    if (strikes === undefined) return undefined
+    message.injections = strikes
+    return strikes.length === 0 ? undefined : this.#hold(message, strikes, now)
+  }
+
+  #asked(message: Message): readonly Injection[] | undefined {
+    const { activeByPoint: armed } = this.source
+    const point = pointOf(message)
+    const narrow = narrowPointOf(message)
+    if (narrow !== undefined && armed[narrow] !== undefined)
+      return this.source.injectionsAt([narrow, point], deliveryFacts(message)) ?? noStrikes
+    return armed[point] === undefined ? undefined : (this.source.injections(point, deliveryFacts(message)) ?? noStrikes)
+  }
+
+  #hold(message: Message, strikes: readonly Injection[], now: number): Prevention | undefined {
+    const before = message.delivery.wait
+    let until = now
+    const reasons: string[] = []
+    const later = (at: number, reason: string): void => {
+      reasons.push(`${reason}, ${formatDuration(at - until)}`)
+      until = at
+    }
+    let vanished = false
+    for (const strike of strikes) {
+      const { fault } = strike
+      const { holds } = actionOf(strike)
+      if (holds === undefined) continue
+      const due: DueFaultContext = {
+        now,
+        until: strike.until,
+        log: (effect) => {
+          strike.log(message.lastEntrySeq, message.url, effect)
+        },
+        wait: (ms, reason) => later(until + ms, reason),
+        waitUntil(at, reason) {
+          if (at > until) later(at, reason)
+        },
+        waitForNext: (withinMs) => {
+          const record = strike.log(message.lastEntrySeq, message.url)
+          const point = strike.point as DeliveryPoint
+          // A message's own trail is older than every attempt that begins from now on.
+          this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
+          later(until + withinMs, 'held for a later delivery')
+        },
+        vanish() {
+          vanished = true
+        },
+      }
+      holds(fault, due)
+      if (!vanished) continue
+      message.injections = undefined
+      return { is: 'vanished', message }
+    }
+    if (reasons.length === 0) return undefined
+    return { is: 'moved', message, to: until, before, because: reasons.join(', then ') }
+  }
+
+  /** A held message is due because no later one came. */
+  #goOn(message: Message): void {
+    const at = this.heldBack.findIndex((held) => held.message === message)
+    if (at === -1) return
+    const [held] = this.heldBack.splice(at, 1)
+    held!.record.effect = `held in vain: no later delivery within ${formatDuration(held!.withinMs)}`
+  }
+
+  /** An attempt has ended. @returns what was held back for a later one, which goes now, one at a time */
+  *gone(attempt: Attempt, now: number): Iterable<Prevention> {
+    const points = [pointOf(attempt.message), narrowPointOf(attempt.message)]
+    const waits = (held: HeldBack): boolean =>
+      points.includes(held.point) && held.message !== attempt.message && attempt.seq > held.since
+    const released = this.heldBack.filter(waits)
+    if (released.length === 0) return
+    this.heldBack = this.heldBack.filter((held) => !waits(held))
+    for (const { message, record, at, before } of released) {
+      // Already gone, or under way: its rule was removed in the meantime. Or it is parked in a paused queue.
+      if (message.delivery.is !== 'planned' || message.injections === undefined) continue
+      record.effect = `held until ${attempt.messageId} had gone`
+      const because = `held for a later delivery, ${formatDuration(now - at)}`
+      yield { is: 'moved', message, to: now, before, because }
+    }
+  }
+
+  /** What the attempt that begins now meets; the strikes are written down behind its entry. */
+  begin(attempt: Attempt, strikes: readonly Injection[]): AttemptFaults | undefined {
+    let restart: Restart | undefined
+    const encounters: AppliedFault[] = []
+    for (const strike of strikes) {
+      const { fault, phase } = strike
+      const { holds, restarts } = actionOf(strike)
+      if (holds !== undefined) continue
+      const record = strike.log(attempt.seq, attempt.url)
+      if (restarts !== undefined) {
+        restart = { phase, downMs: restarts(fault) }
+        continue
+      }
+      encounters.push({
+        fault: fault as DeliveryFault,
+        phase,
+        draw: (below) => strike.draw(below),
+        report: (effect) => {
+          record.effect = effect
+        },
+      })
+    }
+    return encounters.length === 0 && restart === undefined ? undefined : { encounters, restart }
+  }
+}
+
+function actionOf({ point, fault }: Injection): OnDelivery<Fault> {
+  return actionAt(point as DeliveryPoint, fault)
+}
+
+function pointOf({ kind }: Message): DeliveryPoint {
+  return kind === 'message' ? 'queue.delivery' : 'queue.callback'
+}
+
+/** What a delivery is to a workflow run: the rules of this point are asked first. */
+function narrowPointOf({ part, kind }: Message): DeliveryPoint | undefined {
+  if (part === undefined || kind === 'failure-callback') return undefined
+  return part.isCall ? 'workflow.call' : 'workflow.step'
+}
+
+/** What rules may ask about a delivery; its step may have to be read from the body. */
+function deliveryFacts(message: Message): FaultFacts {
+  const { origin, settings, part } = message
+  return {
+    api: 'queue',
+    url: message.url,
+    method: message.method,
+    urlGroup: origin.urlGroup,
+    endpointName: origin.endpointName,
+    queue: settings.queue,
+    labels: settings.labels,
+    attempt: message.retried + 1,
+    messageId: message.id,
+    flowControlKey: settings.flowControl?.key,
+    scheduleId: origin.scheduleId,
+    region: origin.region,
+    workflow: part?.runUrl,
+    runId: part?.runId,
+    headers: message.headers,
+    more: part && once(() => stepFacts(part.step(message))),
+  }
+}
+
+function stepFacts(step: { readonly stepName: string; readonly stepType: string } | undefined): FaultFacts {
+  return { step: step?.stepName, stepType: step?.stepType }
+}

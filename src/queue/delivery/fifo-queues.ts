@@ -1,0 +1,64 @@
+import type { Policy, QueueLimits } from '../../policy/policy.js'
+import { FifoQueue } from '../message/fifo-queue.js'
+import type { Message } from '../message/message.js'
+import { refusals } from '../settings/queue-rejections.js'
+import { checkName } from '../settings/url.js'
+
+/** All queues by name. */
+export class FifoQueues {
+  readonly #lanes = new Map<string, FifoQueue<Message>>()
+  readonly #now: () => number
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+
+  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+    this.#now = now
+    this.#policy = policy
+    this.#limits = limits
+  }
+
+  get(name: string): FifoQueue<Message> | undefined {
+    return this.#lanes.get(name)
+  }
+
+  list(): readonly FifoQueue<Message>[] {
+    return [...this.#lanes.values()]
+  }
+
+  /** The queue of this name, made with parallelism 1 when there is none. */
+  open(name: string): FifoQueue<Message> {
+    const known = this.#lanes.get(name)
+    if (known !== undefined) return known
+    this.check(name, undefined)
+    const lane = new FifoQueue<Message>(name, this.#now())
+    this.#lanes.set(name, lane)
+    return lane
+  }
+
+  upsert(name: string, parallelism: number, paused: boolean | undefined): FifoQueue<Message> {
+    this.check(name, parallelism)
+    const lane = this.open(name)
+    lane.parallelism = parallelism
+    if (paused !== undefined) lane.paused = paused
+    lane.updatedAt = this.#now()
+    return lane
+  }
+
+  /** Refuses a bad name and what the plan does not allow. An existing queue may be changed when the plan is full. */
+  check(name: string, parallelism: number | undefined): void {
+    checkName(name, 'queue name')
+    const { enforceQuotas, quotaStatus } = this.#policy
+    if (!enforceQuotas) return
+    const { queues, queueParallelism } = this.#limits
+    if (!this.#lanes.has(name) && this.#lanes.size >= queues) throw refusals.quota('maxQueues', queues, quotaStatus)
+    if (parallelism !== undefined && parallelism > queueParallelism) {
+      throw refusals.quota('maxParallelism', queueParallelism, quotaStatus)
+    }
+  }
+
+  delete(name: string): FifoQueue<Message> | undefined {
+    const lane = this.#lanes.get(name)
+    this.#lanes.delete(name)
+    return lane
+  }
+}

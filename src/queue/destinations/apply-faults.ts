@@ -1,0 +1,84 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { DeliveryFault } from '../../faults/fault.js'
+import type { AttemptAction, AttemptFaultContext } from '../../faults/fault-context.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import { noHeaders } from '../../kernel/http.js'
+import type { Attempt } from './attempt.js'
+import type { DeliveryContext } from './delivery-context.js'
+import { rateLimitAnswer } from './rate-limit.js'
+import { type RawOutcome, rawResponse } from './raw-response.js'
+
+// What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
+
+type Maybe<T> = T | Promise<T>
+
+/** A fault that an attempt meets. */
+export interface AppliedFault {
+  readonly fault: DeliveryFault
+  readonly phase: 'before' | 'after'
+  draw(below: number): number
+  /** Writes down what came of it. */
+  report?(effect: string): void
+}
+
+export interface AttemptInjectionContext {
+  readonly attempt: Attempt
+  readonly context: DeliveryContext
+  /** Lets the layer underneath answer: a handler, a script, the network. */
+  underneath(context: DeliveryContext): Maybe<RawOutcome>
+}
+
+/** The destination will not answer: the attempt ends by its time-out. */
+export const noAnswer: RawOutcome = {
+  status: 0,
+  headers: noHeaders,
+  body: '' as Bytes,
+  error: 'no answer',
+  never: true,
+}
+
+/** Plays the faults around each other, the first outermost. */
+export function applyFaults(
+  encounters: readonly AppliedFault[],
+  scene: AttemptInjectionContext,
+  from = 0,
+): Maybe<RawOutcome> {
+  const met = encounters[from]
+  if (met === undefined) return scene.underneath(scene.context)
+  const { fault, phase } = met
+  const { attempt, context } = scene
+  const { task } = context
+  const moment: AttemptFaultContext = {
+    phase,
+    timeout: context.timeout,
+    nonRetryableHeader: attempt.message.settings.words.header('NonRetryable-Error'),
+    draw: (below) => met.draw(below),
+    tell: (effect) => met.report?.(effect),
+    now: () => context.now(),
+    sleep: (ms) => task.sleep(ms),
+    onwards: () => applyFaults(encounters, scene, from + 1),
+    answer: rawResponse,
+    rateLimited: (given) => rateLimitAnswer(given, context.now()),
+    sign(wrong) {
+      attempt.signing = wrong
+    },
+    play: (next) => applyFaults([{ fault: next, phase: 'before', draw: (below) => met.draw(below) }], scene),
+    again(afterMs, run, when) {
+      const copy = (given: DeliveryContext): Promise<void> =>
+        run({ sleep: (ms) => given.task.sleep(ms), deliver: () => scene.underneath(given) })
+      context.again(afterMs, copy, when)
+    },
+  }
+  return meetingOf(fault).meets(fault, moment)
+}
+
+/** The destination has the delivery and answers by itself. */
+export function arrives(fault: DeliveryFault): boolean {
+  const met = meetingOf(fault)
+  const last = met.next?.(fault)
+  return last === undefined ? met.arrives === true : arrives(last)
+}
+
+function meetingOf(fault: DeliveryFault): AttemptAction<DeliveryFault> {
+  return actionAt('queue.delivery', fault) as AttemptAction<DeliveryFault>
+}

@@ -1,0 +1,132 @@
+import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
+import { errorText } from '../../kernel/error-text.js'
+import { type HeaderList, headerOf, noHeaders, statusText } from '../../kernel/http.js'
+import { type HeaderRecord, networkErrors } from './delivery-script.js'
+
+// Between the plain values of the engine and the web's Request and Response.
+
+/** What came back of a delivery: an answer, or why there is none. */
+export interface RawOutcome {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+  /** Nothing will come: the attempt ends with its time-out. */
+  readonly never?: true
+  /** It was given as data, so that no code saw the delivery. */
+  readonly isGiven?: true
+}
+
+/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+export function failureText(reply: RawOutcome): string | undefined {
+  if (reply.error !== undefined) return reply.error
+  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
+}
+
+export function requestOf(
+  delivery: { readonly headers: HeaderList; readonly body: Bytes },
+  given: string,
+  method: string,
+): Request {
+  const { body } = delivery
+  const { url, headers } = withCredentials(given, delivery.headers)
+  if (body === '') return new Request(url, { method, headers })
+  // A text of ASCII is its own bytes, and cheaper; but a Request would give it a content type of its own if it had none.
+  const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
+  return new Request(url, { method, headers, body: isText ? body : toArray(body) })
+}
+
+/** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
+export function withCredentials(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
+  const list = headers as [string, string][]
+  if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
+  const parsed = new URL(url)
+  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
+  parsed.username = ''
+  parsed.password = ''
+  if (headerOf(headers, 'authorization') !== undefined) return { url: parsed.href, headers: list }
+  return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
+}
+
+export function rawResponse(
+  status: number,
+  headers?: HeaderRecord,
+  body?: string | Uint8Array | object | null,
+): RawOutcome {
+  if (headers === undefined && body === undefined) return plainStatus(status)
+  const list: [string, string][] = []
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    for (const one of [value].flat()) list.push([name, one])
+  }
+  if (body === undefined || body === null) return { status, headers: list, body: '' as Bytes }
+  if (typeof body === 'string') return { status, headers: list, body: utf8(body) }
+  if (ArrayBuffer.isView(body)) {
+    return { status, headers: list, body: fromArray(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)) }
+  }
+  const json = jsonOf(body)
+  if (headerOf(list, 'content-type') === undefined) list.push(['content-type', 'application/json'])
+  return { status, headers: list, body: utf8(json) }
+}
+
+/** What JSON would silently drop. */
+const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
+
+/** @throws TypeError for what JSON cannot hold, with what to give instead */
+function jsonOf(body: unknown): string {
+  const what = Object.prototype.toString.call(body)
+  if (typeof body === 'object' && noData.test(what)) {
+    throw new TypeError(
+      `A body is a string, a Uint8Array or a value that JSON can hold, got ${what.slice(8, -1)}: return new Response(body).`,
+    )
+  }
+  let json: string | undefined
+  try {
+    json = JSON.stringify(body)
+  } catch (error) {
+    throw new TypeError(`The body cannot become JSON: ${errorText(error)}`)
+  }
+  if (json === undefined) throw new TypeError(`The body cannot become JSON: it is a ${typeof body}.`)
+  return json
+}
+
+const plainStatuses = new Map<number, RawOutcome>()
+
+/** An answer of nothing but a status; shared, because fast destinations give millions of them. */
+export function plainStatus(status: number): RawOutcome {
+  let reply = plainStatuses.get(status)
+  if (reply === undefined) {
+    reply = { status, headers: noHeaders, body: '' as Bytes }
+    plainStatuses.set(status, reply)
+  }
+  return reply
+}
+
+export function failedOutcome(error: string): RawOutcome {
+  return { status: 0, headers: noHeaders as HeaderList, body: '' as Bytes, error }
+}
+
+export function hostname(url: string): string {
+  // A name may end in the dot of the root.
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
+}
+
+export function networkErrorText(error: unknown): string {
+  try {
+    return textOfNetworkError(error)
+  } catch {
+    return errorText(error)
+  }
+}
+
+function textOfNetworkError(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? errorText(cause.code) : ''
+  if (code === 'ECONNREFUSED') return networkErrors.refused
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return networkErrors.reset
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return networkErrors.unresolved
+  return cause instanceof Error && cause.message !== '' ? cause.message : errorText(cause)
+}

@@ -1,0 +1,461 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { compactJson } from '../kernel/compact-json.js'
+import { headerOf } from '../kernel/http.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { internals } from '../kernel/internals.js'
+import { didYouMean } from '../kernel/nearest-name.js'
+import type { Traffic } from '../kernel/traffic-log.js'
+import type { DeadLetter } from './delivery/dead-letters.js'
+import { loadInto } from './dump/load-queue.js'
+import { dumpOf, type QueueDump } from './dump/queue-dump.js'
+import { type Explained, explain } from './explain/explain.js'
+import { type Forecast, forecastsOf } from './explain/forecast.js'
+import type { Message } from './message/message.js'
+import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { QueueEngine } from './queue-engine.js'
+import type { Schedule } from './schedules/schedule.js'
+import type { Schedules } from './schedules/schedules.js'
+import type { RawSettings } from './settings/message-settings.js'
+import { publishOptions } from './settings/publish-options.js'
+import { targetOf } from './settings/url.js'
+import type { SignatureOverrides, SignedRequest } from './signing/signature-lab.js'
+import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
+
+type Value = string | number | boolean
+
+/**
+ * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
+ * booleans are written as the headers have them.
+ */
+export interface MessageSettings {
+  readonly method?: string
+  readonly timeout?: Value
+  readonly retries?: Value
+  readonly retryDelay?: Value
+  readonly delay?: Value
+  readonly notBefore?: Value
+  readonly deduplicationId?: Value
+  readonly contentBasedDeduplication?: Value
+  readonly callback?: string
+  readonly failureCallback?: string
+  readonly flowControlKey?: string
+  readonly flowControlValue?: string
+  readonly label?: string
+  readonly redactFields?: string
+  readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
+}
+
+export interface DirectPublish extends MessageSettings {
+  /** A url, or the name of a url group. */
+  readonly to: string
+  /** A text, bytes, or a value that becomes JSON. */
+  readonly body?: unknown
+  /** Delivered as they are. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly queue?: string
+}
+
+/**
+ * What a publish to it gives: one message for a url, one for each endpoint for the name of a url group, and either where
+ * the type is not a text that says which. A slash tells: names have none.
+ */
+export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
+  ? M
+  : Record<never, never> extends Record<To, unknown>
+    ? M | readonly M[]
+    : readonly M[]
+
+const noOverrides: RawSettings = new Map()
+
+const { attach, of } = internals<DirectQueue, QueueEngine>('queue')
+
+/** The engine behind the face, for the rest of the house. */
+export const engineOf: (queue: DirectQueue) => QueueEngine = of
+
+export type QueueEffects = MethodEffects<
+  DirectQueue,
+  {
+    publish: 'changes'
+    message: 'reads'
+    explain: 'reads'
+    forecast: 'reads'
+    cancel: 'changes'
+    release: 'changes'
+    retryDeadLetter: 'changes'
+    urlGroup: 'changes'
+    upsertQueue: 'changes'
+    pauseQueue: 'changes'
+    resumeQueue: 'changes'
+    deleteQueue: 'changes'
+    sign: 'reads'
+    dump: 'reads'
+    load: 'changes'
+    reset: 'changes'
+    snapshot: 'reads'
+  }
+>
+
+/** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
+export class DirectQueue {
+  static {
+    bindMethods(DirectQueue)
+  }
+
+  readonly #read: () => Traffic
+  readonly #inputs: InputRecorder<Changes<QueueEffects>>
+  readonly #schedules: DirectSchedules
+  readonly #urlGroups: DirectUrlGroups
+  readonly #keys: DirectKeys
+
+  /** @param read the log, without what only another region's queue did */
+  constructor(engine: QueueEngine, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
+    attach(this, engine)
+    this.#read = read
+    this.#inputs = inputs
+    this.#schedules = new DirectSchedules(engine, inputs.below('schedules'))
+    this.#urlGroups = new DirectUrlGroups(engine, inputs.below('urlGroups'))
+    this.#keys = new DirectKeys(engine, inputs.below('keys'))
+  }
+
+  /** The log of everything that happened here, which the matchers read. */
+  get traffic(): Traffic {
+    return this.#read()
+  }
+
+  /** Where its messages come from: `us-east-1` or `eu-central-1`. */
+  get region(): string {
+    return engineOf(this).region
+  }
+
+  /**
+   * Publishes without HTTP.
+   * @returns the message, or one message for each endpoint of a url group
+   * @throws Error where the API would refuse it, with the text of the refusal
+   * @example
+   * const { id } = queue.publish({ to: 'https://shop.example/orders', body: { n: 42 } })
+   * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
+   */
+  publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
+    const [, given] = this.#inputs.recordCall('publish', [direct])
+    if (typeof given?.to !== 'string') {
+      throw new TypeError(
+        "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
+      )
+    }
+    const { to, body, headers = {}, queue, ...options } = given
+    const settings = new Map<string, string>()
+    for (const [name, value] of Object.entries(options)) {
+      const setting = settingOf(name)
+      if (value !== undefined) settings.set(setting, String(value))
+    }
+    for (const [name, value] of Object.entries(headers)) {
+      if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
+    }
+    const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
+    const contentType = headerOf(Object.entries(headers), 'content-type') ?? (isJson ? 'application/json' : undefined)
+    const target = targetOf(to)
+    const engine = engineOf(this)
+    const { region, policy } = engine
+    const results = engine.publisher.publish({
+      target,
+      settings,
+      headers: { contentType },
+      body: bytesOf(body),
+      callerIp: policy.callerIp,
+      region,
+      words: engine.words,
+      queue,
+    })
+    const published = target.url === undefined ? results.map((result) => result.message) : results[0]!.message
+    return published as PublishedTo<To, Message>
+  }
+
+  /** Every message that has not ended. */
+  get messages(): readonly Message[] {
+    return engineOf(this).courier.live.select({}).items
+  }
+
+  /** A message that has not ended. */
+  message(id: string): Message | undefined {
+    return engineOf(this).message(id)
+  }
+
+  /**
+   * Why a message is where it is and when it goes on; or how a queue, a flow-control key, a schedule or a deduplication id
+   * stands. In sentences, for people. A name that is not there is told, with the nearest one.
+   * @param what the id of a message, or what by its name
+   * @example queue.explain({ flowControlKey: 'user-1' })
+   */
+  explain(what: string | Explained): string {
+    return explain(engineOf(this), what)
+  }
+
+  /**
+   * When the next attempt of a message starts, as things stand: an instant in milliseconds, or one before which it does
+   * not, with the answer or the pause that it depends on. Nothing moves, and nothing is drawn by chance.
+   * @returns `undefined` for a message that has ended or was cancelled, or that nothing will move on
+   * @throws RangeError for a message that the log does not know
+   * @example queue.forecast(id) // { at: 1893488450000 }
+   */
+  forecast(id: string): Forecast | undefined {
+    if (typeof id !== 'string') {
+      throw new TypeError(
+        "queue.forecast() takes the id of a message; explain({ queue: 'orders' }) tells of queues, keys and schedules.",
+      )
+    }
+    const message = this.#known(id)
+    return forecastsOf(engineOf(this), [message]).get(message)
+  }
+
+  /**
+   * Cancels a message.
+   * @returns `false` when it had already ended or been cancelled
+   * @throws RangeError for a message that the log does not know
+   */
+  cancel(id: string): boolean {
+    this.#inputs.record('cancel', id)
+    return engineOf(this).courier.cancel(this.#known(id))
+  }
+
+  /**
+   * Delivers a waiting message now; the plan of its retries stays as it is.
+   * @throws RangeError for a message that the log does not know
+   */
+  release(id: string): void {
+    this.#inputs.record('release', id)
+    engineOf(this).courier.release(this.#known(id))
+  }
+
+  #known(id: string): Message {
+    const message = engineOf(this).courier.byId.get(id)
+    if (message !== undefined) return message
+    throw new RangeError(`There is no message ${JSON.stringify(id)}. Those that wait are in queue.messages.`)
+  }
+
+  /** The dead letters, oldest first. */
+  get deadLetters(): readonly DeadLetter[] {
+    return engineOf(this).courier.deadLetters.select({}).items
+  }
+
+  /**
+   * Publishes a dead letter again; it leaves the dead-letter queue.
+   * @param id of the letter, not of its message
+   * @throws RangeError for a letter that is not there
+   */
+  retryDeadLetter(id: string): Message {
+    this.#inputs.record('retryDeadLetter', id)
+    const letter = engineOf(this).courier.deadLetters.get(id)
+    if (letter === undefined) {
+      throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
+    }
+    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
+  }
+
+  /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
+  get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+    return this.#schedules
+  }
+
+  /** The url groups: `list()`, `delete(name)`. */
+  get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
+    return this.#urlGroups
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
+  }
+
+  /** Creates a FIFO queue, or changes it. */
+  upsertQueue(name: string, parallelism: number, paused?: boolean): void {
+    this.#inputs.record('upsertQueue', name, parallelism, paused)
+    engineOf(this).upsertQueue(name, parallelism, paused)
+  }
+
+  pauseQueue(name: string): void {
+    this.#inputs.record('pauseQueue', name)
+    engineOf(this).pauseQueue(name)
+  }
+
+  resumeQueue(name: string): void {
+    this.#inputs.record('resumeQueue', name)
+    engineOf(this).resumeQueue(name)
+  }
+
+  /** Deletes a FIFO queue; its messages are cancelled. */
+  deleteQueue(name: string): void {
+    this.#inputs.record('deleteQueue', name)
+    engineOf(this).deleteQueue(name)
+  }
+
+  /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
+  get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+    return this.#keys
+  }
+
+  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    return engineOf(this).sign(request, overrides)
+  }
+
+  /** Mistakes in requests that were accepted all the same, as sentences: a percent-encoded destination, for example. */
+  get diagnostics(): readonly string[] {
+    return engineOf(this).diagnostics
+  }
+
+  /** Everything as plain JSON. */
+  dump(): QueueDump {
+    return dumpOf(engineOf(this))
+  }
+
+  /**
+   * Replaces everything with what `dump()` returned, here or in another sandbox. A delivery that was under way then is
+   * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+   */
+  load(dump: QueueDump): void {
+    const [given] = this.#inputs.record('load', dump)
+    loadInto(engineOf(this), given)
+  }
+
+  /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  reset(): void {
+    this.#inputs.record('reset')
+    engineOf(this).reset()
+  }
+
+  /** As `sandbox.snapshot()`: the queue itself. */
+  snapshot(): this {
+    return this
+  }
+}
+
+export type SchedulesEffects = MethodEffects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
+
+/** `queue.schedules`. */
+class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+  static {
+    bindMethods(DirectSchedules)
+  }
+
+  readonly #engine: QueueEngine
+  readonly #inputs: InputRecorder<Changes<SchedulesEffects>>
+
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  list(): readonly Schedule[] {
+    return this.#engine.schedules.list()
+  }
+
+  fire(id: string): readonly Message[] {
+    this.#inputs.record('fire', id)
+    return this.#engine.schedules.fire(id)
+  }
+
+  upcoming(id: string, from: number, to: number, most?: number): readonly number[] {
+    return this.#engine.schedules.upcoming(id, from, to, most)
+  }
+}
+
+export type UrlGroupsEffects = MethodEffects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
+
+/** `queue.urlGroups`. */
+class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
+  static {
+    bindMethods(DirectUrlGroups)
+  }
+
+  readonly #engine: QueueEngine
+  readonly #inputs: InputRecorder<Changes<UrlGroupsEffects>>
+
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  list(): readonly UrlGroup[] {
+    return this.#engine.urlGroups.list()
+  }
+
+  delete(name: string): void {
+    this.#inputs.record('delete', name)
+    this.#engine.urlGroups.delete(name)
+  }
+}
+
+export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
+
+/** `queue.keys`. */
+class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  static {
+    bindMethods(DirectKeys)
+  }
+
+  readonly #engine: QueueEngine
+  readonly #inputs: InputRecorder<Changes<KeysEffects>>
+
+  constructor(engine: QueueEngine, inputs: InputRecorder) {
+    this.#engine = engine
+    this.#inputs = inputs
+  }
+
+  get current(): string {
+    return this.#engine.keys.current
+  }
+
+  get next(): string {
+    return this.#engine.keys.next
+  }
+
+  get former(): readonly string[] {
+    return this.#engine.keys.former
+  }
+
+  pair(): SigningKeyPair {
+    return this.#engine.keys.pair()
+  }
+
+  rotate(): SigningKeyPair {
+    this.#inputs.record('rotate')
+    return this.#engine.keys.rotate()
+  }
+}
+
+/** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
+const settingNames: ReadonlyMap<string, string> = new Map(
+  publishOptions
+    .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
+    .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
+)
+
+/** What the workflow protocol adds. */
+const openOption = /^(?:workflow|featureSet)/
+
+/** Options of the callbacks: those of a message, headers that are forwarded, and what the workflow protocol adds. */
+const callbackOption = /^(callback|failureCallback)(.+)/
+const openCallbackOption = /^(?:Forward|Workflow|FeatureSet)/
+
+function settingOf(name: string): string {
+  const known = settingNames.get(name)
+  if (known !== undefined) return known
+  const [, callback, own = ''] = callbackOption.exec(name) ?? []
+  const names =
+    callback === undefined
+      ? ['to', 'body', 'headers', 'queue', ...settingNames.keys()]
+      : [...settingNames.keys()].map((setting) => `${callback}${setting[0]!.toUpperCase()}${setting.slice(1)}`)
+  const isOpen = callback === undefined ? openOption.test(name) : openCallbackOption.test(own) || names.includes(name)
+  if (isOpen) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  throw new TypeError(
+    `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
+  )
+}
+
+function bytesOf(body: unknown): Bytes {
+  if (body === undefined) return '' as Bytes
+  if (typeof body === 'string') return utf8(body)
+  if (body instanceof Uint8Array) return fromArray(body)
+  return utf8(compactJson(body))
+}

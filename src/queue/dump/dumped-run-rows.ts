@@ -1,0 +1,213 @@
+import * as v from 'valibot'
+import type { HeaderList } from '../../kernel/http.js'
+import type { PortableString } from '../../kernel/portable.js'
+import type { Message, RunMessage } from '../message/message.js'
+import { count, headerPairs, headers, id, portable, settings, status, time } from './dump-fields.js'
+import type { PortableHeaders, PortableSettings } from './portable-settings.js'
+
+// Runs of workflows as JSON: the queue keeps them with its messages, the workflow room reads and writes them.
+
+/** A step as it was submitted. */
+export interface DumpedStepBody {
+  readonly stepId: number
+  readonly stepName: string
+  readonly stepType: string
+  readonly concurrent: number
+  readonly [more: string]: unknown
+}
+
+/** An answer of a third party, or of a failure function. */
+export interface DumpedReply {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: PortableString
+  readonly error?: string | undefined
+}
+
+export interface DumpedWait {
+  readonly stepId: number
+  readonly eventId: string
+  readonly step: DumpedStepBody
+  readonly url: string
+  readonly timeout: string
+  readonly deadline: number
+  readonly timeoutUrl: string
+  readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
+  readonly state: 'waiting' | 'notified' | 'timed out' | 'dropped'
+  /** Its place among those that wait, in all runs. */
+  readonly turn?: number | undefined
+}
+
+export interface DumpedStep {
+  readonly stepId: number
+  readonly stepName: string
+  readonly stepType: string
+  readonly concurrent: number
+  readonly createdAt: number
+  /** Id of the latest message about it. */
+  readonly message?: string | undefined
+  readonly result?: DumpedStepBody | undefined
+  readonly plan?: DumpedStepBody | undefined
+  /** Id of the message that carries the plan. */
+  readonly planMessage?: string | undefined
+  /** Of a third party; `message` is the id of the message that makes it. */
+  readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
+  /** Id of the run that it began. */
+  readonly invoked?: string | undefined
+}
+
+/** One run of a workflow. Messages are given by their ids. */
+export interface DumpedRun {
+  readonly id: string
+  readonly url: string
+  readonly createdAt: number
+  readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+  readonly completedAt?: number | undefined
+  readonly result?: PortableString | undefined
+  readonly features: readonly string[]
+  /** What its trigger says for all its messages. */
+  readonly settings: PortableSettings
+  /** As those of messages. */
+  readonly words?: string | undefined
+  readonly headers: PortableHeaders
+  /** Whether it does, or each message stands for itself. */
+  readonly applies: boolean
+  readonly callerIp: string
+  readonly region: string
+  /** In the order of the list that deliveries carry. */
+  readonly entries: readonly {
+    readonly message: string
+    readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
+  }[]
+  readonly steps: readonly DumpedStep[]
+  readonly waits: readonly DumpedWait[]
+  /** Messages that wait for the answers of those that submitted them. */
+  readonly held: readonly { readonly message: string; readonly behind: readonly string[] }[]
+  /** Events that nobody has waited for yet, oldest first. */
+  readonly early: readonly { readonly eventId: string; readonly events: readonly PortableString[] }[]
+  readonly invoker?:
+    | {
+        readonly runId: string
+        readonly url: string
+        readonly createdAt: number
+        readonly headers: Readonly<Record<string, readonly string[]>>
+        readonly step: DumpedStepBody
+      }
+    | undefined
+  readonly failureFunction?: string | undefined
+  readonly failureReply?: DumpedReply | undefined
+  readonly failure?: (DumpedReply & { readonly message: string; readonly dlqId: string }) | undefined
+  readonly announced?: true | undefined
+  readonly byRest?: true | undefined
+}
+
+/** What a message is to a run. */
+export interface DumpedPart {
+  readonly id: string
+  readonly as: 'step' | 'call' | 'callback' | 'failure'
+  /** Of a step: its place in the list. */
+  readonly index?: number | undefined
+  /** It asks the SDK to begin the run itself. */
+  readonly announces?: true | undefined
+  /** Of a call, and of what tells how it went: the step that it is made for. */
+  readonly stepId?: number | undefined
+}
+
+/** Runs as a dump tells them. */
+export interface RunsOfDump {
+  readonly runs: readonly DumpedRun[]
+  /** Urls that have answered as workflows. */
+  readonly urls: readonly string[]
+  /** All that the runs refer to. */
+  readonly messages: Iterable<Message>
+  partOf(message: Message): DumpedPart | undefined
+}
+
+/** Runs of a dump that are being restored. */
+export interface RunsToLoad {
+  /** `undefined` where the run is not in the dump. @throws TypeError */
+  partOf(dumped: DumpedPart): RunMessage | undefined
+  isHeld(messageId: string): boolean
+  /** The messages are there. @throws TypeError where one is missing */
+  complete(messages: ReadonlyMap<string, Message>): void
+}
+
+const step: v.GenericSchema<unknown, DumpedStepBody> = v.looseObject({
+  stepId: v.number(),
+  stepName: v.string(),
+  stepType: v.string(),
+  concurrent: v.number(),
+  targetStep: v.optional(v.number()),
+  sleepFor: v.optional(v.union([v.string(), v.number()])),
+  sleepUntil: v.optional(v.union([v.string(), v.number()])),
+  waitEventId: v.optional(v.string()),
+  timeout: v.optional(v.string()),
+  waitTimeout: v.optional(v.boolean()),
+})
+const reply = { status, headers: headerPairs, body: portable, error: v.optional(v.string()) }
+const headerLists = v.record(v.string(), v.array(v.string()))
+
+export const dumpedPart: v.GenericSchema<unknown, DumpedPart> = v.object({
+  id,
+  as: v.picklist(['step', 'call', 'callback', 'failure']),
+  index: v.optional(v.pipe(count, v.maxValue(9_999_999))),
+  announces: v.optional(v.literal(true)),
+  stepId: v.optional(v.number()),
+})
+
+export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
+  id,
+  url: v.string(),
+  createdAt: time,
+  state: v.picklist(['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']),
+  completedAt: v.optional(time),
+  result: v.optional(portable),
+  features: v.array(v.string()),
+  settings,
+  words: v.optional(v.string()),
+  headers,
+  applies: v.boolean(),
+  callerIp: v.string(),
+  region: v.string(),
+  entries: v.pipe(
+    v.array(v.object({ message: id, callType: v.picklist(['step', 'toCallback', 'fromCallback', 'stepConfig']) })),
+    v.minLength(1, 'A run begins with the entry of its trigger.'),
+  ),
+  steps: v.array(
+    v.object({
+      stepId: v.number(),
+      stepName: v.string(),
+      stepType: v.string(),
+      concurrent: v.number(),
+      createdAt: time,
+      message: v.optional(id),
+      result: v.optional(step),
+      plan: v.optional(step),
+      planMessage: v.optional(id),
+      call: v.optional(v.object({ message: id, reply: v.optional(v.object(reply)) })),
+      invoked: v.optional(id),
+    }),
+  ),
+  waits: v.array(
+    v.object({
+      stepId: v.number(),
+      eventId: v.string(),
+      step,
+      url: v.string(),
+      timeout: v.string(),
+      deadline: time,
+      timeoutUrl: v.string(),
+      timeoutHeaders: headerLists,
+      state: v.picklist(['waiting', 'notified', 'timed out', 'dropped']),
+      turn: v.optional(count),
+    }),
+  ),
+  held: v.array(v.object({ message: id, behind: v.array(id) })),
+  early: v.array(v.object({ eventId: v.string(), events: v.array(portable) })),
+  invoker: v.optional(v.object({ runId: id, url: v.string(), createdAt: time, headers: headerLists, step })),
+  failureFunction: v.optional(id),
+  failureReply: v.optional(v.object(reply)),
+  failure: v.optional(v.object({ ...reply, message: id, dlqId: v.string() })),
+  announced: v.optional(v.literal(true)),
+  byRest: v.optional(v.literal(true)),
+})

@@ -1,0 +1,336 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/http.js'
+import { type PortableString, portableString } from '../../kernel/portable.js'
+import type { MessageKind } from '../../kernel/traffic-log.js'
+import type { DeadLetter } from '../delivery/dead-letters.js'
+import type { FlowKey } from '../delivery/flow-control.js'
+import type { FifoQueue } from '../message/fifo-queue.js'
+
+import type { LogEntry, Message } from '../message/message.js'
+import type { LoggedState } from '../message/state.js'
+import type { Remembered } from '../publish/deduplication.js'
+import type { UrlGroup } from '../publish/url-groups.js'
+import type { QueueEngine } from '../queue-engine.js'
+import type { Schedule, ScheduleDraft } from '../schedules/schedule.js'
+import type { DumpedPart, DumpedRun, RunsOfDump } from './dumped-run-rows.js'
+import {
+  type PortableHeaders,
+  type PortableSettings,
+  portableHeaders,
+  portableSettings,
+  portableWords,
+} from './portable-settings.js'
+
+// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
+
+export interface DumpedEndpoint {
+  readonly url: string
+  readonly name?: string | undefined
+}
+
+export interface DumpedGroup {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly endpoints: readonly DumpedEndpoint[]
+  /** Default settings: header names without prefix, lower case. */
+  readonly defaults?: PortableSettings | undefined
+  readonly contentType?: string | undefined
+  /** Headers that are none of the service's own. */
+  readonly headers?: PortableHeaders | undefined
+}
+
+export interface DumpedQueue {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly parallelism: number
+  readonly paused: boolean
+}
+
+export interface DumpedFlowKey {
+  readonly key: string
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  /** Seconds. */
+  readonly period: number
+  readonly pinnedParallelism: boolean
+  readonly pinnedRate: boolean
+  readonly paused: boolean
+  readonly rateCount: number
+  readonly ratePeriodStart?: number | undefined
+}
+
+interface Sent {
+  readonly body: PortableString
+  readonly headers: PortableHeaders
+  readonly settings: PortableSettings
+  /** In whose words it is delivered: the name of a vocabulary; left out for all that count. */
+  readonly words?: string | undefined
+  readonly callerIp: string
+  readonly region: string
+}
+
+export interface DumpedSchedule extends Sent {
+  readonly id: string
+  readonly cron: string
+  /** A url, or the name of a url group. */
+  readonly destination: string
+  readonly createdAt: number
+  readonly paused: boolean
+  readonly lastTime?: number | undefined
+  /** Ids of the messages of the last trigger. */
+  readonly lastMessages: readonly string[]
+  /** The slot that was due and had not fired yet: a clock that runs with the host may be late. */
+  readonly missed?: number | undefined
+}
+
+export interface DumpedMessage extends Sent {
+  readonly id: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly state: LoggedState
+  readonly createdAt: number
+  readonly notBefore: number
+  /** When the next attempt is due, or the last one was. */
+  readonly due: number
+  /** Retries made so far. */
+  readonly retried: number
+  /** Why the next attempt has to wait, and for how many milliseconds. */
+  readonly wait?: { readonly delay: number; readonly reason: string } | undefined
+  readonly urlGroup?: string | undefined
+  readonly endpointName?: string | undefined
+  readonly scheduleId?: string | undefined
+  /** For callbacks: id of the message whose delivery is reported. */
+  readonly source?: string | undefined
+  /** What it is to a run of a workflow. */
+  readonly run?: DumpedPart | undefined
+  /** It is told for the sake of its run, or of a report on it: the log knows it no more, or a fault made it vanish. */
+  readonly kept?: 'forgotten' | 'vanished' | undefined
+}
+
+export interface DumpedDeadLetter {
+  /** `<milliseconds>-<n>` */
+  readonly id: string
+  readonly time: number
+  /** Id of the message. */
+  readonly message: string
+  /** The last answer; 0 without one. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: PortableString
+  /** Why there was no answer. */
+  readonly error?: string | undefined
+}
+
+/** A line of the log: a message entered a state. */
+export interface DumpedLogEntry {
+  /** Id of the message. */
+  readonly message: string
+  readonly state: LoggedState
+  readonly time: number
+  readonly nextDeliveryTime?: number | undefined
+  readonly error?: string | undefined
+  readonly response?:
+    | {
+        readonly status: number
+        readonly headers: HeaderList
+        readonly body: PortableString
+      }
+    | undefined
+}
+
+/** What the next publish or schedule of the same key is taken for, until its window is over. */
+export interface DumpedDuplicate {
+  readonly of: 'message' | 'schedule'
+  readonly key: PortableString
+  readonly id: string
+  readonly until: number
+}
+
+/** Everything in the queue as JSON. Survives `JSON.stringify` and back, whatever the bytes. */
+export interface QueueDump {
+  readonly format: 'stuntdouble/queue'
+  readonly version: 1
+  readonly urlGroups: readonly DumpedGroup[]
+  readonly queues: readonly DumpedQueue[]
+  readonly flowControlKeys: readonly DumpedFlowKey[]
+  readonly schedules: readonly DumpedSchedule[]
+  readonly messages: readonly DumpedMessage[]
+  readonly deadLetters: readonly DumpedDeadLetter[]
+  /** Oldest first. Without it the log begins with where each message stands. */
+  readonly log?: readonly DumpedLogEntry[] | undefined
+  readonly duplicates?: readonly DumpedDuplicate[] | undefined
+  /** Without them the keys stay as they are. */
+  readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
+  /** Runs of workflows, oldest first. */
+  readonly runs?: readonly DumpedRun[] | undefined
+  /** Urls that have answered as workflows. */
+  readonly workflowUrls?: readonly string[] | undefined
+}
+
+export function dumpOf(queue: QueueEngine): QueueDump {
+  const { courier, flow } = queue
+  queue.log.prune(queue.now())
+  const letters = courier.deadLetters.select({}).items
+  const known = new Set([...courier.byId.values()].filter((message) => !hasVanished(message)))
+  // A dead letter may outlive what the log knows of its message.
+  for (const { message } of letters) known.add(message)
+  const runs = queue.workflows?.dump(known)
+  // And so may a run, and a report.
+  const messages = new Set([...known, ...(runs?.messages ?? [])])
+  for (const { source } of messages) if (source !== undefined) messages.add(source)
+  return {
+    format: 'stuntdouble/queue',
+    version: 1,
+    urlGroups: queue.urlGroups.list().map(dumpedGroup),
+    queues: queue.lanes.list().map(dumpedQueue),
+    flowControlKeys: [...flow.keys.values()].map((key) => dumpedKey(key, queue.now())),
+    schedules: queue.schedules.list().map((schedule) => dumpedSchedule(schedule, queue.now())),
+    messages: [...messages].sort((a, b) => a.seq - b.seq).map((message) => dumpedMessage(message, known, runs)),
+    deadLetters: letters.map(dumpedLetter),
+    log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
+    duplicates: [
+      ...queue.publisher.published.remembered(queue.now()).map(dumpedDuplicate('message')),
+      ...queue.publisher.scheduled.remembered(queue.now()).map(dumpedDuplicate('schedule')),
+    ],
+    keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
+    ...(runs !== undefined && runs.runs.length > 0 && { runs: runs.runs }),
+    ...(runs !== undefined && runs.urls.length > 0 && { workflowUrls: runs.urls }),
+  }
+}
+
+function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
+  const { nextDeliveryTime, error, response } = detail ?? {}
+  return present({
+    message: message.id,
+    state,
+    time,
+    nextDeliveryTime,
+    error,
+    response: response && {
+      status: response.status,
+      headers: response.headers.map(([name, value]) => [name, value] as const),
+      body: portableString(response.body),
+    },
+  })
+}
+
+const dumpedDuplicate =
+  (of: DumpedDuplicate['of']) =>
+  ({ key, first, until }: Remembered<{ readonly id: string }>): DumpedDuplicate => ({
+    of,
+    key: portableString(key as Bytes),
+    id: first.id,
+    until,
+  })
+
+function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType, headers }: UrlGroup): DumpedGroup {
+  return {
+    name,
+    createdAt,
+    updatedAt,
+    endpoints: endpoints.map((endpoint) => present({ url: endpoint.url, name: endpoint.name })),
+    ...present({
+      defaults: defaults && Object.fromEntries(defaults),
+      contentType,
+      headers: headers.length === 0 ? undefined : portableHeaders(headers),
+    }),
+  }
+}
+
+function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: FifoQueue<Message>): DumpedQueue {
+  return { name, createdAt, updatedAt, parallelism, paused }
+}
+
+function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
+  key.refresh(now)
+  return present({
+    key: key.key,
+    parallelism: key.parallelismMax,
+    rate: key.rateMax,
+    period: key.ratePeriod,
+    pinnedParallelism: key.pinnedParallelism,
+    pinnedRate: key.pinnedRate,
+    paused: key.paused,
+    rateCount: key.rateCount,
+    ratePeriodStart: key.ratePeriodStart,
+  })
+}
+
+function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
+  const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime, destination } = schedule
+  const { cron, body, settings, callerIp, region } = draft
+  return present({
+    id,
+    cron,
+    destination,
+    body: portableString(body),
+    headers: portableHeaders(settings.headers),
+    settings: givenSettings(draft),
+    words: portableWords(settings),
+    callerIp,
+    region,
+    createdAt,
+    paused,
+    lastTime,
+    lastMessages: lastMessages.map((message) => message.id),
+    missed: nextTime !== undefined && nextTime <= now ? nextTime : undefined,
+  })
+}
+
+/** What was said, and not what was read: the defaults of a url group come underneath at each trigger. */
+function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
+  const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))
+  return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])
+}
+
+function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
+  const { id, kind, url, settings, origin, time, notBefore, source, delivery } = message
+  const { due, retried, wait } = delivery
+  return present({
+    id,
+    kind,
+    url,
+    state: message.cancelRequested && !message.ended ? 'CANCEL_REQUESTED' : message.state,
+    body: portableString(message.body),
+    headers: portableHeaders(settings.headers),
+    settings: portableSettings(settings),
+    words: portableWords(settings),
+    callerIp: origin.callerIp,
+    region: origin.region,
+    createdAt: time,
+    notBefore,
+    due,
+    retried,
+    wait: wait && { delay: wait.delay, reason: wait.reason },
+    urlGroup: origin.urlGroup,
+    endpointName: origin.endpointName,
+    scheduleId: origin.scheduleId,
+    source: source?.id,
+    run: runs?.partOf(message),
+    kept: known.has(message) ? undefined : hasVanished(message) ? ('vanished' as const) : ('forgotten' as const),
+  })
+}
+
+function hasVanished({ delivery }: Message): boolean {
+  return delivery.is === 'ended' && delivery.as === 'vanished'
+}
+
+function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
+  const { status, headers, body, error } = reply
+  return present({
+    id,
+    time,
+    message: message.id,
+    status,
+    headers: headers.map(([name, value]) => [name, value] as const),
+    body: portableString(body),
+    error,
+  })
+}
+
+/** Without the fields that are undefined, as JSON has it. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}

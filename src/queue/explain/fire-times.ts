@@ -1,0 +1,67 @@
+import type { HeapItem } from '../../kernel/heap.js'
+import { firstDue } from '../delivery/attempt-verdict.js'
+import { accepted } from '../message/state.js'
+import type { PublishSettings } from '../settings/message-settings.js'
+import { ForecastMessage, type ForecastModel, type ScheduleCopy } from './forecast-copies.js'
+import type { ForecastTimeline } from './forecast-timeline.js'
+
+/** Slots that are looked at: each is searched in a calendar. Fewer, once it is not known any more what others do. */
+const maxSlots = 1000
+const enoughSlots = 100
+
+/** What a play does with what schedules publish. */
+interface Publishing {
+  publish(item: ForecastMessage, at: number): void
+  /** They publish for ever: it is not looked at any more what. */
+  lose(items: readonly ForecastMessage[], at: number): void
+}
+
+/** The coming slots of schedules. */
+export class Slots {
+  #count = 0
+
+  constructor(
+    private readonly world: ForecastModel,
+    private readonly agenda: ForecastTimeline,
+    private readonly publishing: Publishing,
+  ) {}
+
+  begin(): void {
+    for (const schedule of this.world.schedules)
+      if (!schedule.isPaused && schedule.next !== undefined) this.#plan(schedule, schedule.next)
+  }
+
+  #plan(schedule: ScheduleCopy, { at, sequence }: Partial<HeapItem> & { readonly at: number }): void {
+    this.agenda.atSlot(at, (now) => this.#slot(schedule, at, now), sequence)
+  }
+
+  #slot(schedule: ScheduleCopy, slot: number, now: number): void {
+    const { downUntil } = this.world
+    if (now < downUntil) this.agenda.at(downUntil, (then) => this.#publish(schedule, then))
+    else this.#publish(schedule, now)
+    const next = schedule.slotAfter(Math.max(slot, now))
+    if (this.#isEnough(schedule)) this.publishing.lose(this.#items(schedule, now), now)
+    else if (next !== undefined) this.#plan(schedule, { at: next })
+  }
+
+  #isEnough({ publishes }: ScheduleCopy): boolean {
+    this.#count++
+    if (this.#count < enoughSlots) return false
+    return this.#count >= maxSlots || publishes.every((settings) => this.world.keyOf(settings)?.loose !== undefined)
+  }
+
+  #publish(schedule: ScheduleCopy, at: number): void {
+    for (const item of this.#items(schedule, at)) this.publishing.publish(item, at)
+  }
+
+  #items({ id, publishes }: ScheduleCopy, at: number): ForecastMessage[] {
+    return publishes.map((settings: PublishSettings) => {
+      const notBefore = firstDue(settings, at)
+      const state = accepted(notBefore, settings.queue === undefined ? undefined : 'turn')
+      const item = new ForecastMessage(undefined, settings, notBefore, state, id)
+      item.key = this.world.keyOf(settings)
+      item.lane = this.world.fifoQueueOf(settings)
+      return item
+    })
+  }
+}

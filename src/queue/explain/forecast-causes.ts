@@ -1,0 +1,39 @@
+import type { PublishSettings } from '../settings/message-settings.js'
+import type { Cause, ForecastMessage, LaneCopy } from './forecast-copies.js'
+
+// What follows from messages that are not known to have answered.
+
+/** The answers that decide what a message does to others. */
+export function decidedBy(item: ForecastMessage): Cause {
+  return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
+}
+
+/** Whose answers free a slot; one that was cancelled does so without an answer. */
+export function answersOf({ holding }: LaneCopy): Cause {
+  const all = [...holding].flatMap((item) => (item.ended ? item.reports : [item]))
+  const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
+  return { kind: 'answer', of, first: of.length === all.length }
+}
+
+/** Why a message that stands in a queue never gets its turn. */
+export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
+  if (lane === undefined) return undefined
+  if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
+  for (const holder of lane.holding) if (holder.cause?.kind === 'pause') return holder.cause
+  return undefined
+}
+
+/** Everything that may be published about a message, and how often. */
+export function* reportsOf(
+  { callback, failureCallback }: PublishSettings,
+  attempts: number,
+): Generator<readonly [PublishSettings, times: number]> {
+  for (const [report, times] of [
+    [callback, attempts],
+    [failureCallback, 1],
+  ] as const) {
+    if (report === undefined) continue
+    yield [report.settings, times]
+    for (const [further, more] of reportsOf(report.settings, report.settings.retries + 1)) yield [further, more * times]
+  }
+}

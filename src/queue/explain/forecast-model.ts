@@ -1,0 +1,224 @@
+import type { HeapItem } from '../../kernel/heap.js'
+import type { Random } from '../../kernel/random.js'
+import type { Message } from '../message/message.js'
+import type { QueueEngine } from '../queue-engine.js'
+import type { Schedule } from '../schedules/schedule.js'
+import type { PublishSettings } from '../settings/message-settings.js'
+import {
+  type Cause,
+  ForecastMessage,
+  type ForecastModel,
+  KeyCopy,
+  LaneCopy,
+  type ScheduleCopy,
+} from './forecast-copies.js'
+
+/** Copies all that can meet the messages that are asked for. Nothing of it is the engine's own. */
+export class ForecastCopy implements ForecastModel {
+  readonly now: number
+  readonly items: ForecastMessage[] = []
+  readonly timers: Map<ForecastMessage, HeapItem> = new Map()
+  readonly running: ForecastMessage[] = []
+  readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
+  readonly schedules: ScheduleCopy[] = []
+  readonly downUntil: number
+  readonly draws: Random | undefined
+  readonly plan: ForecastModel['plan']
+  readonly #queue: QueueEngine
+  readonly #byMessage = new Map<Message, ForecastMessage>()
+  readonly #keys = new Map<string, KeyCopy>()
+  readonly #lanes = new Map<string, LaneCopy>()
+  /** All messages are copied: what is copied from now on finds them. */
+  #isFilled = false
+
+  constructor(queue: QueueEngine, asked: readonly Message[]) {
+    const { flow } = queue
+    this.#queue = queue
+    this.now = queue.now()
+    this.downUntil = queue.faults?.downUntil?.queue ?? Number.NEGATIVE_INFINITY
+    this.draws = flow.comingDraws
+    const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
+    const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
+    for (const message of messages) this.#copy(message)
+    for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
+    for (const copy of this.#lanes.values()) this.#fillLane(copy)
+    for (const copy of this.#keys.values()) this.#fillKey(copy)
+    this.#isFilled = true
+    for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
+    if (flow.control.globalMax === undefined) return
+    const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
+    this.plan = { inFlight, most: flow.control.globalMax }
+    const cause: Cause = { kind: 'answer', of: inFlight, first: true }
+    for (const message of flow.control.heldByPlan.all()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
+  }
+
+  get keys(): Iterable<KeyCopy> {
+    return this.#keys.values()
+  }
+
+  get lanes(): Iterable<LaneCopy> {
+    return this.#lanes.values()
+  }
+
+  of(message: Message): ForecastMessage | undefined {
+    return this.#byMessage.get(message)
+  }
+
+  keyOf({ flowControl }: PublishSettings): KeyCopy | undefined {
+    return flowControl === undefined ? undefined : this.#key(flowControl.key)
+  }
+
+  fifoQueueOf({ queue }: PublishSettings): LaneCopy | undefined {
+    return queue === undefined ? undefined : this.#lane(queue)
+  }
+
+  #copy(message: Message): void {
+    const { settings, notBefore, delivery } = message
+    const item = new ForecastMessage(message, settings, notBefore, delivery)
+    this.items.push(item)
+    this.#byMessage.set(message, item)
+    item.key = this.keyOf(settings)
+    // Whoever has left the engine's queue is in none here.
+    item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
+    item.openCallbacks = message.openCallbacks
+    item.unmadeReports = message.openCallbacks
+  }
+
+  #place(message: Message, item: ForecastMessage): void {
+    item.source = message.source && this.#byMessage.get(message.source)
+    if (message.ended) return
+    item.source?.reports.push(item)
+    if (message.running) this.running.push(item)
+    else if (isSubmission(message)) this.loose.push({ item, cause: this.#submitters(message) })
+    else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & HeapItem)
+  }
+
+  /** Deliveries of the same run that are under way: one of them has submitted it. */
+  #submitters({ part }: Message): Cause {
+    const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
+    return { kind: 'answer', of, first: true }
+  }
+
+  #lane(name: string): LaneCopy {
+    let copy = this.#lanes.get(name)
+    if (copy !== undefined) return copy
+    copy = new LaneCopy(name, this.now)
+    this.#lanes.set(name, copy)
+    if (this.#isFilled) this.#fillLane(copy)
+    return copy
+  }
+
+  #fillLane(copy: LaneCopy): void {
+    this.#queue.lanes.get(copy.name)?.copy((message) => this.#byMessage.get(message), copy)
+  }
+
+  #key(name: string): KeyCopy {
+    let copy = this.#keys.get(name)
+    if (copy !== undefined) return copy
+    copy = new KeyCopy(name)
+    this.#keys.set(name, copy)
+    if (this.#isFilled) this.#fillKey(copy)
+    return copy
+  }
+
+  #fillKey(copy: KeyCopy): void {
+    const { flow } = this.#queue
+    const key = flow.keys.get(copy.key)
+    if (key === undefined) return
+    key.copy((message) => this.#byMessage.get(message), copy)
+    const timer = flow.wakeOf(key)
+    copy.begin(timer as (typeof timer & HeapItem) | undefined)
+  }
+}
+
+/** Names of keys and queues, told apart. */
+function resourcesOf(settings: PublishSettings): string[] {
+  const { queue, flowControl, callback, failureCallback } = settings
+  const found = queue === undefined ? [] : [`queue ${queue}`]
+  if (flowControl !== undefined) found.push(`key ${flowControl.key}`)
+  for (const report of [callback, failureCallback])
+    if (report !== undefined) found.push(...resourcesOf(report.settings))
+  return found
+}
+
+interface Meeting {
+  readonly messages: Iterable<Message>
+  readonly schedules: readonly Schedule[]
+}
+
+/** Everything that has not ended, or holds a slot. */
+function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
+  const messages = new Set<Message>(courier.live.select({}).items)
+  for (const { running } of flow.keys.values()) for (const message of running) messages.add(message)
+  const ended = new Set<Message>()
+  for (const { holding } of lanes.list()) {
+    for (const message of holding) {
+      messages.add(message)
+      if (message.ended) ended.add(message)
+    }
+  }
+  // A report that was cancelled keeps the slot of what it reports on.
+  if (ended.size > 0)
+    for (const message of courier.byId.values())
+      if (!message.ended && message.source !== undefined && ended.has(message.source)) messages.add(message)
+  return { messages, schedules: schedules.list() }
+}
+
+/** Whether nothing but its own timer or attempt is between a message and its next attempt. */
+function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
+  return (is === 'running' || is === 'planned') && lane === undefined && !settings.flowControl
+}
+
+function isSubmission({ delivery }: Message): boolean {
+  return delivery.is === 'waiting' && delivery.waitsFor === 'answer'
+}
+
+/** What has a key or a queue in common with them, or with what has, and so on. */
+function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
+  if (asked.every(isAlone)) return { messages: asked, schedules: [] }
+  const all = everything(queue)
+  const byResource = new Map<string, (Message | Schedule)[]>()
+  const resources = new Map<Message | Schedule, readonly string[]>()
+  const enter = (thing: Message | Schedule, names: readonly string[]): void => {
+    resources.set(thing, names)
+    for (const name of names) {
+      const others = byResource.get(name)
+      if (others === undefined) byResource.set(name, [thing])
+      else others.push(thing)
+    }
+  }
+  for (const message of all.messages) {
+    const { settings, source } = message
+    const held = source?.ended === true ? resourcesOf(source.settings) : []
+    enter(message, [...resourcesOf(settings), ...held])
+  }
+  for (const schedule of all.schedules)
+    enter(
+      schedule,
+      queue.publisher.planned(schedule).flatMap((settings) => resourcesOf(settings)),
+    )
+  const [messages, schedules] = [new Set<Message>(), new Set<Schedule>()]
+  const seen = new Set<string>()
+  const reach: (Message | Schedule)[] = [...asked]
+  for (let thing = reach.pop(); thing !== undefined; thing = reach.pop()) {
+    if ('cron' in thing) schedules.add(thing)
+    else messages.add(thing)
+    for (const name of resources.get(thing) ?? []) {
+      if (seen.has(name)) continue
+      seen.add(name)
+      for (const other of byResource.get(name) ?? []) reach.push(other)
+    }
+  }
+  return { messages: [...all.messages].filter((message) => messages.has(message)), schedules: [...schedules] }
+}
+
+function scheduleCopy({ publisher }: QueueEngine, schedule: Schedule): ScheduleCopy {
+  const { id, paused, cron, timer } = schedule
+  return {
+    id,
+    isPaused: paused,
+    next: timer as (typeof timer & HeapItem) | undefined,
+    slotAfter: (at) => cron.next(at),
+    publishes: publisher.planned(schedule),
+  }
+}

@@ -1,0 +1,213 @@
+import { firstDue } from '../delivery/attempt-verdict.js'
+import { concludedWith, isConcluded } from '../message/fifo-queue.js'
+import type { PublishSettings } from '../settings/message-settings.js'
+import { Admission } from './admission.js'
+import { Slots } from './fire-times.js'
+import { answersOf, blockerOf, decidedBy, reportsOf } from './forecast-causes.js'
+import type { Cause, ForecastMessage, ForecastModel, LaneCopy } from './forecast-copies.js'
+import { ForecastTimeline } from './forecast-timeline.js'
+import { PlanCopy } from './plan-copy.js'
+
+/**
+ * Plays a copied world on as the engine would, with answers that are not known. What does not depend on them happens at
+ * its time; what does is let happen as early as it can, and what that may touch is not known from then on.
+ */
+export class ForecastRun {
+  readonly #world: ForecastModel
+  readonly #agenda: ForecastTimeline
+  readonly #plan: PlanCopy | undefined
+  readonly #keys: Admission
+  readonly #awaited: Set<ForecastMessage>
+
+  constructor(world: ForecastModel, awaited: Iterable<ForecastMessage>) {
+    this.#world = world
+    this.#agenda = new ForecastTimeline(world.now)
+    this.#plan = world.plan && new PlanCopy(world.plan.most, world.plan.inFlight)
+    this.#awaited = new Set(awaited)
+    this.#keys = new Admission(world, this.#agenda, {
+      start: (item, at) => this.#start(item, at),
+      due: (item, at) => this.#due(item, at),
+      block: (item, cause, at) => this.#block(item, cause, at),
+      call: (item) => this.#plan?.call(item),
+    })
+  }
+
+  /** Until it is known of everybody who was asked for when his attempt starts, or that nobody can know. */
+  run(): void {
+    this.#begin()
+    this.#agenda.run(() => this.#awaited.size === 0)
+    for (const item of this.#awaited) this.#stopped(item)
+  }
+
+  #begin(): void {
+    const { items, timers, keys, lanes, running, loose } = this.#world
+    for (const item of items) {
+      const timer = timers.get(item)
+      if (timer !== undefined) this.#agenda.at(timer.at, (at) => this.#due(item, at), timer.sequence)
+    }
+    this.#findChanges()
+    for (const { item, cause } of loose) this.#keys.loosen(item, cause, Math.max(this.#agenda.now, item.notBefore))
+    new Slots(this.#world, this.#agenda, {
+      publish: (item, at) => this.#publish(item, at),
+      lose: (lost, at) => this.#lose(lost, at),
+    }).begin()
+    for (const key of keys) this.#keys.admit(key, this.#agenda.now)
+    for (const item of running) {
+      this.#awaited.delete(item)
+      item.start = this.#agenda.now
+      item.cause = { kind: 'answer', of: [item], first: true }
+      this.#unleash(item, this.#agenda.now)
+    }
+    for (const lane of lanes) {
+      for (const holder of lane.holding) if (isConcluded(holder)) lane.release(holder)
+      this.#admitToLane(lane, this.#agenda.now)
+    }
+  }
+
+  /** Whose limits may become others. */
+  #findChanges(): void {
+    const { items, schedules } = this.#world
+    const look = (settings: PublishSettings): void => {
+      const limits = settings.flowControl?.limits
+      const key = limits && this.#world.keyOf(settings)
+      if (key?.differs(limits!)) key.mayChange = true
+    }
+    for (const { settings } of items) for (const [report] of reportsOf(settings, 1)) look(report)
+    for (const { publishes } of schedules)
+      for (const settings of publishes) {
+        look(settings)
+        for (const [report] of reportsOf(settings, 1)) look(report)
+      }
+  }
+
+  /** Its time has come, or may have come. */
+  #due(item: ForecastMessage, at: number): void {
+    const { lane, isAdmitted } = item
+    const isPaused = lane?.paused === true
+    if (!item.happens({ is: 'due', now: at, isPaused, downUntil: this.#world.downUntil })) {
+      if (isAdmitted) this.#start(item, at)
+      else this.#keys.ask(item, at)
+      return
+    }
+    if (item.state.is === 'planned') {
+      this.#agenda.at(item.due, (later) => this.#due(item, later))
+      return
+    }
+    if (isAdmitted) this.#keys.release(item, at)
+    if (item.ended) {
+      this.#awaited.delete(item)
+      this.#conclude(item, at)
+    } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
+  }
+
+  /** A pause without an end holds it. */
+  #block(item: ForecastMessage, cause: Cause, at: number): void {
+    item.cause = cause
+    this.#know(item, Math.max(at, item.notBefore))
+  }
+
+  #know(item: ForecastMessage, start: number): void {
+    item.start = start
+    this.#awaited.delete(item)
+  }
+
+  #start(item: ForecastMessage, at: number): void {
+    if (item.start !== undefined) return
+    item.key?.unknown.delete(item)
+    if (!item.isAdmitted) this.#plan?.call(item)
+    this.#know(item, at)
+    this.#unleash(item, at)
+  }
+
+  /** It may have answered from now on: what follows is not known. */
+  #unleash(item: ForecastMessage, at: number): void {
+    const { key, lane, settings, source } = item
+    const cause = decidedBy(item)
+    this.#plan?.mayCall(item, cause)
+    if (item.state.asked !== 'end') {
+      if (key !== undefined && item.retriesLeft > 0)
+        this.#agenda.at(at, (then) => this.#keys.disturb(key, then, cause, item.retriesLeft))
+      for (const [report, times] of reportsOf(settings, item.retriesLeft + 1)) this.#mayReport(report, times, at, cause)
+    }
+    if (lane !== undefined) this.#mayLeave(item, lane, at)
+    if (source === undefined) return
+    source.unmadeReports--
+    this.#mayHaveConcluded(source, at)
+  }
+
+  /** A callback may be published from now on. */
+  #mayReport(settings: PublishSettings, times: number, at: number, cause: Cause): void {
+    const key = this.#world.keyOf(settings)
+    if (key === undefined) return
+    const { limits } = settings.flowControl!
+    if (limits !== undefined) this.#keys.mayLimit(key, limits, cause, at)
+    this.#agenda.at(firstDue(settings, at), (then) =>
+      this.#keys.disturb(key, then, cause, times * (settings.retries + 1)),
+    )
+  }
+
+  /** Whoever holds a slot may have ended: the next in line may be there. */
+  #mayLeave(item: ForecastMessage, lane: LaneCopy, at: number): void {
+    if (!lane.holding.has(item)) return
+    lane.cause ??= answersOf(lane)
+    lane.release(item)
+    this.#admitToLane(lane, at)
+  }
+
+  #admitToLane(lane: LaneCopy, at: number): void {
+    for (let item = lane.admit(); item !== undefined; item = lane.admit()) {
+      const one = item
+      if (one.cause === undefined) one.cause = lane.cause
+      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, because: '' })
+      this.#agenda.at(one.due, (then) => this.#due(one, then))
+    }
+  }
+
+  /** It has ended, for certain. */
+  #conclude(item: ForecastMessage, at: number): void {
+    let one: ForecastMessage | undefined = isConcluded(item) ? item : undefined
+    while (one !== undefined) {
+      const { lane, source }: ForecastMessage = one
+      if (lane?.release(one)) this.#admitToLane(lane, at)
+      one = concludedWith(one)
+      if (source === undefined) return
+      source.unmadeReports--
+      if (one === undefined) this.#mayHaveConcluded(source, at)
+    }
+  }
+
+  /** Its reports may all have ended. */
+  #mayHaveConcluded(item: ForecastMessage, at: number): void {
+    if (item.ended && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
+  }
+
+  /** A schedule publishes it. */
+  #publish(item: ForecastMessage, at: number): void {
+    const { key, lane, settings } = item
+    const limits = settings.flowControl?.limits
+    if (key !== undefined && limits !== undefined) this.#keys.configure(key, limits, at)
+    if (lane === undefined) this.#agenda.at(item.due, (then) => this.#due(item, then))
+    else {
+      lane.enter(item)
+      this.#admitToLane(lane, at)
+    }
+  }
+
+  /** Schedules publish such items for ever. */
+  #lose(items: readonly ForecastMessage[], at: number): void {
+    const cause: Cause = { kind: 'answer', of: items, first: false }
+    this.#plan?.lose(cause)
+    for (const { key, settings } of items) {
+      if (key === undefined) continue
+      const { limits } = settings.flowControl!
+      if (limits !== undefined) this.#keys.mayLimit(key, limits, cause, at)
+      this.#keys.disturb(key, at, cause, Number.POSITIVE_INFINITY)
+    }
+  }
+
+  /** Nothing will come to it any more: a pause without an end holds whoever is before it. */
+  #stopped(item: ForecastMessage): void {
+    const cause = blockerOf(item)
+    if (cause !== undefined) this.#block(item, cause, this.#world.now)
+  }
+}

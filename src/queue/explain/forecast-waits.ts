@@ -1,0 +1,96 @@
+import { formatDuration } from '../../kernel/duration.js'
+import { plural } from '../../kernel/plural.js'
+import type { SettingEntry } from '../../kernel/traffic-log.js'
+import type { FlowKey } from '../delivery/flow-control.js'
+import { retryWait } from '../delivery/retry.js'
+import type { FifoQueue } from '../message/fifo-queue.js'
+import type { Message } from '../message/message.js'
+import type { QueueEngine } from '../queue-engine.js'
+import { listed, timeText } from './time-text.js'
+
+// What holds messages up: queues and flow-control keys, as parts of sentences.
+
+/** `2 of 2 slots used by msg_1 (being delivered), msg_2 (retry 1 of 3 at …)` */
+export function slotsText(queue: QueueEngine, lane: FifoQueue<Message>): string {
+  const holders = [...lane.holding].map((holder) => `${holder.id} (${holderText(queue, lane, holder)})`)
+  const used = `${lane.holding.size} of ${plural(lane.parallelism, 'slot')} used`
+  return holders.length === 0 ? used : `${used} by ${listed(holders)}`
+}
+
+function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Message): string {
+  const { settings, delivery } = holder
+  if (holder.ended) return 'its callbacks have not ended'
+  if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
+  if (holder.cancelRequested) return `cancelled, which ends it at ${timeText(holder.due)}`
+  if (delivery.is === 'held') {
+    const key = settings.flowControl?.key
+    return key === undefined ? 'waiting for a call of the plan' : `waiting for flow-control key ${key}`
+  }
+  if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
+  return `waiting until ${timeText(holder.due)} for ${turn(holder)}${worst(queue, holder)}`
+}
+
+/** `its first attempt`, `retry 1 of 3` */
+export function turn(message: Message): string {
+  return message.retried === 0 ? 'its first attempt' : `retry ${message.retried} of ${message.maxRetries}`
+}
+
+/** How long a message that fails and fails keeps its slot, as far as that is its own doing. */
+function worst({ policy }: QueueEngine, { retried, maxRetries, due, settings }: Message): string {
+  if (retried === 0) return ''
+  if (retried >= maxRetries) return ', its last'
+  // Late retries are days apart: nobody counts a hundred of them.
+  const counts = Math.min(maxRetries, retried + maxCounted)
+  let at = due
+  for (let n = retried; n < counts; n++) at += retryWait(n, settings.retryDelay, [], at, policy, '').delay
+  const last = counts === maxRetries ? 'the last' : `number ${counts}`
+  return `; if all retries fail at once, ${last} is at ${timeText(at)}`
+}
+
+const maxCounted = 100
+
+/** Why a key lets nobody start now. */
+export function limitsText(queue: QueueEngine, key: FlowKey): string {
+  const reasons: string[] = []
+  if (key.paused) reasons.push(`it is paused${pausedSince(queue, 'flow-control', key.key)}`)
+  if (key.parallelismMax !== undefined && key.parallelismCount >= key.parallelismMax) {
+    const users = listed([...key.running].map((holder) => holder.id))
+    reasons.push(`${key.parallelismCount} of ${plural(key.parallelismMax, 'slot')} used by ${users}`)
+  }
+  const now = queue.now()
+  const calls = now >= key.periodEnd() ? 0 : key.rateCount
+  if (key.rateMax !== undefined && calls >= key.rateMax) {
+    reasons.push(
+      `${calls} of ${key.rateMax} calls made in this period of ${key.ratePeriod} s, which ends at ${timeText(key.periodEnd())}`,
+    )
+  }
+  return reasons.join('; ')
+}
+
+/** The pauses of a queue or a key, the latest last, as far as the log goes back; one that lasts has no end. */
+function pausesOf(queue: QueueEngine, of: SettingEntry['of'], name: string): { readonly from: number; to?: number }[] {
+  const pauses: { readonly from: number; to?: number }[] = []
+  for (const entry of queue.traffic.of('setting')) {
+    if (entry.of !== of || entry.name !== name) continue
+    const last = pauses.at(-1)
+    const isPaused = entry.change === 'paused' || entry.value?.paused === true
+    const isResumed = entry.change === 'resumed' || entry.value?.paused === false
+    if (isPaused && (last === undefined || last.to !== undefined)) pauses.push({ from: entry.at })
+    else if (isResumed && last !== undefined) last.to ??= entry.at
+  }
+  return pauses
+}
+
+/** ` since 09:00:30`, where the log knows. */
+export function pausedSince(queue: QueueEngine, of: SettingEntry['of'], name: string): string {
+  const last = pausesOf(queue, of, name).at(-1)
+  return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
+}
+
+/** `; the pause cost up to 20 s`: how much of a wait pauses were that are over. */
+export function pauseCost(queue: QueueEngine, of: SettingEntry['of'], name: string, since: number): string {
+  const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
+  const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)
+  if (cost === 0) return ''
+  return `; the ${over.length === 1 ? 'pause' : 'pauses'} cost up to ${formatDuration(cost)}`
+}

@@ -1,0 +1,316 @@
+import type { FaultSource } from '../faults/fault.js'
+import { utf8 } from '../kernel/bytes.js'
+import { accompany, type VirtualClock } from '../kernel/clock.js'
+import { type Random, singleId } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic-log.js'
+import type { Policy, QueueLimits } from '../policy/policy.js'
+import type { Admissions } from './delivery/admissions.js'
+import { deliveryWriter } from './delivery/delivery-headers.js'
+import { DeliveryScheduler } from './delivery/delivery-scheduler.js'
+import { FifoQueues } from './delivery/fifo-queues.js'
+import type { DeliveryTarget } from './destinations/destinations.js'
+import type { Message } from './message/message.js'
+import type { MessageLog } from './message/message-log.js'
+import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
+import { Publisher, type WorkflowPublisher } from './publisher.js'
+import type { Schedules } from './schedules/schedules.js'
+import type { ReadContext } from './settings/publish-options.js'
+import type { DialectSpelling, QueueDialect, QueueDialects } from './settings/queue-dialect.js'
+import { planOf } from './settings/queue-plan.js'
+import { type NoteSetting, notingIn } from './settings/settings-log.js'
+import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
+import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
+
+export interface QueueOptions {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly traffic: Traffic
+  readonly policy: Policy
+  readonly words: QueueDialects
+  readonly destinations: DeliveryTarget
+  /** Made from the seed where not given. */
+  readonly keys?: Partial<SigningKeyPair> | undefined
+  /** What later keys are drawn from; by default `random`. */
+  readonly keyDraws?: Random | undefined
+  readonly signing?: { readonly window?: SignatureWindow } | undefined
+  /** What shall go wrong. */
+  readonly faults?: FaultSource | undefined
+  /** Region of messages that come without a request. Default `eu-central-1`. */
+  readonly region?: string | undefined
+}
+
+export const maxDiagnostics = 1000
+/** What a reset replaces. */
+type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
+
+/** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
+export class QueueEngine {
+  readonly policy: Policy
+  readonly limits: QueueLimits
+  /** Of what comes without any. */
+  readonly words: QueueDialect
+  readonly wordsByName: ReadonlyMap<string, QueueDialect>
+  readonly destinations: DeliveryTarget
+  readonly keys: SigningKeys
+  readonly traffic: Traffic
+  /** Of messages that come without a request. */
+  readonly region: string
+  /** Set by the workflow engine. */
+  workflows: WorkflowPublisher | undefined
+  readonly #diagnostics = new Set<string>()
+  readonly #clock: VirtualClock
+  readonly #random: Random
+  readonly #window: SignatureWindow
+  readonly #context: ReadContext
+  readonly #note: NoteSetting
+  readonly #faults: FaultSource | undefined
+  urlGroups!: UrlGroups
+  lanes!: FifoQueues
+  courier!: DeliveryScheduler
+  publisher!: Publisher
+
+  constructor(options: QueueOptions) {
+    const { clock, random, traffic, policy, words, destinations } = options
+    this.#clock = clock
+    this.#random = random
+    this.traffic = traffic
+    this.#window = options.signing?.window ?? 'wide'
+    this.region = options.region ?? 'eu-central-1'
+    this.policy = policy
+    this.limits = planOf(policy)
+    this.words = words.fallback
+    // The first of a name counts: a vocabulary of the user's own may be called as a known one.
+    this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
+    this.destinations = destinations
+    this.#note = notingIn(traffic)
+    this.#faults = options.faults
+    const { keys, keyDraws = random } = options
+    this.keys = new SigningKeys(keyDraws, keys, () => this.#note('signing-keys', 'current', 'rotated'))
+    this.#context = { words: this.words, policy, limits: this.limits }
+    this.#take(this.#fresh())
+  }
+
+  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  reset(): void {
+    stop(this)
+    this.#note('service', 'queue', 'reset')
+    this.#diagnostics.clear()
+    this.workflows?.reset()
+    this.#take(this.#fresh())
+  }
+
+  #fresh(): Holdings {
+    const { policy, limits, destinations, keys } = this
+    const clock = this.#clock
+    const random = this.#random
+    const now = (): number => clock.now()
+    const lanes = new FifoQueues(now, policy, limits)
+    const courier = new DeliveryScheduler({
+      clock,
+      random,
+      traffic: this.traffic,
+      policy,
+      limits,
+      destinations,
+      keys,
+      writer: deliveryWriter(random, this.#window, keys),
+      fifoQueueOf: (name) => lanes.open(name),
+      faults: this.#faults,
+    })
+    const urlGroups = new UrlGroups(now, policy, limits)
+    const publisher = new Publisher({
+      clock,
+      random,
+      traffic: this.traffic,
+      context: this.#context,
+      urlGroups,
+      lanes,
+      courier,
+      note: this.#note,
+      faults: this.#faults,
+      workflows: () => this.workflows,
+      wordsAmong: (names) => this.wordsAmong(names),
+    })
+    return { urlGroups, lanes, courier, publisher }
+  }
+
+  #take({ urlGroups, lanes, courier, publisher }: Holdings): void {
+    Object.assign(this, { urlGroups, lanes, courier, publisher })
+    accompany(this.#clock, { waiting: { [this.region]: courier.live } })
+  }
+
+  /** Replaces everything by what `fill` puts in. If it throws, nothing has changed. */
+  replace(fill: () => void): void {
+    const { urlGroups, lanes, courier, publisher } = this
+    const before: Holdings = { urlGroups, lanes, courier, publisher }
+    const runsBefore = this.workflows?.renew()
+    this.#take(this.#fresh())
+    this.#note('service', 'queue', 'loaded')
+    try {
+      fill()
+    } catch (error) {
+      stop(this)
+      this.#take(before)
+      runsBefore?.takeBack()
+      throw error
+    }
+    stop(before)
+    runsBefore?.end()
+  }
+
+  /** The words of this name; those of what comes without any for a name that is not known, or for none. */
+  wordsNamed(name: string | undefined): QueueDialect {
+    return (name === undefined ? undefined : this.wordsByName.get(name)) ?? this.words
+  }
+
+  get schedules(): Schedules {
+    return this.publisher.schedules
+  }
+
+  /** What was accepted and should not have been, as sentences. */
+  get diagnostics(): readonly string[] {
+    return [...this.#diagnostics]
+  }
+
+  get log(): MessageLog {
+    return this.courier.log
+  }
+
+  get flow(): Admissions {
+    return this.courier.flow
+  }
+
+  /** Writes down what was accepted and should not have been, each sentence once. */
+  notice(sentence: string): void {
+    if (this.#diagnostics.size < maxDiagnostics) this.#diagnostics.add(sentence)
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  /** A pending message, as the API shows it. */
+  message(id: string): Message | undefined {
+    const message = this.courier.byId.get(id)
+    return message?.visible === true ? message : undefined
+  }
+
+  /** The same, or one that was delivered not too long ago. Dead letters and cancelled messages are gone at once. */
+  readable(id: string): Message | undefined {
+    const now = this.now()
+    this.log.prune(now)
+    const message = this.courier.byId.get(id)
+    if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
+    const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
+    return now - message.lastLog!.time < time ? message : undefined
+  }
+
+  deleteQueue(name: string): void {
+    const lane = this.lanes.delete(name)
+    if (lane !== undefined) this.#note('queue', name, 'deleted')
+    for (const message of lane?.all() ?? []) this.courier.cancel(message)
+  }
+
+  pauseQueue(name: string): void {
+    const lane = this.lanes.open(name)
+    lane.paused = true
+    lane.updatedAt = this.#clock.now()
+    this.#note('queue', name, 'paused')
+  }
+
+  resumeQueue(name: string): void {
+    const lane = this.lanes.open(name)
+    lane.paused = false
+    lane.updatedAt = this.#clock.now()
+    this.#note('queue', name, 'resumed')
+    this.courier.advanceLane(lane)
+  }
+
+  upsertQueue(name: string, parallelism: number, paused?: boolean | undefined): void {
+    const lane = this.lanes.upsert(name, parallelism, paused)
+    this.#note('queue', name, 'set', { parallelism, paused: lane.paused })
+    this.courier.advanceLane(lane)
+  }
+
+  /** What may go wrong with deliveries by rules of faults. */
+  get faults(): FaultSource | undefined {
+    return this.#faults
+  }
+
+  /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
+  whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
+    const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
+    const held = new Set(this.flow.control.held())
+    for (const message of this.courier.byId.values()) {
+      if (message.ended) continue
+      places.set(message.id, isAdrift(message, held) ? 'adrift' : placeNames[message.delivery.is])
+    }
+    return places
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    return this.urlGroups.upsert(
+      name,
+      endpoints.map((endpoint) => (typeof endpoint === 'string' ? { url: endpoint } : endpoint)),
+    )
+  }
+
+  /** The words in which headers are named, the vendor's where there are several; `undefined` where they are nobody's. */
+  wordsAmong(names: readonly string[]): QueueDialect | undefined {
+    const lower = names.map((name) => name.toLowerCase())
+    const prefix = this.words.prefixes.findLast((one) => lower.some((name) => name.startsWith(one)))
+    if (prefix === undefined) return undefined
+    if (this.words.tongues.length === 1) return this.words
+    return [...this.wordsByName.values()].find(({ prefixes }) => prefixes.length === 1 && prefixes[0] === prefix)
+  }
+
+  #signer(name: string | undefined): DialectSpelling {
+    const words = name === undefined ? this.words : this.wordsByName.get(name)
+    if (words !== undefined) return words.tongues.at(-1)!
+    throw new TypeError(
+      `A signature has no vocabulary ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
+    )
+  }
+
+  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    return mintSignature(request, overrides, this.keys, {
+      at: this.#clock.now(),
+      issuer: this.#signer(overrides.vocabulary).issuer,
+      jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
+      window: this.#window,
+    })
+  }
+}
+
+const placeNames = {
+  planned: 'planned',
+  waiting: 'held',
+  running: 'running',
+  held: 'held',
+  parked: 'held',
+  ended: 'adrift',
+} as const
+
+/** Whether what its state says moves it on is not there. @param held all that flow control will admit */
+function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
+  const { delivery, timer, lane } = message
+  switch (delivery.is) {
+    case 'planned':
+      return timer === undefined
+    case 'held':
+      return !held.has(message)
+    case 'parked':
+      return lane?.paused !== true
+    case 'waiting':
+      return delivery.waitsFor === 'turn' && lane?.holding.has(message) !== false
+    default:
+      return false
+  }
+}
+
+function stop({ courier, publisher }: Holdings): void {
+  courier.stop()
+  publisher.schedules.stop()
+}

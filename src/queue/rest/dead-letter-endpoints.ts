@@ -1,0 +1,89 @@
+import type { RecordQuery } from '../../kernel/indexed-records.js'
+import { json } from '../../protocol/call.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { DeadLetter } from '../delivery/dead-letters.js'
+import { checkRetry } from '../publisher.js'
+import type { QueueEngine } from '../queue-engine.js'
+import { refusals } from '../settings/queue-rejections.js'
+import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './message-filters.js'
+import { resultShape, settingsIn, wordsOf } from './publishing.js'
+import { done, found, type QueueApi, type QueueEndpoint, queryAndBody, queryOf, row } from './reading.js'
+import { deadLetterShape } from './response-shapes.js'
+
+/** [queue.md 1.9] */
+export const deadLetterEndpoints: readonly QueueEndpoint[] = [
+  row('GET', '/v2/dlq', 'List the dead letters.', (call, api) => {
+    const query = queryOf(call)
+    const page = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue))
+    return json({
+      messages: page.items.map((letter) => deadLetterShape(letter, readTrimBody(query))),
+      cursor: page.cursor,
+    })
+  }),
+  row('GET', '/v2/dlq/:id', 'Read a dead letter.', (call, { queue }) => json(deadLetterShape(deadLetter(queue, call)))),
+  row('DELETE', '/v2/dlq/:id', 'Delete a dead letter.', (call, { queue }) =>
+    done(queue.courier.deadLetters.delete(deadLetter(queue, call))),
+  ),
+  row('DELETE', '/v2/dlq', 'Delete many dead letters, by ids or filters.', (call, api) => {
+    const page = api.queue.courier.deadLetters.select(dlqSelection(queryAndBody(call), api.queue))
+    for (const letter of page.items) api.queue.courier.deadLetters.delete(letter)
+    return json({ deleted: page.items.length, cursor: page.cursor })
+  }),
+  row('POST', '/v2/dlq/retry/:id', 'Publish a dead letter again.', (call, api) => {
+    const { message, deduplicated } = api.queue.publisher.retryDeadLetter(
+      deadLetter(api.queue, call),
+      settingsIn(call),
+      wordsOf(call, api),
+      call.cause,
+    )
+    return json({ messageId: message.id, url: message.url, ...(deduplicated && { deduplicated }) }, 201)
+  }),
+  row('POST', '/v2/dlq/retry', 'Publish many dead letters again, by ids or filters.', (call, api) =>
+    retryMany(call, api),
+  ),
+]
+
+function deadLetter(queue: QueueEngine, call: ServiceRequest): DeadLetter {
+  return found(queue.courier.deadLetters.get(call.params.id!), 'dlq message', call.params.id!)
+}
+
+/** @param most dead letters of a page, or what the policy says */
+export function dlqSelection(
+  query: QueryValues,
+  { policy }: QueueEngine,
+  most: number = policy.dlqPageSize,
+): RecordQuery<DeadLetter> {
+  const states = query.get('failureFunctionState')
+  const rules = {
+    filters: [...dlqFilters, ...runFilters],
+    ids: 'dlqIds',
+    defaultCount: most,
+    maxCount: most,
+    others: ['trimBody', 'source', 'api', 'failureFunctionState'],
+  }
+  const selection = readFilters<DeadLetter>(query, rules)
+  if (query.get('source')?.[0] !== 'workflow' && states === undefined) return selection
+  return {
+    ...selection,
+    only: ({ message: { part } }) =>
+      part !== undefined && (states === undefined || states.includes(part.failureFunctionState ?? '')),
+  }
+}
+
+function retryMany(call: ServiceRequest, api: QueueApi): Answer {
+  const { queue } = api
+  const query = queryAndBody(call)
+  const selection = dlqSelection(query, queue)
+  const ids = query.get('dlqIds') ?? []
+  // Runs are resumed, not retried; but what is named is not left out without a word.
+  const only = (letter: DeadLetter): boolean =>
+    (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
+  const page = queue.courier.deadLetters.select({ ...selection, only })
+  for (const letter of page.items) checkRetry(letter)
+  if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
+  const overrides = settingsIn(call)
+  const responses = page.items.map((letter) =>
+    resultShape(queue.publisher.retryDeadLetter(letter, overrides, wordsOf(call, api), call.cause), false),
+  )
+  return json({ cursor: page.cursor ?? '', responses }, 201)
+}

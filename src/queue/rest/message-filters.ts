@@ -1,0 +1,141 @@
+import { cursorSequence, type Filters, type RecordQuery } from '../../kernel/indexed-records.js'
+import { commaList } from '../settings/publish-options.js'
+import { refusals } from '../settings/queue-rejections.js'
+
+/** A query, or the older JSON body, as names with one or several values. */
+export type QueryValues = ReadonlyMap<string, readonly string[]>
+
+export interface FilterRules {
+  /** Names that one value or several may be given for. */
+  readonly filters: readonly string[]
+  /** Names of ids: when one is given, all filters are ignored. */
+  readonly ids?: string
+  readonly defaultCount: number | undefined
+  readonly maxCount: number
+  readonly order?: 'earliestFirst' | 'latestFirst'
+  /** Further names that the endpoint reads itself. */
+  readonly others?: readonly string[]
+}
+
+/** Filters of messages, dead letters and the log. [queue.md 1.5, 1.9, 1.10] */
+export const messageFilters: readonly string[] = [
+  'topicName',
+  'queueName',
+  'url',
+  'host',
+  'path',
+  'label',
+  'flowControlKey',
+  'scheduleId',
+  'callerIp',
+]
+export const dlqFilters: readonly string[] = [
+  'messageIds',
+  'url',
+  'topicName',
+  'scheduleId',
+  'queueName',
+  'responseStatus',
+  'callerIp',
+  'label',
+  'flowControlKey',
+]
+/** What the workflow SDK filters dead letters of runs by. [queue.md 1.12] */
+export const runFilters: readonly string[] = ['workflowRunId', 'workflowUrl', 'workflowCreatedAt']
+export const logFilters: readonly string[] = [
+  'messageIds',
+  'state',
+  'url',
+  'topicName',
+  'scheduleId',
+  'queueName',
+  'label',
+  'flowControlKey',
+  'callerIp',
+  'host',
+  'path',
+]
+
+/** Other names of the same filter. [queue.md 1.5, 1.9, 1.10] */
+const synonyms: Readonly<Record<string, string>> = {
+  callerIP: 'callerIp',
+  messageId: 'messageIds',
+  urlGroup: 'topicName',
+}
+
+/** Filters whose values may contain commas. */
+const whole = new Set(['url', 'path', 'workflowUrl'])
+const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
+
+/**
+ * Reads the filters of a list or bulk operation: OR inside one, AND between them. [queue.md 1.1]
+ * @throws Refusal 400 for an unknown name or a value that is none
+ */
+export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQuery<T> {
+  const filters = new Map<string, Set<string>>()
+  for (const [given, values] of query) {
+    const name = synonyms[given] ?? given
+    if (rules.filters.includes(name) || name === rules.ids) {
+      // `"messageIds": []` restricts nothing. [queue.md 1.5]
+      if (values.length === 0) continue
+      const known = filters.get(name) ?? new Set<string>()
+      for (const value of values) {
+        if (whole.has(name)) known.add(value)
+        for (const part of commaList(value)) known.add(part)
+      }
+      filters.set(name, known)
+    } else if (!always.includes(name) && rules.others?.includes(name) !== true) {
+      throw refusals.invalid('filter', `${JSON.stringify(given)} is not known`)
+    }
+  }
+  const ids = rules.ids === undefined ? undefined : filters.get(rules.ids)
+  const after = readCursor(query)
+  const order = readOrder(query) ?? rules.order ?? 'earliestFirst'
+  if (ids !== undefined) return { filters: new Map([[rules.ids!, ids]]), order, count: rules.defaultCount, after }
+  return {
+    filters: filters as Filters,
+    from: readDate(query, 'fromDate'),
+    to: readDate(query, 'toDate'),
+    order,
+    count: readCount(query, rules),
+    after,
+  }
+}
+
+function readCount(query: QueryValues, rules: FilterRules): number | undefined {
+  const text = query.get('count')?.[0]
+  if (text === undefined || text === '') return rules.defaultCount
+  if (!/^\d+$/.test(text) || Number(text) < 1)
+    throw refusals.invalid('count', `${JSON.stringify(text)} is not a positive integer`)
+  return Math.min(Number(text), rules.maxCount)
+}
+
+function readDate(query: QueryValues, name: string): number | undefined {
+  const text = query.get(name)?.[0]
+  if (text === undefined || text === '') return undefined
+  if (!/^-?\d+$/.test(text)) throw refusals.invalid(name, `${JSON.stringify(text)} is not a Unix time in milliseconds`)
+  return Number(text)
+}
+
+function readCursor(query: QueryValues): number | undefined {
+  const text = query.get('cursor')?.[0]
+  if (text === undefined || text === '') return undefined
+  const sequence = cursorSequence(text)
+  if (sequence === undefined) throw refusals.invalid('cursor', `${JSON.stringify(text)} is not a cursor`)
+  return sequence
+}
+
+function readOrder(query: QueryValues): 'earliestFirst' | 'latestFirst' | undefined {
+  const text = query.get('order')?.[0]
+  if (text === undefined || text === '') return undefined
+  if (text === 'earliestFirst' || text === 'latestFirst') return text
+  throw refusals.invalid('order', `${JSON.stringify(text)} is neither earliestFirst nor latestFirst`)
+}
+
+/** Bytes that bodies may show. */
+export function readTrimBody(query: QueryValues): number | undefined {
+  const text = query.get('trimBody')?.[0]
+  if (text === undefined || text === '') return undefined
+  if (!/^(?:-1|\d+)$/.test(text)) throw refusals.invalid('trimBody', `${JSON.stringify(text)} is not a number of bytes`)
+  return Number(text)
+}

@@ -1,0 +1,66 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { FaultFacts, FaultSource, Injection } from '../../faults/fault.js'
+import type { FireFaultContext } from '../../faults/fault-context.js'
+import type { Clock } from '../../kernel/clock.js'
+import type { Schedule } from './schedule.js'
+
+// What rules do to the trigger of a schedule: later, more than once, or not at all.
+
+/** What becomes of one trigger. */
+export interface TriggerPlan {
+  /** How often it publishes. */
+  readonly times: number
+  /** Milliseconds until the first time. */
+  readonly wait: number
+  /** Milliseconds between the times. */
+  readonly apart: number
+}
+
+/** The plan of a trigger that is struck, `undefined` for one that is not. */
+export function struckTrigger(
+  faults: FaultSource | undefined,
+  schedule: Schedule,
+  clock: Clock,
+): TriggerPlan | undefined {
+  if (faults === undefined) return undefined
+  const down = (faults.downUntil?.queue ?? 0) - clock.now()
+  if (down > 0) return { times: 1, wait: down, apart: 0 }
+  if (faults.activeByPoint['schedule.fire'] === undefined) return undefined
+  const strikes = faults.injections('schedule.fire', triggerFacts(schedule))
+  return strikes && struck(strikes, schedule)
+}
+
+function struck(strikes: readonly Injection[], schedule: Schedule): TriggerPlan {
+  let plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
+  for (const strike of strikes) {
+    const { fault, phase } = strike
+    const record = strike.log(schedule.trail, schedule.destination)
+    const moment: FireFaultContext = {
+      ...plan,
+      phase,
+      scheduleId: schedule.id,
+      draw: (below) => strike.draw(below),
+      tell: (effect) => {
+        record.effect = effect
+      },
+    }
+    actionAt('schedule.fire', fault)(fault, moment)
+    const { times, wait, apart } = moment
+    plan = { times, wait, apart }
+  }
+  return plan
+}
+
+function triggerFacts({ id, draft }: Schedule): FaultFacts {
+  const { target, settings, region } = draft
+  return {
+    api: 'queue',
+    scheduleId: id,
+    url: target.url,
+    urlGroup: target.group,
+    queue: settings.queue,
+    labels: settings.labels,
+    flowControlKey: settings.flowControl?.key,
+    region,
+  }
+}

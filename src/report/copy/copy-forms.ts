@@ -1,0 +1,51 @@
+import { entryTypes } from '../../kernel/traffic-log.js'
+import { scenarioOf } from './copied-scenario.js'
+import { curlOf } from './curl.js'
+import { mermaidCopy } from './drawing.js'
+import { promptOf } from './prompt.js'
+import { sdkOf } from './sdk.js'
+import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
+import { type TestRunner, testOf } from './test-code.js'
+
+/** One form in which what was found can be pasted elsewhere. */
+export interface CopyForm {
+  /** For programs: `curl`. */
+  readonly name: string
+  /** For people: `curl command`. */
+  readonly label: string
+  /** Types of entries, `range` and `message`: the selections that it fits. */
+  readonly kinds: readonly SelectionKind[]
+  /** Never fails: what cannot be written is said in the text. */
+  of(selection: Selection, context: CopyContext): string
+}
+
+const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
+
+const everything = ['message', 'range', ...Object.keys(entryTypes)]
+
+function testForm(runner: TestRunner, label: string): CopyForm {
+  return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
+}
+
+/** Every form, for the page, the tools of agents and programs. */
+export const copyForms: readonly CopyForm[] = [
+  {
+    name: 'curl',
+    label: 'curl command',
+    kinds: ['request', 'published', 'attempt', 'call', 'command'],
+    of: curlOf,
+  },
+  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },
+  testForm('vitest', 'test for Vitest'),
+  testForm('jest', 'test for Jest'),
+  testForm('playwright', 'test for Playwright'),
+  { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
+  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, of: mermaidCopy },
+  { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
+]
+
+/** The forms that fit a selection. */
+export function formsFor(selection: Selection): readonly CopyForm[] {
+  const kind = kindOf(selection)
+  return copyForms.filter(({ kinds }) => kinds.includes(kind))
+}

@@ -1,0 +1,284 @@
+import type { TraceEntry } from '../trace.js'
+import { type AnswerRule, type CopiedStep, faultOf, stepOf } from './copied-responses.js'
+import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
+import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type Selection } from './selection.js'
+import { withoutWait } from './waited.js'
+
+/** What the test does. */
+export type TestAction =
+  | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
+  | { readonly does: 'command'; readonly words: readonly string[] }
+  | { readonly does: 'request'; readonly request: RequestInput }
+  | { readonly does: 'fault'; readonly rule: AnswerRule }
+  | { readonly does: 'cancel' | 'release'; readonly messageId: string }
+  | { readonly does: 'advance'; readonly ms: number }
+
+export interface RequestInput {
+  readonly service: string
+  readonly method: string
+  /** Below the service's address. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly status: number
+}
+
+/** What was seen of messages that are alike. */
+export interface ObservedOutcome {
+  readonly what: 'delivered' | 'deadLetter' | 'deduplicated'
+  readonly pattern: Readonly<Record<string, unknown>>
+  readonly times: number
+}
+
+/** A part of a log as something that can be played again. */
+export interface CopyRange {
+  readonly startAt: number
+  readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
+  readonly rules: readonly AnswerRule[]
+  readonly inputs: readonly TestAction[]
+  readonly seen: readonly ObservedOutcome[]
+  /** What is not part of it, in sentences of our own. */
+  readonly notes: readonly string[]
+}
+
+/** The stretch of a selection; `undefined` where nothing is selected that could be played. */
+export function copyRangeOf(selection: Selection, context: CopyContext): CopyRange | undefined {
+  const chosen = entriesOf(selection)
+  if (chosen.length === 0) return undefined
+  return new StretchReader(chosen, context).read()
+}
+
+class StretchReader {
+  readonly #entries: readonly TraceEntry[]
+  readonly #inputs: TestAction[] = []
+  readonly #notes = new Set<string>()
+  /** Commands, messages and faults by the entry that led to them. */
+  readonly #led = new Map<number, TraceEntry[]>()
+  /** Attempts and changes by message. */
+  readonly #about = new Map<unknown, TraceEntry[]>()
+  readonly #requests = new Set<unknown>()
+  readonly #schedules = new Set<unknown>()
+  /** What messages were published, cancelled or released. */
+  readonly #done = new Set<string>()
+  #now: number
+  /** An attempt came since time was moved: what is next comes after it. */
+  #moved = true
+
+  constructor(
+    entries: readonly TraceEntry[],
+    readonly context: CopyContext,
+  ) {
+    this.#entries = entries
+    this.#now = entries[0]!.at
+    for (const entry of entries) {
+      const { type, seq, of, change, name, messageId } = entry
+      if (type === 'request') this.#requests.add(seq)
+      if (type === 'setting' && of === 'schedule' && change === 'created') this.#schedules.add(name)
+      if (type === 'attempt' || type === 'message')
+        this.#about.set(messageId, [...(this.#about.get(messageId) ?? []), entry])
+      if (entry.cause !== undefined) this.#led.set(entry.cause, [...(this.#led.get(entry.cause) ?? []), entry])
+    }
+  }
+
+  read(): CopyRange {
+    const startAt = this.#now
+    for (const entry of this.#entries) this.#take(entry)
+    this.#moveTo(this.#end())
+    return {
+      startAt,
+      ...this.#answers(),
+      inputs: this.#inputs,
+      seen: this.#seen(),
+      notes: [...this.#notes],
+    }
+  }
+
+  #take(entry: TraceEntry): void {
+    const { type, cause } = entry
+    if (type === 'attempt') this.#moved = false
+    if (type === 'request') this.#request(entry)
+    else if (type === 'published') this.#published(entry)
+    else if (type === 'command' && entry.via === 'direct') this.#command(entry)
+    else if (type === 'message') this.#message(entry)
+    else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
+      this.#notes.add('Settings that no request made are not part of it: queues, limits, keys.')
+    else if (type === 'call') this.#notes.add('Calls to foreign hosts are not part of it.')
+    else if (type === 'dropped') this.#notes.add('The log had forgotten what came before.')
+  }
+
+  /** Everything that is due by then happens first. */
+  #moveTo(at: number): void {
+    if (at <= this.#now && this.#moved) return
+    this.#inputs.push({ does: 'advance', ms: Math.max(0, at - this.#now) })
+    this.#now = Math.max(at, this.#now)
+    this.#moved = true
+  }
+
+  #do(input: TestAction, at: number): void {
+    this.#moveTo(at)
+    this.#inputs.push(input)
+    if ('messageId' in input) this.#done.add(`${input.does} ${input.messageId}`)
+  }
+
+  #end(): number {
+    const last = this.#entries.at(-1)!.seq
+    let end = 0
+    for (const { type, at, outcome, to, endedAfter } of this.#entries) {
+      const whole = type === 'clock' && typeof to === 'number' && Number(endedAfter) <= last
+      end = Math.max(end, at, whole ? (to as number) : 0, (outcome as { at: number } | undefined)?.at ?? 0)
+    }
+    return end
+  }
+
+  #request(entry: TraceEntry): void {
+    const led = this.#led.get(entry.seq) ?? []
+    const commands = led.filter(({ type }) => type === 'command')
+    const published = led.filter(({ type }) => type === 'published')
+    const struck = led.some(({ type }) => type === 'fault')
+    const asText = commands.every(
+      ({ argv, error }) => error === undefined && (argv as unknown[]).every((word) => typeof word === 'string'),
+    )
+    if (!struck && commands.length > 0 && asText) for (const command of commands) this.#command(command)
+    else if (!struck && published.some(({ urlGroup }) => urlGroup !== undefined))
+      for (const one of published) this.#publish(publishOfEntry(one), one)
+    else {
+      const single = published.length === 1 && !struck ? publishOfRequest(entry, published[0]!) : undefined
+      if (single !== undefined) this.#publish(single, published[0]!)
+      else this.#raw(entry)
+    }
+  }
+
+  #publish(publish: Publish, entry: TraceEntry): void {
+    this.#do({ does: 'publish', publish, messageId: String(entry.messageId) }, entry.at)
+  }
+
+  /** As it came, where it changes something and names nothing that another world calls otherwise. */
+  #raw(entry: TraceEntry): void {
+    const { service, method, url, body, answer, at } = entry
+    const path = pathOf(url, service, this.context)
+    if ((method === 'GET' && service !== 'store') || service === 'stats') return
+    if (/(?:msg|dlq|wfr)_/.test(path)) {
+      const later = (this.#led.get(entry.seq) ?? []).filter(({ type }) => type === 'message')
+      if (later.length === 0) this.#notes.add('Requests that name an id of this run are not part of it.')
+      for (const message of later) this.#message(message)
+      return
+    }
+    const { text, cut } = bodyOf(body)
+    if (text === undefined || cut !== undefined) {
+      this.#notes.add('Requests whose body is not text, or not whole, are not part of it.')
+      return
+    }
+    const headers = headersOf(entry.headers).filter(([name]) =>
+      /^(?:content-type|(?:upstash|service)-(?!.*(?:sync-token|telemetry)).*)$/i.test(name),
+    )
+    const status = Number((answer as { status?: number } | undefined)?.status ?? 0)
+    const request = {
+      service: String(service),
+      method: String(method),
+      path,
+      headers: Object.fromEntries(headers),
+      status,
+    }
+    this.#strike(entry, path)
+    this.#do({ does: 'request', request: { ...request, ...(text !== '' && { body: text }) } }, at)
+  }
+
+  /** The rule stands right before what it struck: others may have passed before. */
+  #strike(entry: TraceEntry, endpoint: string): void {
+    const struck = this.#struck(entry)
+    if (struck === undefined) return
+    const fault = faultOf(struck, entry)
+    if (fault === undefined) this.#notes.add('A fault of which the log does not say enough is not part of it.')
+    else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { endpoint } } }, entry.at)
+  }
+
+  /** What no request published, and nothing that is played: callbacks and schedules come again by themselves. */
+  #published(entry: TraceEntry): void {
+    const { cause, kind, scheduleId } = entry
+    const isRequested = this.#requests.has(cause)
+    const isScheduled = this.#schedules.has(scheduleId)
+    if (!isRequested && kind === 'message' && !isScheduled) this.#publish(publishOfEntry(entry), entry)
+  }
+
+  #command(entry: TraceEntry): void {
+    const words = entry.argv as readonly unknown[]
+    if (entry.error !== undefined || !words.every((word) => typeof word === 'string'))
+      this.#notes.add('Commands that failed, or whose words are not text, are not part of it.')
+    else {
+      const done = withoutWait(words as string[], entry.reply)
+      if (done !== undefined) this.#do({ does: 'command', words: done }, entry.at)
+    }
+  }
+
+  #message({ messageId, state, at }: TraceEntry): void {
+    const does =
+      state === 'RELEASED' ? 'release' : state === 'CANCELLED' || state === 'CANCEL_REQUESTED' ? 'cancel' : undefined
+    const id = String(messageId)
+    if (does !== undefined && this.#done.has(`publish ${id}`) && !this.#done.has(`${does} ${id}`))
+      this.#do({ does, messageId: id }, at)
+  }
+
+  #answers(): Pick<CopyRange, 'scripts' | 'rules'> {
+    const scripts = new Map<string, CopiedStep[]>()
+    const rules: AnswerRule[] = []
+    for (const entry of this.#entries) {
+      if (entry.type !== 'attempt') continue
+      const url = String(entry.url)
+      const steps = scripts.get(url) ?? []
+      scripts.set(url, steps)
+      const struck = this.#struck(entry)
+      const fault = struck && faultOf(struck, entry)
+      if (struck === undefined || fault === undefined) steps.push(stepOf(entry))
+      // A rule that strikes ends the search: those behind it have met the other deliveries only.
+      else addRule(rules, { ...ruleOf(struck, fault), match: { url }, ...(steps.length > 0 && { skip: steps.length }) })
+    }
+    return { scripts, rules }
+  }
+
+  #struck({ seq }: TraceEntry): TraceEntry | undefined {
+    return this.#led.get(seq)?.find(({ type }) => type === 'fault')
+  }
+
+  #seen(): readonly ObservedOutcome[] {
+    const seen = new Map<string, ObservedOutcome>()
+    const add = (what: ObservedOutcome['what'], pattern: ObservedOutcome['pattern']): void => {
+      const key = JSON.stringify([what, pattern])
+      seen.set(key, { what, pattern, times: (seen.get(key)?.times ?? 0) + 1 })
+    }
+    for (const entry of this.#entries) {
+      const { type, messageId, url: to, kind } = entry
+      if (type === 'dead-letter' && kind === 'message') add('deadLetter', { to, status: entry.status })
+      if (type !== 'published') continue
+      if (entry.deduplicated === true) add('deduplicated', { to })
+      else add('delivered', { to, ...(kind !== 'message' && { kind }), ...this.#endOf(String(messageId)) })
+    }
+    return [...seen.values()]
+  }
+
+  #endOf(id: string): object {
+    const about = this.#about.get(id) ?? []
+    const outcomes = about.flatMap(({ outcome }) =>
+      outcome === undefined ? [] : [outcome as { status: number; state: string }],
+    )
+    const cancelled = about.some(({ type, state }) => type === 'message' && state === 'CANCELLED')
+    const running = about.some(({ type, outcome }) => type === 'attempt' && outcome === undefined)
+    const last = outcomes.at(-1)?.state ?? 'CREATED'
+    const attempts = outcomes.map(({ status }) => status)
+    return {
+      state: cancelled ? 'CANCELLED' : running ? 'ACTIVE' : last,
+      ...(attempts.length > 0 && !running && { attempts }),
+    }
+  }
+}
+
+function ruleOf({ point, rule }: TraceEntry, fault: AnswerRule['fault']): AnswerRule {
+  return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
+}
+
+/** Strikes that follow each other are those of one rule. */
+function addRule(rules: AnswerRule[], rule: AnswerRule): void {
+  const last = rules.at(-1)
+  const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)
+  if (same) rules[rules.length - 1] = { ...last, times: last.times + 1 }
+  else rules.push(rule)
+}

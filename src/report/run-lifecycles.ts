@@ -1,0 +1,244 @@
+import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
+import type { Entry, EntryOf } from '../kernel/traffic-log.js'
+
+// Workflow runs as the traffic log tells them: step by step, with what each one waited for.
+
+export type RunStoryState = 'started' | 'success' | 'failed' | 'canceled'
+
+export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
+
+/** A wait of a step for an event. */
+export interface StoryWait {
+  readonly entry: EntryOf<'wait'>
+  /** The event that ended it; `undefined` while it lasts and when its time was over. */
+  notified?: EntryOf<'notify'>
+}
+
+/** What the log tells of one step. */
+export class StepLifecycle {
+  plan: EntryOf<'step'> | undefined
+  done: EntryOf<'step'> | undefined
+  wait: StoryWait | undefined
+  invoked: EntryOf<'invoke'> | undefined
+  /** The message whose deliveries run it: of the step before, of its plan, or of a call. */
+  carrier: string | undefined
+
+  constructor(
+    readonly run: RunLifecycle,
+    readonly id: number,
+    readonly name: string,
+    /** The entry that first told of it. */
+    readonly pointer: Entry,
+    public type: string,
+  ) {}
+
+  get state(): StepState {
+    if (this.done !== undefined) return 'done'
+    if (this.run.state === 'failed' && this.attempts.at(-1)?.outcome?.state === 'FAILED') return 'failed'
+    if (this.wait !== undefined) return 'waiting'
+    return this.plan === undefined ? 'running' : 'planned'
+  }
+
+  get attempts(): readonly EntryOf<'attempt'>[] {
+    return this.carrier === undefined ? [] : this.run.attemptsOf(this.carrier)
+  }
+
+  get timedOut(): boolean {
+    return this.submitted?.waitTimeout === true
+  }
+
+  /** The step as it was submitted. */
+  get submitted(): Readonly<Record<string, unknown>> | undefined {
+    const message = (this.done ?? this.plan)?.messageId
+    const parsed = message === undefined ? undefined : parsedJson(text(this.run.bodyOf(message)))
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : undefined
+  }
+
+  /** What the code after it gets, as far as the log tells: an event's data, what a call answered, or what its body returned. */
+  get result(): unknown {
+    const out = this.done === undefined ? undefined : this.submitted?.out
+    if (typeof out !== 'string') return undefined
+    const isEvent = this.type === 'Wait' || this.type === 'WaitForWebhook'
+    const told = isEvent ? text(fromBase64(out) ?? ('' as Bytes)) : out
+    const value = parsedJson(told) ?? (told === 'null' ? null : told)
+    return this.type === 'Call' || this.type === 'Invoke' ? withParsedBody(value) : value
+  }
+
+  /** Whether its publisher asked to hide it. */
+  get isHidden(): boolean {
+    const message = this.done?.messageId
+    return message !== undefined && this.run.publishedOf(message)?.redact?.body === true
+  }
+}
+
+function withParsedBody(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('body' in value) || typeof value.body !== 'string') return value
+  return { ...value, body: parsedJson(value.body) ?? value.body }
+}
+
+/** What the log tells of one run. */
+export class RunLifecycle {
+  readonly steps: StepLifecycle[] = []
+  /** The messages of its list, in their order. */
+  readonly messages: string[] = []
+  end: EntryOf<'workflow'> | undefined
+  readonly #published: ReadonlyMap<string, EntryOf<'published'>>
+  readonly #attempts = new Map<string, EntryOf<'attempt'>[]>()
+
+  constructor(
+    readonly start: EntryOf<'workflow'>,
+    published: ReadonlyMap<string, EntryOf<'published'>>,
+  ) {
+    this.#published = published
+  }
+
+  get id(): string {
+    return this.start.runId
+  }
+
+  get url(): string {
+    return this.start.url
+  }
+
+  get state(): RunStoryState {
+    const { end } = this
+    return end === undefined ? 'started' : (end.state.slice('RUN_'.length).toLowerCase() as RunStoryState)
+  }
+
+  attempted(attempt: EntryOf<'attempt'>): void {
+    const known = this.#attempts.get(attempt.messageId)
+    if (known === undefined) this.#attempts.set(attempt.messageId, [attempt])
+    else known.push(attempt)
+  }
+
+  attemptsOf(messageId: string): readonly EntryOf<'attempt'>[] {
+    return this.#attempts.get(messageId) ?? []
+  }
+
+  get attempts(): readonly EntryOf<'attempt'>[] {
+    return [...this.#attempts.values()].flat()
+  }
+
+  publishedOf(messageId: string): EntryOf<'published'> | undefined {
+    return this.#published.get(messageId)
+  }
+
+  bodyOf(messageId: string): Bytes {
+    return this.publishedOf(messageId)?.body ?? ('' as Bytes)
+  }
+
+  step(id: number, name: string, type: string, pointer: Entry): StepLifecycle {
+    let step = this.steps.find((one) => one.id === id)
+    if (step === undefined) {
+      step = new StepLifecycle(this, id, name, pointer, type)
+      step.carrier = this.messages.at(-1)
+      this.steps.push(step)
+    }
+    return step
+  }
+
+  /** The attempt that is the last of the run's own and failed, with the step that it was at. */
+  get failing(): { readonly attempt: EntryOf<'attempt'>; readonly step: string | undefined } | undefined {
+    // Messages that were submitted later were canceled with a run that failed.
+    const failed = this.messages.findLast((one) => this.attemptsOf(one).at(-1)?.outcome?.state === 'FAILED')
+    const last = this.attemptsOf((this.state === 'failed' ? failed : undefined) ?? this.messages.at(-1) ?? '').at(-1)
+    if (last?.outcome === undefined || last.outcome.state === 'DELIVERED') return undefined
+    const header = last.outcome.headers.find(([name]) => /-error-step-name$/i.test(name))
+    return { attempt: last, step: header?.[1] }
+  }
+
+  /** What the service asks for it, in messages. */
+  get cost(): number {
+    return costOf(this)
+  }
+}
+
+/** Messages that a kind of step is billed as, others one. [workflow.md 11] */
+const prices: Readonly<Record<string, number>> = { Call: 2 }
+
+/** A step one, a call two, one more for each of several beside each other, and one for each retry. [workflow.md 11] */
+function costOf({ steps, attempts }: RunLifecycle): number {
+  let cost = attempts.filter(({ retried }) => retried > 0).length
+  for (const { plan, done, wait, invoked, type } of steps) {
+    if (plan !== undefined) cost++
+    if (done !== undefined || wait !== undefined || invoked !== undefined) cost += prices[type] ?? 1
+  }
+  return cost
+}
+
+const stepIdHeader = /-workflow-stepid$/i
+
+/** The runs of a log, oldest first. */
+export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
+  const runs = new Map<string, RunLifecycle>()
+  const published = new Map<string, EntryOf<'published'>>()
+  const beginnings = new Map<number, RunLifecycle>()
+  const runOf = (id: string): RunLifecycle | undefined => runs.get(id)
+  for (const entry of entries) {
+    if (entry.type === 'workflow') {
+      if (entry.state === 'RUN_STARTED') {
+        const run = new RunLifecycle(entry, published)
+        runs.set(entry.runId, run)
+        beginnings.set(entry.seq, run)
+      } else {
+        const run = runOf(entry.runId)
+        if (run !== undefined) run.end = entry
+      }
+    } else if (entry.type === 'published') {
+      if (entry.deduplicated) continue
+      published.set(entry.messageId, entry)
+      beginnings.get(entry.cause ?? 0)?.messages.push(entry.messageId)
+      if (entry.kind === 'callback') called(entry, runs, published)
+    } else if (entry.type === 'attempt') {
+      if (entry.workflowRunId !== undefined) runOf(entry.workflowRunId)?.attempted(entry)
+    } else if (entry.type === 'step') stepped(entry, runOf(entry.runId))
+    else if (entry.type === 'wait') {
+      const step = runOf(entry.runId)?.step(entry.stepId, entry.stepName, 'Wait', entry)
+      if (step !== undefined) step.wait = { entry }
+    } else if (entry.type === 'notify') {
+      for (const id of entry.runIds) notified(entry, runOf(id))
+    } else if (entry.type === 'invoke') {
+      const step = runOf(entry.runId)?.step(entry.stepId, entry.stepName, 'Invoke', entry)
+      if (step !== undefined) step.invoked = entry
+    }
+  }
+  return [...runs.values()]
+}
+
+function stepped(entry: EntryOf<'step'>, run: RunLifecycle | undefined): void {
+  if (run === undefined) return
+  const { stepId, stepName, stepType, messageId, planned } = entry
+  const step = run.step(stepId, stepName, stepType, entry)
+  if (planned) {
+    step.plan ??= entry
+    step.carrier = messageId
+  } else {
+    step.done ??= entry
+    step.type = stepType
+  }
+  run.messages.push(messageId)
+}
+
+function notified(entry: EntryOf<'notify'>, run: RunLifecycle | undefined): void {
+  for (const { wait } of run?.steps ?? []) {
+    if (wait?.entry.eventId === entry.eventId) wait.notified ??= entry
+  }
+}
+
+/** A call of a third party: the callback says for which step it was made. */
+function called(
+  callback: EntryOf<'published'>,
+  runs: ReadonlyMap<string, RunLifecycle>,
+  published: ReadonlyMap<string, EntryOf<'published'>>,
+): void {
+  const id = Number(callback.headers.find(([name]) => stepIdHeader.test(name))?.[1] ?? Number.NaN)
+  const { sourceMessageId } = callback
+  if (!Number.isInteger(id) || sourceMessageId === undefined || !published.has(sourceMessageId)) return
+  for (const run of runs.values()) {
+    if (run.attemptsOf(sourceMessageId).length === 0) continue
+    const name = callback.headers.find(([header]) => /-workflow-stepname$/i.test(header))?.[1] ?? ''
+    run.step(id, name, 'Call', callback).carrier = sourceMessageId
+    return
+  }
+}

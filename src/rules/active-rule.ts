@@ -1,0 +1,144 @@
+import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
+import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionRecord } from '../faults/fault.js'
+import type { FaultPoint } from '../faults/points.js'
+import { CronExpression } from '../kernel/cron.js'
+import type { Random } from '../kernel/random.js'
+import type { FaultEntry, Traffic } from '../kernel/traffic-log.js'
+import { type Predicate, predicatesOf } from './matching.js'
+import type { Indexed } from './rule-index.js'
+import { windowEnd } from './rule-schema.js'
+
+const noMatch: FaultMatch = {}
+const minute = 60_000
+
+/** A rule with its counters. */
+export class ActiveRule implements Indexed {
+  readonly points: readonly FaultPoint[]
+  readonly definition: FaultDefinition
+  readonly match: FaultMatch
+  readonly until: number | undefined
+  matched = 0
+  struck = 0
+  /** How often the dice were rolled. */
+  drawn = 0
+  askedBefore = 0
+  /** How often it would have matched, if a rule before it had not answered. */
+  preceded = 0
+  takenDownBefore = 0
+  /** Its match, and what its fault asks for. */
+  readonly wanted: FaultMatch
+  readonly #from: number | undefined
+  readonly #cron: CronExpression | undefined
+  readonly #tests: readonly Predicate[]
+  readonly #random: () => Random
+
+  constructor(
+    readonly rule: FaultRule,
+    readonly ordinal: number,
+    readonly place: Error | string,
+    now: number,
+    random: Random,
+    tenant: string | undefined,
+  ) {
+    this.points = [...new Set([rule.on].flat() as FaultPoint[])]
+    this.definition = catalog[rule.fault.kind] as FaultDefinition
+    this.match = rule.match ?? noMatch
+    this.wanted = { ...this.match, ...this.definition.also?.(rule.fault as never) }
+    this.#tests = predicatesOf(this.wanted, tenant)
+    this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
+    this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
+    if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
+      throw new TypeError(
+        `faults.add(): until ends the window at ${JSON.stringify(rule.until)}, before or as it begins at ${JSON.stringify(rule.from)}.`,
+      )
+    }
+    this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
+    let own: Random | undefined
+    this.#random = () => {
+      own ??= random.fork(rule.name ?? `rule ${ordinal}`)
+      return own
+    }
+  }
+
+  /** Decides, and counts. */
+  strikesAt(facts: FaultFacts, now: number): boolean {
+    const { skip = 0, times, every = 1, chance } = this.rule
+    if (!this.#fits(facts, now)) return false
+    const turn = this.matched++ - skip
+    if (turn < 0 || turn % every !== 0) return false
+    if (times !== undefined && this.struck >= times) return false
+    if (chance !== undefined) {
+      this.drawn++
+      if (!this.#random().chance(chance[0], chance[1])) return false
+    }
+    this.struck++
+    return true
+  }
+
+  /** A rule before it has answered. */
+  precede(facts: FaultFacts, now: number): void {
+    if (this.struck === 0 && this.#fits(facts, now)) this.preceded++
+  }
+
+  /** Everything but the counters. */
+  #fits(facts: FaultFacts, now: number): boolean {
+    if (this.#from !== undefined && now < this.#from) return false
+    if (this.until !== undefined && now >= this.until) return false
+    for (const test of this.#tests) if (!test(facts)) return false
+    return this.#cron === undefined || namesMinute(this.#cron, now)
+  }
+
+  draw(below: number): number {
+    return this.#random().int(below)
+  }
+}
+
+function namesMinute(cron: CronExpression, now: number): boolean {
+  const begins = Math.floor(now / minute) * minute
+  return cron.next(begins - 1) === begins
+}
+
+export class RuleInjection implements Injection {
+  readonly #armed: ActiveRule
+  readonly point: FaultPoint
+  readonly #traffic: Pick<Traffic, 'append'>
+
+  constructor(armed: ActiveRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
+    this.#armed = armed
+    this.point = point
+    this.#traffic = traffic
+  }
+
+  get fault(): Fault {
+    return this.#armed.rule.fault
+  }
+
+  get phase(): 'before' | 'after' {
+    return this.#armed.rule.phase ?? this.#armed.definition.phases[0]!
+  }
+
+  get answers(): boolean {
+    return this.#armed.definition.effect === 'answers'
+  }
+
+  get until(): number | undefined {
+    return this.#armed.until
+  }
+
+  draw(below: number): number {
+    return this.#armed.draw(below)
+  }
+
+  log(cause: number | undefined, target: string, effect: string = effectOf(this.fault, this.phase)): InjectionRecord {
+    const { name } = this.#armed.rule
+    const entry: FaultEntry = {
+      type: 'fault',
+      point: this.point,
+      fault: this.fault.kind,
+      target,
+      ...(name !== undefined && { rule: name }),
+      effect,
+    }
+    return this.#traffic.append(entry, cause)
+  }
+}

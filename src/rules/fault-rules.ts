@@ -1,0 +1,300 @@
+import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
+import type { FaultPoint } from '../faults/points.js'
+import { bindMethods } from '../kernel/bind-methods.js'
+import { callerLine } from '../kernel/caller-line.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { type Internals, internals } from '../kernel/internals.js'
+import type { Random } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic-log.js'
+import { ActiveRule, RuleInjection } from './active-rule.js'
+import { RuleIndex } from './rule-index.js'
+import { ruleProblems } from './rule-schema.js'
+import { unusedSentence } from './unused-rule.js'
+
+export interface FaultsOptions {
+  readonly now: () => number
+  readonly random: Random
+  readonly traffic: Pick<Traffic, 'append'>
+  /** Name of the world, for `match: { tenant }`. */
+  readonly tenant?: string | undefined
+}
+
+/** What `faults.add()` returns; also ends with the scope of `using`. */
+export interface FaultHandle {
+  remove(): void
+  [Symbol.dispose](): void
+}
+
+/** A rule and what it has done so far. */
+export interface ListedFault {
+  readonly rule: FaultRule
+  /** Moments so far that matched everything but the counters. */
+  readonly matched: number
+  readonly struck: number
+  /** `file:line:column` of the code that added it, `''` when unknown. */
+  readonly line: string
+}
+
+/** A rule that was never injected. */
+export interface UnusedFault {
+  readonly rule: FaultRule
+  readonly line: string
+  /** Why, where it was added, and what to do. */
+  readonly sentence: string
+}
+
+/** Most rules of one world: each moment may have to ask all of them. */
+export const maxRules = 10_000
+
+/** What other code of this package does with faults, and users do not. */
+export interface FaultsInternals {
+  /** The world has another name from here on. Rules that are there know it by the one before. */
+  rename(tenant: string | undefined): void
+  /** Whether a call of `add()` had this number, since the rules were cleared last. */
+  hasAdded(number: number): boolean
+}
+
+export const faultsInternals: Internals<Faults, FaultsInternals> = internals('faults')
+/** A handle counts the calls of `add()`, from 1. */
+export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
+
+export type FaultsEffects = MethodEffects<
+  Faults,
+  {
+    add: 'changes'
+    removeAdded: 'changes'
+    remove: 'changes'
+    clear: 'changes'
+    list: 'reads'
+    unused: 'reads'
+  },
+  keyof FaultSource
+>
+
+/** `sandbox.faults`: what goes wrong, and when. */
+export class Faults implements FaultSource {
+  static {
+    bindMethods(Faults)
+  }
+
+  isInactive = true
+  readonly activeByPoint: { [P in FaultPoint]?: RuleIndex<ActiveRule> } = {}
+  downUntil: { [S in FaultService]?: number } | undefined
+  readonly #options: FaultsOptions
+  readonly #inputs: InputRecorder<Changes<FaultsEffects>>
+  #tenant: string | undefined
+  readonly #rules = new Set<ActiveRule>()
+  /** Those of one call of `add()`, by its number. */
+  readonly #added = new Map<number, readonly ActiveRule[]>()
+  #calls = 0
+  #ordinal = 0
+  /** How often a service was taken down. */
+  #takenDown = 0
+  #watchers = new Map<Fault['kind'], (count: number) => void>()
+
+  constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
+    this.#options = options
+    this.#inputs = inputs
+    this.#tenant = options.tenant
+    faultsInternals.attach(this, {
+      rename: (tenant) => {
+        this.#tenant = tenant
+      },
+      hasAdded: (number) => this.#added.has(number),
+    })
+  }
+
+  /**
+   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * @param options.line where it was declared, for code that adds rules on behalf of others
+   * @throws TypeError for an invalid rule, with the place and the nearest word
+   */
+  add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
+    // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
+    const place: Error | string = options.line ?? new Error('declared here')
+    const [given] = this.#inputs.record('add', rules, { line: place })
+    const list = Array.isArray(given) ? (given as readonly FaultRule[]) : [given as FaultRule]
+    list.forEach((rule, index) => {
+      const [problem] = ruleProblems(rule)
+      if (problem === undefined) return
+      throw new TypeError(`faults.add(): ${list.length > 1 ? `rule ${index + 1}: ` : ''}${problem.sentence}`)
+    })
+    if (this.#rules.size + list.length > maxRules) {
+      throw new RangeError(
+        `faults.add(): at most ${maxRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
+      )
+    }
+    const number = ++this.#calls
+    this.#added.set(
+      number,
+      list.map((rule) => this.#arm(rule, place)),
+    )
+    const remove = (): void => this.removeAdded(number)
+    const handle: FaultHandle = { remove, [Symbol.dispose]: remove }
+    handleInternals.attach(handle, { number })
+    return handle
+  }
+
+  /** What its handle does: a replay calls it by this name. */
+  removeAdded(number: number): void {
+    this.#inputs.record('removeAdded', number)
+    for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
+    if (this.#added.has(number)) this.#added.set(number, [])
+  }
+
+  /**
+   * Removes rules: by the handle that `add` returned, or all with a name.
+   * @throws TypeError for anything else
+   */
+  remove(which: FaultHandle | string): void {
+    if (typeof which !== 'string') {
+      if (typeof which?.remove !== 'function') {
+        throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
+      }
+      // The handle records it.
+      which.remove()
+      return
+    }
+    this.#inputs.record('remove', which)
+    for (const rule of [...this.#rules]) if (rule.rule.name === which) this.#disarm(rule)
+  }
+
+  /** Removes all rules; services that are down come up. */
+  clear(): void {
+    this.#inputs.record('clear')
+    for (const rule of [...this.#rules]) this.#disarm(rule)
+    this.#added.clear()
+    this.downUntil = undefined
+    this.#listen()
+  }
+
+  /** The rules, in the order in which they are asked. */
+  list(): readonly ListedFault[] {
+    return [...this.#rules].map((armed) => ({
+      rule: armed.rule,
+      matched: armed.matched,
+      struck: armed.struck,
+      line: lineOf(armed.place),
+    }))
+  }
+
+  /** Rules that were never injected, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
+  unused(): readonly UnusedFault[] {
+    return [...this.#rules]
+      .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
+      .map((armed) => {
+        const line = lineOf(armed.place)
+        const { rule, points, wanted, matched, preceded } = armed
+        const wasDown = this.#takenDown > armed.takenDownBefore
+        const reached = this.#cameBy(armed)
+        const sentence = unusedSentence({ rule, points, match: wanted, line, reached, matched, preceded, wasDown })
+        return { rule, line, sentence }
+      })
+  }
+
+  watch(kind: Fault['kind'], changed: (count: number) => void): void {
+    this.#watchers.set(kind, changed)
+    changed(this.#count(kind))
+  }
+
+  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined {
+    const strikes: Injection[] = []
+    const asked = new Set<ActiveRule>()
+    for (const point of points) {
+      if (strikes.at(-1)?.answers === true) this.#passOver(point, facts, asked)
+      else strikes.push(...(this.injections(point, facts, asked) ?? []))
+    }
+    return strikes.length === 0 ? undefined : strikes
+  }
+
+  /** @param asked rules that were asked at this moment before, and are now */
+  injections(point: FaultPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
+    const index = this.activeByPoint[point]
+    if (index === undefined) return undefined
+    index.asked++
+    const now = this.#options.now()
+    let strikes: Injection[] | undefined
+    for (const armed of index.candidates(facts)) {
+      if (asked?.has(armed) === true) continue
+      asked?.add(armed)
+      if (!armed.strikesAt(facts, now)) continue
+      strikes ??= []
+      strikes.push(new RuleInjection(armed, point, this.#options.traffic))
+      if (armed.definition.effect !== 'answers') continue
+      this.#precede(index.candidates(facts), facts, armed)
+      break
+    }
+    return strikes
+  }
+
+  /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
+  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
+    const index = this.activeByPoint[point]
+    if (index === undefined) return
+    index.asked++
+    for (const armed of index.candidates(facts)) if (!asked.has(armed)) armed.precede(facts, this.#options.now())
+  }
+
+  /** The same at one point, for the rules after the one that has answered. */
+  #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
+    const now = this.#options.now()
+    for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
+  }
+
+  markDown(service: FaultService, until: number): void {
+    if (until <= this.#options.now()) return
+    this.#takenDown++
+    this.downUntil = { ...this.downUntil, [service]: until }
+    this.isInactive = false
+  }
+
+  #arm(rule: FaultRule, place: Error | string): ActiveRule {
+    const { now, random } = this.#options
+    const armed = new ActiveRule(rule, ++this.#ordinal, place, now(), random, this.#tenant)
+    this.#rules.add(armed)
+    const isDown = Object.values(this.downUntil ?? {}).some((until) => until > now())
+    armed.takenDownBefore = this.#takenDown - (isDown ? 1 : 0)
+    for (const point of armed.points) {
+      const index = this.activeByPoint[point] ?? new RuleIndex<ActiveRule>()
+      index.add(armed)
+      armed.askedBefore += index.asked
+      this.activeByPoint[point] = index
+    }
+    this.#changed(rule.fault.kind)
+    return armed
+  }
+
+  #disarm(armed: ActiveRule): void {
+    if (!this.#rules.delete(armed)) return
+    for (const point of armed.points) {
+      const index = this.activeByPoint[point]
+      index?.delete(armed)
+      // A point without rules is free again.
+      if (index?.size === 0) delete this.activeByPoint[point]
+    }
+    this.#changed(armed.rule.fault.kind)
+  }
+
+  #changed(kind: Fault['kind']): void {
+    this.#listen()
+    this.#watchers.get(kind)?.(this.#count(kind))
+  }
+
+  #listen(): void {
+    this.isInactive = this.#rules.size === 0 && this.downUntil === undefined
+  }
+
+  #count(kind: Fault['kind']): number {
+    let count = 0
+    for (const { rule } of this.#rules) if (rule.fault.kind === kind) count++
+    return count
+  }
+
+  #cameBy(armed: ActiveRule): number {
+    return armed.points.reduce((sum, point) => sum + (this.activeByPoint[point]?.asked ?? 0), -armed.askedBefore)
+  }
+}
+
+function lineOf(place: Error | string): string {
+  return typeof place === 'string' ? place : callerLine(place)
+}

@@ -1,0 +1,74 @@
+import { type Check, type CheckOptions, checkWorld } from '../invariants/invariant-check.js'
+import type { World } from '../invariants/invariant-index.js'
+import { CronExpression } from '../kernel/cron.js'
+import type { Entry } from '../kernel/traffic-log.js'
+import { Attempt } from '../queue/destinations/attempt.js'
+import { type DirectQueue, engineOf } from '../queue/direct-queue.js'
+import { parseRetryExpression } from '../queue/settings/retry-expression.js'
+import { timeline } from '../report/timeline.js'
+import type { SandboxParts } from './sandbox-parts.js'
+
+/** Checks the promises of a sandbox's engine. */
+export function checkSandboxInvariants(sandbox: SandboxParts, options: CheckOptions): Check {
+  return examinedBy(sandbox, (world) => checkWorld(world, options))
+}
+
+/** Checks each region by itself. */
+export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check): Check {
+  const { queues, traffic } = sandbox
+  const isOne = queues.length === 1
+  const checks = queues.map((queue, index) =>
+    check(worldOf(sandbox, queue, isOne ? traffic.entries : seenIn(queue, index === 0))),
+  )
+  const [first] = checks
+  if (isOne) return first!
+  return {
+    checked: first!.checked,
+    breaches: checks.flatMap(({ breaches }) => breaches),
+    unknown: checks.flatMap(({ unknown }) => unknown),
+  }
+}
+
+/** The data store is examined with the home region, once. */
+function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
+  const { entries } = traffic
+  return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
+}
+
+function worldOf(sandbox: SandboxParts, face: DirectQueue, entries: readonly Entry[]): World {
+  const { clock, policy } = sandbox
+  const queue = engineOf(face)
+  const { limits, keys } = queue
+  return {
+    entries,
+    now: clock.now(),
+    isRealTime: clock.mode === 'real',
+    isDrained: clock.isDrained,
+    policy,
+    limits,
+    pending: queue.whereabouts(),
+    signingKeys: [...keys.former].reverse().concat(keys.current),
+    signatureHeaders: (attempt) =>
+      (attempt instanceof Attempt ? attempt.message.settings.words : queue.words).headers('Signature'),
+    retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
+    slots: slotsBetween,
+  }
+}
+
+/** The entries and what else is known of the same messages. */
+export function storyOf({ traffic }: SandboxParts, entries: readonly Entry[]): string {
+  const told = new Set(entries)
+  for (const entry of entries) {
+    if ('messageId' in entry) for (const other of traffic.about(entry.messageId)) told.add(other)
+  }
+  const story = [...told].sort((one, other) => one.seq - other.seq)
+  return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })
+}
+
+/** Entries of the story of a broken promise. */
+const entriesTold = 24
+
+function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
+  const cron = new CronExpression(expression, { every: true })
+  for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
+}

@@ -1,0 +1,457 @@
+import { Callers } from '../calls/callers.js'
+import { Calls } from '../calls/calls.js'
+import { Account } from '../kernel/account.js'
+import {
+  accompany,
+  forgottenAdvance,
+  letOutsideContinue,
+  mindForgottenAdvance,
+  standStill,
+  stop,
+  timersOf,
+  VirtualClock,
+} from '../kernel/clock.js'
+import type { Gate } from '../kernel/gate.js'
+import type { Hints } from '../kernel/hints.js'
+import { InputJournal } from '../kernel/input-journal.js'
+import { InputRecorder } from '../kernel/input-recorder.js'
+import { type Instant, instant } from '../kernel/instant.js'
+import { createRandom, type Random } from '../kernel/random.js'
+import { WorldOver } from '../kernel/running-task.js'
+import { Traffic } from '../kernel/traffic-log.js'
+import type { Policy } from '../policy/policy.js'
+import type { Addresses, Locate } from '../protocol/address.js'
+import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
+import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
+import type { Exchange, Service } from '../protocol/service.js'
+import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
+import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
+import { DirectQueue } from '../queue/direct-queue.js'
+import { QueueEngine } from '../queue/queue-engine.js'
+import { queueService } from '../queue/rest/queue-endpoints.js'
+import { planOf } from '../queue/settings/queue-plan.js'
+import { runsOf } from '../report/run-lifecycles.js'
+import { runText } from '../report/run-text.js'
+import type { TrafficContext } from '../report/traffic-context.js'
+import { TrafficView } from '../report/traffic-view.js'
+import { Faults } from '../rules/fault-rules.js'
+import { payAsYouGo, unmetered } from '../stats/reports.js'
+import { statsService } from '../stats/rest/stats-endpoints.js'
+import { Statistics } from '../stats/statistics.js'
+import { AccessControl } from '../store/access/access-control.js'
+import type { User } from '../store/access/user.js'
+import { DirectStore } from '../store/direct-store.js'
+import { historyInternals } from '../store/history/history-internals.js'
+import { StoreHistory } from '../store/history/store-history.js'
+import { ScanCursors } from '../store/keyspace/scan-cursors.js'
+import { LoggedStore } from '../store/logged-store.js'
+import { storeService } from '../store/rest/store-endpoints.js'
+import type { RestStore } from '../store/rest/store-front.js'
+import { StoreEngine } from '../store/store-engine.js'
+import { storeInternals } from '../store/store-internals.js'
+import { DirectWorkflows } from '../workflow/direct-workflows.js'
+import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
+import { WorkflowEngine } from '../workflow/workflow-engine.js'
+import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
+import { queueDialectsOf } from './queue-dialects.js'
+import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
+import type { SandboxDump } from './sandbox-dump.js'
+import { type SandboxOptions, signingOf } from './sandbox-options.js'
+
+/** Everything that a reset makes anew. */
+export interface SandboxCore {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly traffic: TrafficView
+  readonly store: DirectStore
+  readonly destinations: Destinations
+  readonly calls: Calls
+  readonly faults: Faults
+  /** Of the home region. */
+  readonly queue: DirectQueue
+  readonly regions: Regions
+  readonly stats: Statistics
+  readonly exchange: Exchange
+  /** What came into it; `undefined` where it is not written down. */
+  readonly journal: InputJournal | undefined
+  readonly start: CoreState
+  /** What is kept of its past. */
+  readonly kept: Account
+  /** Runs commands, and knows what ran. */
+  readonly executions: LoggedStore
+  /** What was stored when. */
+  readonly history: StoreHistory
+  /** It is whole: what comes from here on is its own. */
+  begin(): void
+}
+
+/** Where a world begins. */
+export interface CoreState {
+  readonly startAt?: Instant | undefined
+  /** How many loads lie behind it: new ids must not meet those of the dumps. */
+  readonly loads?: number
+  /** What the sandbox was like in which it began, where that is another one. */
+  readonly options?: SandboxOptions
+  /** What it was filled with, and when it went on from there. */
+  readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
+}
+
+/** What all worlds of a sandbox are built after. */
+export interface CorePlan {
+  readonly options: SandboxOptions
+  readonly vocabulary: Vocabulary
+  readonly policy: Policy
+  readonly addresses: Addresses
+  readonly locate: Locate
+  /** Tokens that a world begins with. */
+  readonly tokens: SandboxTokens
+  readonly hints: Hints
+  readonly gate: Gate
+  /** Reaches the world that is there when it is called. */
+  readonly answer: (request: Request) => Promise<Response>
+  /** What the receiver of warnings has heard and hears once only. */
+  readonly heard: Set<string>
+  readonly elsewhere: ExternalStore | undefined
+  /** Requests to real hosts of the service that were refused, as sentences. */
+  readonly strays: () => readonly string[]
+  readonly explainToken: ExplainsToken
+  /** Of a fork: what all of them keep together. */
+  readonly forks: Account | undefined
+  /** For answers of destinations; of a server. */
+  readonly room: RoomForAnswers | undefined
+}
+
+/** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
+export type ExternalStore = (own: Service<RestStore, User>) => {
+  readonly service: Service<RestStore, User>
+  /** Takes the place of the own store behind its face. */
+  attach(store: DirectStore): void
+}
+
+/** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
+const journalShare = 3 / 8
+
+type Warn = NonNullable<SandboxOptions['warn']>
+
+const toConsole: Warn = (sentence) => console.warn(sentence)
+
+function warnOf({ warn = toConsole }: SandboxOptions): Warn {
+  return warn
+}
+
+/** By who hears: however many sandboxes a process has, it is warned of a command once. */
+const heardBy = new WeakMap<Warn, Set<string>>()
+
+export function heardOf(options: SandboxOptions): Set<string> {
+  const warn = warnOf(options)
+  const heard = heardBy.get(warn) ?? new Set()
+  heardBy.set(warn, heard)
+  return heard
+}
+
+export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
+  const base = baseOf(plan, start)
+  const { clock, random, traffic, journal, draws } = base
+  const outside = outsideOf(plan, base)
+  const { faults } = outside
+  const executions = storeOf(plan, base)
+  const regions = regionsOf(plan, base, outside, (runId) => storyOfRun(view, runId))
+  accompany(clock, { log: traffic, ...(journal && { journal }) })
+  const stats = statisticsOf(plan, base, regions)
+  const stored = storeService(executions, clock, faults)
+  const elsewhere = plan.elsewhere?.(stored)
+  const exchange = gatewayOf(plan, base, faults, regions, [
+    elsewhere?.service ?? stored,
+    regions.home.service,
+    statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
+  ] as Service[])
+  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
+  elsewhere?.attach(store)
+  const context = contextOf(plan, clock, { ...outside, store, executions, regions })
+  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
+  regions.onSplit = (log) => void new TrafficView(log, context)
+  const history = historyOf(plan, start, random, executions, clock.now())
+  historyInternals.attach(store, history)
+  return {
+    clock,
+    random,
+    traffic: view,
+    store,
+    ...outside,
+    queue: regions.home.queue,
+    regions,
+    stats,
+    exchange,
+    journal,
+    start,
+    kept: base.kept,
+    executions,
+    history,
+    begin() {
+      journal?.begin()
+      executions.begin()
+    },
+  }
+}
+
+/** What all else is built on. */
+interface Base {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly cursors: ScanCursors
+  readonly kept: Account
+  readonly traffic: Traffic
+  readonly journal: InputJournal | undefined
+  /** What tokens and keys are drawn from, where the sandbox has a secret. */
+  readonly draws: Random | undefined
+}
+
+function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
+  const { options, policy } = plan
+  const { seed = 1 } = options
+  const clock = clockOf(plan, startAt)
+  const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
+  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
+  return {
+    clock,
+    random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
+    cursors: new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads),
+    kept,
+    traffic,
+    journal: options.journal === false ? undefined : journalOf(clock, traffic),
+    draws: secretDraws(options)?.fork(`load ${loads}`),
+  }
+}
+
+function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): VirtualClock {
+  return new VirtualClock({
+    ...(startAt !== undefined && { startAt: instant(startAt) }),
+    mode: options.clock ?? 'manual',
+    ...(options.warn && { warn: options.warn }),
+    hints,
+    gate,
+  })
+}
+
+function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
+  const progress = { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) }
+  return new InputJournal(progress, traffic, traffic.share(journalShare))
+}
+
+/** What is outside of the services, and what goes wrong on the way. */
+type Outside = Pick<SandboxCore, 'destinations' | 'calls' | 'faults'>
+
+function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
+  const { options, policy, hints } = plan
+  const callers = new Callers()
+  const network = new Network(plan.room ?? ownRoom(), Math.max(leastParallel, planOf(policy).globalParallelism))
+  const faults = new Faults(
+    { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
+    new InputRecorder(journal, 'faults'),
+  )
+  const calls = new Calls({
+    clock,
+    traffic,
+    faults,
+    random: random.fork('calls'),
+    callers,
+    inputs: new InputRecorder(journal, 'calls'),
+    patience: policy.handlerPatience,
+    hints,
+    network,
+  })
+  return { destinations: destinationsOf(plan, network, callers, journal), calls, faults }
+}
+
+/** @param story what became of a run */
+function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
+  const { options, policy } = plan
+  const home = homeRegionOf(policy)
+  return new Regions(
+    home,
+    base.traffic,
+    (name) => (name === home ? signingKeysOf(options) : awayKeysOf(options)),
+    (region) => regionOf(region, plan, { ...base, ...outside, story }),
+  )
+}
+
+function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
+  return new Statistics(
+    {
+      traffic,
+      now: () => clock.now(),
+      deadLetters: () => regions.deadLetters,
+      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+      random: random.fork('stats'),
+    },
+    new InputRecorder(journal, 'stats'),
+  )
+}
+
+function gatewayOf(
+  { locate, vocabulary, options, explainToken }: CorePlan,
+  { clock, traffic, journal }: Base,
+  faults: Faults,
+  regions: Regions,
+  services: readonly Service[],
+): Exchange {
+  return createGateway({
+    locate,
+    vocabulary,
+    warn: warnOf(options),
+    services,
+    clock,
+    traffic,
+    faults,
+    journal,
+    explainToken,
+    regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
+  })
+}
+
+/** What reports know of the sandbox beside its log. */
+function contextOf(
+  { options, vocabulary, addresses, tokens, strays }: CorePlan,
+  clock: VirtualClock,
+  { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
+): TrafficContext {
+  return {
+    seed: options.seed ?? 1,
+    now: () => clock.now(),
+    ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
+    addresses: { ...addresses },
+    secrets: () => secretsOf(tokens, executions, regions),
+    world: () => ({ strays: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
+    store,
+    spend: () => store.spend(),
+    followed: () => clock.isFollowed,
+    waits: () => forgottenAdvance(clock, executions.store.waiting.names),
+  }
+}
+
+function historyOf(
+  { policy, vocabulary }: CorePlan,
+  { loaded }: CoreState,
+  random: Random,
+  executions: LoggedStore,
+  at: number,
+): StoreHistory {
+  const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
+  const { cursors } = executions.store
+  const beginning = { policy, docs: vocabulary.docs, cursors, random: () => random.fork('store'), at, ...filled }
+  return new StoreHistory(beginning, () => executions.ran)
+}
+
+/** What became of a run, step by step. */
+function storyOfRun(traffic: TrafficView, runId: string): string {
+  const run = runsOf(traffic.entries).find(({ id }) => id === runId)
+  return run === undefined ? '' : runText(run, traffic.redaction())
+}
+
+/** Streams of events end, and nothing that waits happens any more. */
+export function disposeCore({ store, clock, kept, destinations }: SandboxCore): void {
+  kept.leave()
+  destinationsInternals.of(destinations).end()
+  const { engine, connections } = storeInternals.of(store)
+  engine.pubsub.close()
+  engine.waiting.close(new WorldOver())
+  connections?.retire()
+  stop(clock)
+}
+
+/** Every token and key of a world, now or before. */
+function secretsOf(
+  { mgmtUser: _, ...initial }: SandboxTokens,
+  { store }: LoggedStore,
+  regions: Regions,
+): readonly string[] {
+  const { standard, readOnly } = store.access.tokens
+  return [...Object.values(initial), standard, readOnly, ...regions.secrets]
+}
+
+function storeOf(
+  { options, tokens, policy, vocabulary, heard }: CorePlan,
+  { clock, random, cursors, traffic, draws = random, journal }: Base,
+): LoggedStore {
+  const { store: standard, readonly: readOnly } = tokens
+  const engine = new StoreEngine({
+    clock,
+    random: random.fork('store'),
+    cursors,
+    access: new AccessControl({ standard, readOnly }, draws.fork('acl')),
+    policy,
+    docs: vocabulary.docs,
+    nativeDocs: vendorOf(vocabulary).docs,
+    answered: () => letOutsideContinue(clock),
+    awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
+    warnOnce(about, sentence) {
+      if (heard.has(about)) return
+      heard.add(about)
+      warnOf(options)(sentence)
+    },
+  })
+  return new LoggedStore(engine, traffic, journal)
+}
+
+function destinationsOf(
+  { options, vocabulary, policy, addresses, answer, hints, room }: CorePlan,
+  network: Network,
+  callers: Callers,
+  journal: InputJournal | undefined,
+): Destinations {
+  const destinations = new Destinations({
+    callers,
+    inputs: new InputRecorder(journal, 'destinations'),
+    hints,
+    network,
+    fetch: options.fetch,
+    deliver: options.deliver,
+    refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
+    unhandled: policy.unhandledDestination,
+    followRedirects: policy.followRedirects,
+  })
+  // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
+  for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
+    destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
+  }
+  return destinations
+}
+
+/** What the regions of a sandbox share. */
+interface Shared extends Base, Outside {
+  readonly story: (runId: string) => string
+}
+
+function regionOf(
+  { name, stream, traffic, read, keys }: RegionPlan,
+  { options, vocabulary, policy, tokens }: CorePlan,
+  { clock, random, destinations, faults, draws, journal, story }: Shared,
+): Region {
+  const engine = new QueueEngine({
+    clock,
+    random: random.fork(`queue${stream}`),
+    traffic,
+    policy,
+    words: queueDialectsOf(vocabulary),
+    destinations,
+    keys,
+    keyDraws: stream === '' ? draws : draws?.fork(stream),
+    signing: signingOf(options),
+    faults,
+    region: name,
+  })
+  const workflows = new WorkflowEngine({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
+  const service = queueService(engine, {
+    token: tokens.queue,
+    readOnlyToken: tokens.queueReadonly,
+    more: workflowEndpoints(workflows),
+  }) as Service
+  const isHome = stream === ''
+  const queue = new DirectQueue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const workflow = new DirectWorkflows(
+    workflows,
+    { clock, story },
+    new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),
+  )
+  return { name, engine, queue, workflow, service }
+}

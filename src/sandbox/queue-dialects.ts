@@ -1,0 +1,23 @@
+import { otherDialects, type Vocabulary, vocabulariesOf } from '../protocol/dialect.js'
+import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialect.js'
+
+const known = new WeakMap<Vocabulary, QueueDialects>()
+
+/** What the queue knows of vocabularies: one way to speak for each, and that of what comes without any words. */
+export function queueDialectsOf(vocabulary: Vocabulary): QueueDialects {
+  const before = known.get(vocabulary)
+  if (before !== undefined) return before
+  const own = vocabulariesOf(vocabulary)
+  const singles = [...own, ...otherDialects(vocabulary)].map((one) => wordsIn(one.name, [one]))
+  const unsaid = own.length === 1 ? singles[0]! : wordsIn('both', own)
+  const words: QueueDialects = { fallback: unsaid, all: [unsaid, ...singles] }
+  known.set(vocabulary, words)
+  return words
+}
+
+function wordsIn(name: string, vocabularies: readonly Vocabulary[]): QueueDialect {
+  return new QueueDialect(
+    name,
+    vocabularies.map(({ headerPrefix: prefix, issuer, userAgent }) => ({ prefix, issuer, userAgent })),
+  )
+}

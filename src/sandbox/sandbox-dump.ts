@@ -1,0 +1,146 @@
+import * as v from 'valibot'
+import { invalidDump, isPortable, shortened } from '../kernel/dump-problems.js'
+import { endOfTime } from '../kernel/instant.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
+import { type QueueRegion, queueRegions } from '../protocol/address.js'
+import { queueSchema } from '../queue/dump/load-queue.js'
+import type { QueueDump } from '../queue/dump/queue-dump.js'
+import type { LedgerDump } from '../stats/ledger.js'
+import { areOurs, ledgerSchema } from '../stats/ledger-schema.js'
+import type { Statistics } from '../stats/statistics.js'
+import type { AccessDump } from '../store/access/access-control.js'
+import { ReplyError } from '../store/command/reply.js'
+import { commandTable } from '../store/commands/index.js'
+import type { DirectStore } from '../store/direct-store.js'
+import { storeSchema } from '../store/dump/snapshot-schema.js'
+import type { StoreDump } from '../store/dump/store-dump.js'
+import { storeInternals } from '../store/store-internals.js'
+import type { Regions } from './regions.js'
+
+/**
+ * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
+ * what becomes of steps and events, subscribers, figures set by hand.
+ */
+export interface SandboxDump {
+  readonly format: 'stuntdouble/sandbox'
+  /** 2 where the other region was used, too. */
+  readonly version: 1 | 2
+  /** Of a world whose credentials come of a secret: which ones it began with. */
+  readonly seal?: string
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly now: number
+  /** How many loads came before: each draws ids of its own. */
+  readonly loads: number
+  readonly store: StoreDump
+  readonly access: AccessDump
+  /** Libraries of functions, as they were loaded. */
+  readonly functions: readonly PortableString[]
+  /** Of the home region. */
+  readonly queue: QueueDump
+  /** The queue of the other region, under its name. */
+  readonly regions?: Readonly<Partial<Record<QueueRegion, QueueDump>>>
+  /** What the statistics have counted. */
+  readonly counted: LedgerDump
+}
+
+const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
+const token = v.pipe(v.string(), v.minLength(1))
+
+const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
+  v.object({
+    format: v.literal('stuntdouble/sandbox'),
+    version: v.picklist([1, 2]),
+    seal: v.exactOptional(v.string()),
+    now: v.pipe(v.number(), v.minValue(-endOfTime), v.maxValue(endOfTime)),
+    loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
+    store: storeSchema,
+    access: v.object({
+      tokens: v.object({ standard: token, readOnly: token }),
+      key: portable,
+      users: v.array(v.object({ name: portable, rules: v.array(portable) })),
+    }),
+    functions: v.array(portable),
+    queue: queueSchema,
+    regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
+    counted: ledgerSchema,
+  }),
+  // A reader of version 1 would lose the other region.
+  v.forward(
+    v.check(({ version, regions }) => (version === 2) === (regions !== undefined), 'Version 2 is that of two regions'),
+    ['version'],
+  ),
+)
+
+/** Refuses an invalid dump: everything is checked before anything changes. */
+export function checkDump(given: unknown, home?: QueueRegion): asserts given is SandboxDump {
+  const parsed = v.safeParse(shape, given)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    throw invalidDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
+  }
+  const { counted, now, regions } = parsed.output
+  if (home !== undefined && regions?.[home] !== undefined) {
+    throw invalidDump('a sandbox', {
+      place: `regions.${home}`,
+      reason: `${home} is the home region of this sandbox, and was the other one of the dump: set policy.homeRegion`,
+    })
+  }
+  // What another version counted is left out, whatever it is.
+  for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
+    const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
+    if (ahead === undefined) continue
+    throw invalidDump('a sandbox', {
+      place: 'counted.rings',
+      reason: `Interval ${ahead} of ${interval} ms is in the future.`,
+    })
+  }
+}
+
+interface Parts {
+  readonly store: DirectStore
+  readonly stats: Statistics
+  readonly regions: Regions
+}
+
+export function dumpOf({
+  store,
+  stats,
+}: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
+  const { engine } = storeInternals.of(store)
+  return {
+    store: store.dump(),
+    access: engine.access.dump(),
+    functions: engine.scripts.libraries.all.map(({ code }) => portableString(code)),
+    counted: stats.queue.ledger.dump(),
+  }
+}
+
+export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | 'regions'> {
+  const queue = home.queue.dump()
+  const others = used.filter((region) => region !== home).map(({ name, queue }) => [name, queue.dump()] as const)
+  return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
+}
+
+/** Fills a fresh world. */
+export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
+  const { engine } = storeInternals.of(store)
+  store.load(dump.store)
+  within('users', () => engine.access.load(dump.access, (name) => engine.knows(name, commandTable)))
+  within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
+  stats.queue.ledger.load(dump.counted)
+  regions.home.queue.load(dump.queue)
+  for (const name of queueRegions) {
+    const given = dump.regions?.[name]
+    if (given !== undefined) regions.at(name).queue.load(given)
+  }
+}
+
+/** A dump that the data store would refuse is invalid: the sentence names the part. */
+function within(part: string, load: () => void): void {
+  try {
+    load()
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    throw new TypeError(`The ${part} of the dump cannot be loaded: ${shortened(error.message)}.`)
+  }
+}

@@ -1,0 +1,47 @@
+import { type QueueRegion, queueRegions } from '../protocol/address.js'
+import { regionalName, type Vocabulary, vocabulariesOf } from '../protocol/dialect.js'
+import type { SigningKeyPair } from '../queue/signing/signing.js'
+import type { SandboxParts } from './sandbox-parts.js'
+
+/** Addresses, tokens and keys under the names that the SDKs read from the environment, in all words that count. */
+export function environmentOf(
+  sandbox: SandboxParts,
+  keysIn: (region: QueueRegion) => SigningKeyPair,
+): Record<string, string> {
+  const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
+}
+
+/** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
+function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+  if (redis === undefined) return {}
+  const url = new URL(redis)
+  url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
+  url.password = encodeURIComponent(tokens.store)
+  return { REDIS_URL: url.href }
+}
+
+function environmentIn(
+  { environment }: Vocabulary,
+  { queue, addresses, tokens }: SandboxParts,
+  keysIn: (region: QueueRegion) => SigningKeyPair,
+): Record<string, string> {
+  const { current, next } = queue.keys
+  const env: Record<string, string> = {}
+  for (const name of environment.storeUrl) env[name] = addresses.store
+  for (const name of environment.storeToken) env[name] = tokens.store
+  env[environment.disableTelemetry] = '1'
+  env[environment.queueUrl] = addresses.queue
+  env[environment.queueToken] = tokens.queue
+  env[environment.queueCurrentSigningKey] = current
+  env[environment.queueNextSigningKey] = next
+  // A client that was told a region reads the names of that region, and the plain ones where there are none.
+  for (const region of queueRegions) {
+    const keys = keysIn(region)
+    env[regionalName(environment.queueUrl, region)] = addresses.regions[region]
+    env[regionalName(environment.queueToken, region)] = tokens.queue
+    env[regionalName(environment.queueCurrentSigningKey, region)] = keys.current
+    env[regionalName(environment.queueNextSigningKey, region)] = keys.next
+  }
+  return env
+}

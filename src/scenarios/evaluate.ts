@@ -1,0 +1,132 @@
+import { type Judge, judges, type Verdict } from '../../matchers/index.js'
+import { wildcard } from '../kernel/address-pattern.js'
+import type { Duration } from '../kernel/duration.js'
+import { instant, iso } from '../kernel/instant.js'
+import { plural } from '../kernel/plural.js'
+import { verdictText } from '../report/failure-text.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
+import {
+  type Expectation,
+  type ExpectationName,
+  type ExpectationValues,
+  type ExpectationVerdict,
+  expectationOf,
+} from './expectations.js'
+import { judgeRecorded } from './recorded.js'
+
+/** What an expectation is judged by. */
+interface ExpectationContext {
+  readonly sandbox: Sandbox
+  readonly messages: ReadonlyMap<string, readonly string[]>
+  /** Urls of a record at which code answers instead. */
+  readonly underTest: ReadonlySet<string>
+}
+
+type Judges = {
+  readonly [K in ExpectationName]: (value: ExpectationValues[K], court: ExpectationContext) => ExpectationVerdict
+}
+
+/** Judges one expectation against everything that has happened so far. */
+export function evaluate(expectation: Expectation, court: ExpectationContext): ExpectationVerdict {
+  const [name, value] = expectationOf(expectation)
+  return (judgesByName[name] as (value: unknown, court: ExpectationContext) => ExpectationVerdict)(value, court)
+}
+
+const judgesByName: Judges = {
+  sequence: (steps, court) => {
+    const named = steps.map((step) => withIds(step, court))
+    return verdictOf(`sequence of ${steps.length}`, judges.toFollowSequence(court.sandbox, named as never), false)
+  },
+  published: patternJudge('published', judges.toHavePublished),
+  delivered: patternJudge('delivered', judges.toHaveDelivered),
+  recorded: (value, { sandbox, messages, underTest }) =>
+    judgeRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
+  deadLetter: patternJudge('dead letter', judges.toHaveDeadLetter),
+  calledBack: patternJudge('called back', judges.toHaveCalledBack),
+  scheduled: patternJudge('scheduled', judges.toHaveScheduled),
+  requested: patternJudge('requested', judges.toHaveReceivedRequest),
+  received: ({ at, times }, { sandbox }) => {
+    const fits = wildcard(at)
+    const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
+    return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
+  },
+  executed: ({ words, times }, { sandbox }) => {
+    const given = times === undefined || times === 0 ? words : [...words, { times }]
+    const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}`
+    return verdictOf(expected, judges.toHaveExecuted(sandbox, ...(given as never[])), times === 0)
+  },
+  key: ({ name, absent, ttl, ...pattern }, { sandbox }) => {
+    const wanted = { ...pattern, ...(ttl !== undefined && { ttl: ttl as Duration | null }) }
+    const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
+    return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
+  },
+  deadLetters: (count, { sandbox }) => tallied(plural(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
+  pending: (count, { sandbox }) =>
+    tallied(plural(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
+  idle: (_, { sandbox }) => {
+    const waiting = sandbox.clock.pending().filter(({ background }) => !background)
+    if (waiting.length === 0) return { holds: true, expected: 'idle' }
+    const lines = waiting.slice(0, 10).map(({ at, label }) => `${label} at ${iso(at)}`)
+    return { holds: false, expected: 'idle', explanation: `Something is left to happen: ${lines.join(', ')}.` }
+  },
+  time: (at, { sandbox }) => {
+    const [wanted, now] = [instant(at), sandbox.clock.now()]
+    const expected = `time ${iso(wanted)}`
+    return wanted === now ? { holds: true, expected } : { holds: false, expected, explanation: `It is ${iso(now)}.` }
+  },
+  invariants: (names, { sandbox }) => judgeInvariants(names, sandbox),
+}
+
+function patternJudge(expected: string, judgeOf: Judge) {
+  return (given: Readonly<Record<string, unknown>>, court: ExpectationContext): ExpectationVerdict => {
+    const { times, ...pattern } = given
+    const none = times === 0
+    const options = times === undefined || none ? {} : { times }
+    const title = `${expected}${fieldsText(given)}`
+    return verdictOf(title, judgeOf(court.sandbox, ...([withIds(pattern, court), options] as never[])), none)
+  }
+}
+
+function verdictOf(expected: string, verdict: Verdict, not: boolean): ExpectationVerdict {
+  if (verdict.pass !== not) return { holds: true, expected }
+  // The call is meant for tests, and a play tells its story once, above all verdicts.
+  return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
+}
+
+/** The messages with a name, by their ids, which exist only during the play. */
+function withIds(
+  pattern: Readonly<Record<string, unknown>>,
+  { messages }: ExpectationContext,
+): Record<string, unknown> {
+  const { message, ...rest } = pattern
+  if (typeof message !== 'string') return rest
+  const ids = messages.get(message) ?? []
+  const messageId = {
+    asymmetricMatch: (id: unknown) => ids.includes(id as string),
+    toString: () => `the message ${JSON.stringify(message)}`,
+  }
+  return { ...rest, messageId }
+}
+
+function tallied(expected: string, found: number, wanted: number): ExpectationVerdict {
+  return found === wanted
+    ? { holds: true, expected }
+    : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }
+}
+
+function fieldsText(pattern: Readonly<Record<string, unknown>>): string {
+  const fields = Object.entries(pattern).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+  const text = fields.join(', ')
+  return text === '' ? '' : ` ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`
+}
+
+function judgeInvariants(names: true | readonly string[], sandbox: Sandbox): ExpectationVerdict {
+  const { checked, breaches } = sandbox.examine(names === true ? {} : { only: names })
+  const expected = `invariants ${names === true ? `(all ${checked.length})` : names.join(', ')}`
+  if (breaches.length === 0) return { holds: true, expected }
+  const lines = breaches.map(({ invariant, promise, sentence, entries }) => {
+    const where = entries.map(({ seq }) => `#${seq}`).join(' ')
+    return `${invariant}: ${promise}\nBut ${sentence}.${where === '' ? '' : ` (${where})`}`
+  })
+  return { holds: false, expected, explanation: lines.join('\n') }
+}

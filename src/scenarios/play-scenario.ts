@@ -1,0 +1,294 @@
+import { callsInternals } from '../calls/calls.js'
+import { isFor, parsedPattern } from '../calls/outbound-routes.js'
+import { AddressPattern } from '../kernel/address-pattern.js'
+import { hostPause } from '../kernel/host.js'
+import { iso } from '../kernel/instant.js'
+import { plural } from '../kernel/plural.js'
+import { unplayedText } from '../kernel/unused-script.js'
+import { destinationsInternals } from '../queue/destinations/destinations.js'
+import { plainText } from '../report/safe-text.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { evaluate } from './evaluate.js'
+import type { Expectation, ExpectationVerdict } from './expectations.js'
+import { placeText, type ValuePath } from './problems.js'
+import { beforeRecords } from './recorded.js'
+import {
+  checkedScenario,
+  givenLoading,
+  prepareCalls,
+  prepareDestinations,
+  prepareGiven,
+  sandboxOptionsOf,
+} from './scenario.js'
+import { type StepKind, stepKinds, stepOf } from './scenario-steps.js'
+import type { StepContext } from './stage.js'
+import type { ScenarioStep } from './step-values.js'
+import type { Scenario } from './written-scenario.js'
+
+export interface PlayOptions {
+  /**
+   * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A
+   * handler at a url with a record (`recorded`) is called instead of the record.
+   */
+  readonly prepare?: (sandbox: Sandbox) => void | Promise<void>
+  /** Instead of the scenario's own seed. */
+  readonly seed?: number | string
+  /** More options of the sandbox; the scenario takes precedence. */
+  readonly sandbox?: SandboxOptions
+  /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
+  readonly elsewhere?: (url: string) => boolean
+  /** Where a place of the scenario is in its file: `outage.yaml:7:5`. */
+  readonly lineOf?: (place: ValuePath) => string
+  /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
+  readonly strict?: boolean
+  /** Stops the play where it is: it rejects with the reason. */
+  readonly signal?: AbortSignal
+}
+
+/** One thing that was judged, and where it is in the scenario. */
+export interface Finding extends ExpectationVerdict {
+  /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
+  readonly place: string
+}
+
+/** A scenario that was played. */
+export interface Play {
+  readonly scenario: Scenario
+  readonly seed: number | string
+  /** Everything holds. */
+  readonly holds: boolean
+  readonly findings: readonly Finding[]
+  /** The world as it was in the end: its store, queue and traffic can be read. Its clock stands. */
+  readonly sandbox: Sandbox
+  /** Virtual time of the end, and how long it took. */
+  readonly endedAt: number
+  readonly virtualMs: number
+  timeline(): string
+  /** The findings as text: a line each, and the explanation of what does not hold. */
+  verdict(): string
+}
+
+/**
+ * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
+ * @example
+ * const play = await playScenario(story, { prepare: ({ destinations }) => destinations.on(url, handler) })
+ * expect(play.holds, play.verdict()).toBe(true)
+ * @throws TypeError for what cannot be played at all
+ */
+export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<Play> {
+  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const own = sandboxOptionsOf(scenario)
+  const sandbox = createSandbox({
+    ...options.sandbox,
+    ...own,
+    policy: { ...options.sandbox?.policy, ...own.policy },
+    ...(options.seed !== undefined && { seed: options.seed }),
+  })
+  const end = (): void => void sandbox.clock.interrupt()
+  options.signal?.addEventListener('abort', end, { once: true })
+  try {
+    return await new Player(scenario, sandbox, options).play()
+  } finally {
+    options.signal?.removeEventListener('abort', end)
+    sandbox.dispose()
+  }
+}
+
+/** Steps after which the play yields to the host: a long play keeps nobody waiting. */
+const stepsPerPause = 20
+
+class Player implements StepContext {
+  readonly messages = new Map<string, string[]>()
+  /** Urls of a record at which code answers instead. */
+  underTest: ReadonlySet<string> = new Set()
+  readonly #findings: Finding[] = []
+  /** What nobody expects to be otherwise. */
+  readonly #notes: string[] = []
+  #place = ''
+  #at: ValuePath = []
+
+  constructor(
+    readonly scenario: Scenario,
+    readonly sandbox: Sandbox,
+    readonly options: PlayOptions,
+  ) {}
+
+  async play(): Promise<Play> {
+    const { scenario, sandbox, options } = this
+    const begunAt = sandbox.clock.now()
+    await givenLoading(scenario)
+    prepareGiven(scenario, sandbox)
+    const isElsewhere = options.elsewhere ?? (() => false)
+    prepareDestinations(scenario, sandbox, isElsewhere)
+    prepareCalls(scenario, sandbox)
+    const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
+    const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.responderAt(url)))
+    const ownHosts = callsInternals.of(sandbox.calls).answerers()
+    await options.prepare?.(sandbox)
+    this.underTest = playRecords()
+    for (const [index, rule] of (scenario.faults ?? []).entries()) {
+      sandbox.faults.add(rule, { line: this.#line(['faults', index]) })
+    }
+    for (const [index, step] of (scenario.steps ?? []).entries()) {
+      const goesOn = await this.#perform(step, index)
+      if (index % stepsPerPause === 0) await hostPause()
+      options.signal?.throwIfAborted()
+      if (!goesOn) break
+    }
+    for (const [index, expectation] of (scenario.expect ?? []).entries()) this.#judge(expectation, `expect[${index}]`)
+    if (options.strict !== false) this.#judgeLeftovers()
+    this.#nameShadowed(own)
+    this.#nameShadowedHosts(ownHosts)
+    const findings = this.#findings
+    const notes = this.#notes
+    const endedAt = sandbox.clock.now()
+    return {
+      scenario,
+      seed: sandbox.traffic.context.seed ?? 1,
+      holds: findings.every(({ holds }) => holds),
+      findings,
+      sandbox,
+      endedAt,
+      virtualMs: endedAt - begunAt,
+      timeline: () => sandbox.traffic.timeline(),
+      verdict: () => verdictText(findings, notes),
+    }
+  }
+
+  /** @returns whether the next step may follow */
+  async #perform(step: ScenarioStep, index: number): Promise<boolean> {
+    const [name, value] = stepOf(step)
+    this.#at = ['steps', index, name]
+    this.#place = placeText(this.#at)
+    try {
+      await (stepKinds[name] as StepKind<unknown>).run(value, this)
+      return true
+    } catch (error) {
+      this.#findings.push({
+        place: this.#place,
+        holds: false,
+        expected: `step ${index + 1}, ${name}, succeeds`,
+        explanation: (error as Error).message,
+      })
+      return false
+    }
+  }
+
+  expect(list: readonly Expectation[]): void {
+    const place = this.#place
+    for (const [index, expectation] of list.entries())
+      this.#judge(expectation, list.length > 1 ? `${place}[${index}]` : place)
+  }
+
+  lineOf(): string {
+    return this.#line(this.#at)
+  }
+
+  #line(place: ValuePath): string {
+    return this.options.lineOf?.(place) ?? placeText(place)
+  }
+
+  differs(sentence: string): void {
+    this.#findings.push({ place: this.#place, holds: false, expected: 'the answer', explanation: sentence })
+  }
+
+  #judge(expectation: Expectation, place: string): void {
+    this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...evaluate(expectation, this) })
+  }
+
+  /**
+   * Handlers of `prepare` that were never asked because a script met every delivery: the play says nothing about them,
+   * and may be meant to.
+   * @param own what the destinations of the scenario answer themselves
+   */
+  #nameShadowed(own: ReadonlySet<unknown>): void {
+    const { destinations, traffic } = this.sandbox
+    for (const [index, { url: pattern, script = [] }] of (this.scenario.destinations ?? []).entries()) {
+      const matched = new AddressPattern(pattern)
+      const left = destinations.unplayed.find((one) => one.pattern === matched.text)?.steps.length ?? 0
+      const attempts = traffic.of('attempt').filter(({ url }) => matched.matches(url))
+      // Each step meets one delivery; what a rule of faults answers uses none.
+      if (attempts.length > script.length - left) continue
+      const urls = new Set(attempts.map(({ url }) => url))
+      const shadowed = [...urls].filter((url) => {
+        const handler = destinations.responderAt(url)
+        return handler !== undefined && !own.has(handler) && !destinationsInternals.of(destinations).hasAsked(handler)
+      })
+      for (const url of shadowed) {
+        const count = plural(attempts.filter((attempt) => attempt.url === url).length, 'delivery', 'deliveries')
+        this.#noteShadow(['destinations', index, 'script'], `${count} to ${url}`)
+      }
+    }
+  }
+
+  /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
+  #nameShadowedHosts(own: ReadonlySet<unknown>): void {
+    const { calls, traffic } = this.sandbox
+    const { answererAt, hasAsked } = callsInternals.of(calls)
+    for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
+      const route = parsedPattern(text)
+      const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
+      const met = traffic.of('call').filter(({ method, url }) => isFor(route, method, url))
+      // Each step meets one call; what a rule of faults answers uses none.
+      if (met.length > script.length - left) continue
+      const counts = new Map<string, number>()
+      for (const { method, url } of met) {
+        const handler = answererAt(method, url)
+        if (handler === undefined || own.has(handler) || hasAsked(handler)) continue
+        const call = `${method} ${url}`
+        counts.set(call, (counts.get(call) ?? 0) + 1)
+      }
+      for (const [call, count] of counts) {
+        this.#noteShadow(['calls', index, 'script'], `${plural(count, 'call')} of ${call}`)
+      }
+    }
+  }
+
+  #noteShadow(place: ValuePath, what: string): void {
+    this.#notes.push(
+      `${placeText(place)}: the script answers ${what}: the handler that prepare registered is never asked`,
+    )
+  }
+
+  /** What would fail a test, too. */
+  #judgeLeftovers(): void {
+    const { destinations, traffic } = this.sandbox
+    for (const explanation of destinations.unhandled) {
+      this.#findings.push({ place: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
+    }
+    const expected = 'every script is played to its end'
+    for (const script of destinations.unplayed) {
+      const explanation = unplayedText(script, 'delivery', traffic.entries)
+      this.#findings.push({ place: 'destinations', holds: false, expected, explanation })
+    }
+    for (const script of this.sandbox.calls.unplayed) {
+      const explanation = unplayedText(script, 'call', traffic.entries)
+      this.#findings.push({ place: 'calls', holds: false, expected, explanation })
+    }
+    for (const { sentence } of this.sandbox.faults.unused()) {
+      this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
+    }
+  }
+}
+
+function verdictText(findings: readonly Finding[], notes: readonly string[]): string {
+  const lines = findings.map(
+    ({ holds, place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
+  )
+  for (const note of notes) lines.push(`Note: ${plainText(note)}`)
+  const broken = findings.filter(({ holds }) => !holds)
+  for (const { place, explanation } of broken) lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
+  const count = findings.length - broken.length
+  lines.push(
+    '',
+    broken.length === 0
+      ? `Holds: ${count} of ${findings.length}.`
+      : `Does not hold: ${broken.length} of ${findings.length}.`,
+  )
+  return lines.join('\n')
+}
+
+/** The times of a play, as one reads them. */
+export function spanText({ sandbox, virtualMs }: Play): string {
+  return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
+}

@@ -1,0 +1,128 @@
+import { nearestName } from '../kernel/nearest-name.js'
+import { type Expectation, expectationOf } from './expectations.js'
+import type { ScenarioProblem, ValuePath } from './problems.js'
+import { stepOf } from './scenario-steps.js'
+import type { ScenarioStep, StepValues } from './step-values.js'
+import type { Scenario } from './written-scenario.js'
+
+/** The names that are known at a moment of a scenario. */
+interface KnownNames {
+  readonly messages: Set<string>
+  readonly urlGroups: Set<string>
+  readonly queues: Set<string>
+  readonly schedules: Set<string>
+  readonly flowControl: Set<string>
+  readonly faults: Set<string>
+}
+
+type Kind = keyof KnownNames
+
+const nouns: Readonly<Record<Kind, string>> = {
+  messages: 'message',
+  urlGroups: 'url group',
+  queues: 'queue',
+  schedules: 'schedule',
+  flowControl: 'flow-control key',
+  faults: 'fault rule',
+}
+
+/** The steps whose value is the name of something that must be there. */
+const references: { readonly [K in keyof StepValues]?: Kind } = {
+  cancel: 'messages',
+  retryNow: 'messages',
+  retryDeadLetters: 'messages',
+  deleteDeadLetters: 'messages',
+  pauseQueue: 'queues',
+  resumeQueue: 'queues',
+  fireSchedule: 'schedules',
+  pauseSchedule: 'schedules',
+  resumeSchedule: 'schedules',
+  deleteSchedule: 'schedules',
+  pauseFlowControl: 'flowControl',
+  resumeFlowControl: 'flowControl',
+  deleteUrlGroup: 'urlGroups',
+  removeFaults: 'faults',
+}
+
+/** Steps and expectations that name something missing, and a scenario in which nothing happens. */
+export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
+  const problems: ScenarioProblem[] = []
+  const { given = {}, faults = [], steps = [], expect = [] } = scenario
+  const known: KnownNames = {
+    messages: new Set(),
+    urlGroups: new Set(Object.keys(given.urlGroups ?? {})),
+    queues: new Set(Object.keys(given.queues ?? {})),
+    schedules: new Set((given.schedules ?? []).map(({ id }) => id)),
+    flowControl: new Set(Object.keys(given.flowControl ?? {})),
+    faults: new Set(faults.flatMap(({ name }) => name ?? [])),
+  }
+  const { destinations = [], calls = [] } = scenario
+  if (faults.length + steps.length + expect.length + destinations.length + calls.length === 0) {
+    problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
+  }
+  const makesRequests = steps.some((step) => 'request' in step)
+  const missing = (kind: Kind, name: string, place: ValuePath): void => {
+    // HTTP requests of a scenario may create anything; they are not followed.
+    if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
+    const near = nearestName(name, known[kind])
+    const names = [...known[kind]]
+    const hint =
+      near !== undefined
+        ? `Did you mean ${JSON.stringify(near)}?`
+        : names.length > 0
+          ? `Known: ${names.join(', ')}.`
+          : 'None exists at this point.'
+    problems.push({ place, sentence: `There is no ${nouns[kind]} ${JSON.stringify(name)} here. ${hint}` })
+  }
+  for (const [index, { to }] of (given.schedules ?? []).entries())
+    checkDestination(to, ['given', 'schedules', index, 'to'], missing)
+  for (const [index, step] of steps.entries()) checkStep(step, ['steps', index], known, missing)
+  for (const [index, expectation] of expect.entries()) checkExpectation(expectation, ['expect', index], missing)
+  return problems
+}
+
+type Missing = (kind: Kind, name: string, place: ValuePath) => void
+
+function checkDestination(to: string, place: ValuePath, missing: Missing): void {
+  if (!/^https?:\/\//.test(to)) missing('urlGroups', to, place)
+}
+
+function checkStep(step: ScenarioStep, place: ValuePath, known: KnownNames, missing: Missing): void {
+  const [name, value] = stepOf(step)
+  const at = [...place, name]
+  const kind = references[name]
+  if (kind !== undefined) {
+    if (value !== 'all' || kind !== 'messages') missing(kind, value as string, at)
+    return
+  }
+  if ('publish' in step) {
+    const { to, as, queue, flowControlKey } = step.publish
+    checkDestination(to, [...at, 'to'], missing)
+    if (as !== undefined) known.messages.add(as)
+    if (queue !== undefined) known.queues.add(queue)
+    if (flowControlKey !== undefined) known.flowControl.add(flowControlKey)
+  } else if ('schedule' in step) {
+    checkDestination(step.schedule.to, [...at, 'to'], missing)
+    known.schedules.add(step.schedule.id)
+  } else if ('setQueue' in step) known.queues.add(step.setQueue.name)
+  else if ('setUrlGroup' in step) known.urlGroups.add(step.setUrlGroup.name)
+  else if ('pinFlowControl' in step) known.flowControl.add(step.pinFlowControl.key)
+  else if ('addFaults' in step)
+    for (const rule of [step.addFaults].flat()) if (rule.name !== undefined) known.faults.add(rule.name)
+  if ('expect' in step) {
+    const list = [step.expect].flat() as readonly Expectation[]
+    for (const [index, expectation] of list.entries()) {
+      checkExpectation(expectation, Array.isArray(step.expect) ? [...at, index] : at, missing)
+    }
+  }
+}
+
+function checkExpectation(expectation: Expectation, place: ValuePath, missing: Missing): void {
+  const [name, value] = expectationOf(expectation)
+  const patterns = Array.isArray(value) ? value : [value]
+  for (const [index, pattern] of patterns.entries()) {
+    const message = (pattern as { message?: unknown } | null)?.message
+    if (typeof message !== 'string') continue
+    missing('messages', message, [...place, name, ...(Array.isArray(value) ? [index] : []), 'message'])
+  }
+}

@@ -1,0 +1,184 @@
+import { isSecretName } from './secret-names.js'
+import { hidden } from './secret-shapes.js'
+
+// Where commands of the data store take secrets as words. [redis.io: AUTH, ACL SETUSER, HELLO, MIGRATE, CONFIG SET]
+
+type Asks = (name: string) => boolean
+
+/** Alternating fields and values after the key. */
+const pairs = /^(?:hset|hmset|hsetnx)$/i
+/** The same after options. */
+const pairsSomewhere = /^(?:hsetex|xadd)$/i
+/** A path, and what is written there. */
+const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
+/** Names what it reads. */
+const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
+/** Replies with alternating names and values. */
+const listsPairs =
+  /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
+const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
+/** The same, where further words came with the name. */
+const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
+/** May hold such a command, or a script that calls one. */
+const mayTell = /^(?:command|script|function)$/i
+const setting = /pass|auth|secret/i
+
+/** Whether a word may begin a command with secrets in it. */
+export function isTelling(word: string): boolean {
+  return (
+    beginsCommand.test(word) ||
+    mayTell.test(word) ||
+    [pairs, pairsSomewhere, paths, reads, listsPairs].some((one) => one.test(word))
+  )
+}
+
+/** Whether a command takes passwords as words. */
+export function isSecretCommand(argv: readonly string[]): boolean {
+  return takesPassword.test(argv[0] ?? '')
+}
+
+/** Which words of a command are secrets, by index, with what is shown in their place. */
+export function secretWords(argv: readonly string[], isSecret: Asks = isSecretName): ReadonlyMap<number, string> {
+  const name = argv[0] ?? ''
+  const found = passwordWords(argv)
+  if (pairs.test(name)) afterNames(argv, 2, 2, isSecret, found)
+  else if (pairsSomewhere.test(name)) afterNames(argv, 2, 1, isSecret, found)
+  else if (paths.test(name)) afterPaths(argv, isSecret, found)
+  return found
+}
+
+/**
+ * The same for passwords that the command itself takes. Somebody may have forgotten a word or misspelled one: what stands
+ * where it means nothing may be the password.
+ */
+export function passwordWords(argv: readonly string[]): Map<number, string> {
+  const found = new Map<number, string>()
+  const from = (first: number): void => {
+    for (let index = first; index < argv.length; index++) found.set(index, hidden)
+  }
+  /** A command stands in this one. */
+  const inner = (first: number): void => {
+    for (const [index, shown] of passwordWords(argv.slice(first))) found.set(index + first, shown)
+  }
+  const name = (argv[0] ?? '').toLowerCase()
+  const verb = (argv[1] ?? '').toLowerCase()
+  if (name === 'auth') from(1)
+  else if (name === 'acl') {
+    if (verb === 'setuser') ruleWords(argv, found)
+    else if (verb === 'dryrun') inner(3)
+    else if (verb === 'gentoken' || verb === 'resttoken') from(3)
+    else if (!plainVerbs.has(verb)) from(2)
+  } else if (name === 'config' && verb === 'set') {
+    for (let index = 3; index < argv.length; index += 2) if (setting.test(argv[index - 1]!)) found.set(index, hidden)
+  } else if (name === 'command' && /^getkeys(?:andflags)?$/.test(verb)) inner(2)
+  else if (name === 'hello') from(credentialsAt(argv))
+  else if (name === 'migrate') {
+    const at = argv.findIndex((word) => /^auth2?$/i.test(word))
+    if (at > 0) from(at + 1)
+  } else if (runsScript.test(name)) {
+    // What is in the text, or comes to it as an argument, cannot be told apart.
+    if (argv.some((word) => signsIn.test(word))) from(1)
+    else
+      argv.forEach((word, index) => {
+        if (index > 1 && beginsCommand.test(word)) inner(index)
+      })
+  } else if (/\s/.test(name)) {
+    // A whole command as one word, or a part of it.
+    const [first = '', ...more] = argv[0]!.trim().split(/\s+/)
+    if (!takesPassword.test(first)) return found
+    from(1)
+    if (more.length > 0) found.set(0, `${first} ${hidden}`)
+  }
+  return found
+}
+
+/** Whether a command is a script, or runs one, that takes passwords: what it repeats of them cannot be told apart. */
+export function isSecretScript(argv: readonly string[]): boolean {
+  return runsScript.test((argv[0] ?? '').toLowerCase()) && passwordWords(argv).size > 0
+}
+
+const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/
+/** A script calls a command that takes passwords. */
+const signsIn = /\(\s{0,20}(?:["']|\[={0,9}\[)\s*(?:auth|acl|hello|migrate|config)\b|["'[]getkeys/i
+/** Subcommands of ACL that take none. */
+const plainVerbs: ReadonlySet<string> = new Set(
+  'cat deluser genpass getuser help list load log save users whoami'.split(' '),
+)
+
+/** Where HELLO has its credentials, or what is neither a version nor a name. */
+function credentialsAt(argv: readonly string[]): number {
+  if (!/^\d+$/.test(argv[1] ?? '')) return /^auth$/i.test(argv[1] ?? '') ? 2 : 1
+  let at = 2
+  while (/^setname$/i.test(argv[at] ?? '')) at += 2
+  return /^auth$/i.test(argv[at] ?? '') ? at + 1 : at
+}
+
+/** Rules of users without a password in them. A selector has rules of the second kind. */
+const plainRule = /^(?:on|off|nopass|resetpass|reset|clearselectors|(?:skip-)?sanitize-payload)$/i
+const permission = /^(?:[~&+%-].*|(?:all|reset)(?:keys|channels)|(?:all|no)commands)$/is
+
+function ruleWords(argv: readonly string[], found: Map<number, string>): void {
+  let isSelector = false
+  argv.forEach((word, index) => {
+    // The user's name may have been forgotten.
+    if (index < 2 || (index === 2 && !/^[><#!(]/.test(word))) return
+    if (!isSelector && /^[><#!]/.test(word)) {
+      found.set(index, word[0] + hidden)
+      return
+    }
+    const opens = !isSelector && word.startsWith('(')
+    isSelector ||= opens
+    const closes = isSelector && word.endsWith(')')
+    const rules = word.slice(opens ? 1 : 0, closes ? -1 : undefined)
+    const isPlain = isSelector
+      ? rules.split(' ').every((rule) => rule === '' || permission.test(rule))
+      : plainRule.test(rules) || permission.test(rules)
+    if (!isPlain) found.set(index, hidden)
+    if (closes) isSelector = false
+  })
+}
+
+function afterNames(argv: readonly string[], first: number, step: number, isSecret: Asks, found: Map<number, string>) {
+  for (let index = first; index + 1 < argv.length; index += step)
+    if (isSecret(argv[index]!)) found.set(index + 1, hidden)
+}
+
+/** `JSON.SET key path value`, `JSON.MSET key path value key path value …`. */
+function afterPaths(argv: readonly string[], isSecret: Asks, found: Map<number, string>): void {
+  const isMany = /^json\.mset$/i.test(argv[0]!)
+  for (let index = 2; index < argv.length; index += 3) {
+    if (index > 2 && !isMany) break
+    if (!isSecretPath(argv[index]!, isSecret)) continue
+    for (let at = index + 1; at < (isMany ? index + 2 : argv.length); at++) found.set(at, hidden)
+  }
+}
+
+/** `$.user.password`, `.token`, `$['api-key'][0]`: some part of it is named like a secret. */
+function isSecretPath(path: string, isSecret: Asks): boolean {
+  return (
+    /[.$[]/.test(path) && path.length < 4096 && path.split(/[.[\]'"$]+/).some((part) => part !== '' && isSecret(part))
+  )
+}
+
+/** Whether a command's reply is a secret, whatever it looks like. */
+export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecretName): boolean {
+  const name = argv[0] ?? ''
+  if (/^acl$/i.test(name)) return /^(?:gentoken|resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')
+  if (!reads.test(name)) return false
+  return argv.slice(2).some((word) => isSecret(word) || isSecretPath(word, isSecret))
+}
+
+/** Whether a command's reply lists names with their values. */
+export function repliesInPairs(argv: readonly string[]): boolean {
+  return listsPairs.test(argv[0] ?? '')
+}
+
+/** Hides the texts of a reply that follow a name like that of a secret. */
+export function hidePairs(reply: unknown, isSecret: Asks = isSecretName): unknown {
+  if (!Array.isArray(reply)) return reply
+  return reply.map((item: unknown, index) => {
+    const label: unknown = reply[index - 1]
+    if (typeof label === 'string' && typeof item === 'string' && isSecret(label)) return hidden
+    return hidePairs(item, isSecret)
+  })
+}

@@ -1,0 +1,143 @@
+import type { Random } from '../kernel/random.js'
+import { minute } from './usage-calendar.js'
+
+/** How fast something happens from an instant on. */
+export interface RateSegment {
+  /** Per minute. */
+  readonly rate: number
+  readonly jitter: number
+}
+
+/** Sums of decimals like 0.1 end just below the whole number that they mean. */
+const slack = 1e-6
+
+/** More than one report asks for. */
+const remembered = 1000
+
+/**
+ * Something that happens at a known pace, which changes at known times. Its total is known for every instant, so that
+ * a count between two instants costs the same whatever lies between, and counts of neighbouring intervals add up.
+ */
+export class RateCurve {
+  readonly #changes: readonly number[]
+  readonly #before: RateSegment
+  readonly #stretches: readonly RateSegment[]
+  /** Totals at the changes, 0 at `origin`; in minutes' rates times milliseconds, which keeps whole numbers exact. */
+  readonly #totals: readonly number[]
+  readonly #random: Random
+  readonly #isJittered: boolean
+  /** Totals at full minutes: several series of a report, and most reports, ask for the same. */
+  readonly #atMinutes = new Map<number, number>()
+
+  /**
+   * @param changes ascending, `origin` among them
+   * @param stretchAt what holds from an instant on
+   */
+  constructor(changes: readonly number[], origin: number, stretchAt: (at: number) => RateSegment, random: Random) {
+    this.#changes = changes
+    this.#before = stretchAt(changes[0]! - 1)
+    this.#stretches = changes.map(stretchAt)
+    this.#random = random
+    this.#isJittered = [this.#before, ...this.#stretches].some(({ jitter }) => jitter > 0)
+    this.#totals = totals(changes, this.#stretches, changes.indexOf(origin))
+  }
+
+  /** How often it happened between two instants: whole, never negative. */
+  count(from: number, until: number): number {
+    return from >= until ? 0 : this.#whole(until) - this.#whole(from)
+  }
+
+  /** How often it happened between one edge and the next. */
+  counts(edges: readonly number[]): number[] {
+    const totals = edges.map((at, index) => (index > 0 && at === edges[index - 1] ? undefined : this.#whole(at)))
+    for (let index = 1; index < totals.length; index++) totals[index] ??= totals[index - 1]
+    return totals.slice(1).map((total, index) => total! - totals[index]!)
+  }
+
+  /** The same, not cut to whole numbers. */
+  amount(from: number, until: number): number {
+    return from >= until ? 0 : this.#jittered(until) - this.#jittered(from)
+  }
+
+  /** The same without jitter; negative when the second instant comes first. */
+  exact(from: number, until: number): number {
+    return (this.#total(until) - this.#total(from)) / minute
+  }
+
+  /** What the pace is made of between two instants. */
+  *stretches(from: number, until: number): IterableIterator<{ rate: number; at: number; length: number }> {
+    for (let index = this.#indexAt(from), at = from; at < until; index++) {
+      const end = Math.min(this.#changes[index + 1] ?? until, until)
+      yield { rate: this.#stretch(index).rate, at, length: end - at }
+      at = end
+    }
+  }
+
+  #whole(at: number): number {
+    return Math.floor(this.#jittered(at) + slack)
+  }
+
+  #jittered(at: number): number {
+    if (!this.#isJittered) return this.#total(at) / minute
+    const number = Math.floor(at / minute)
+    const part = at / minute - number
+    const start = this.#atMinute(number)
+    return part === 0 ? start : start + (this.#atMinute(number + 1) - start) * part
+  }
+
+  #atMinute(number: number): number {
+    let total = this.#atMinutes.get(number)
+    if (total === undefined) {
+      if (this.#atMinutes.size >= remembered) this.#atMinutes.clear()
+      total = this.#shaken(number)
+      this.#atMinutes.set(number, total)
+    }
+    return total
+  }
+
+  /**
+   * The total at a full minute, moved by at most half of what happens in the quieter one of the two minutes around it:
+   * so no minute loses more than it has, and the minutes still add up.
+   */
+  #shaken(number: number): number {
+    const at = number * minute
+    const total = this.#total(at)
+    const { jitter } = this.#stretch(this.#indexAt(at))
+    if (jitter === 0) return total / minute
+    const quieter = Math.min(total - this.#total(at - minute), this.#total(at + minute) - total)
+    return (total + jitter * quieter * (this.#random.fork(String(number)).float() - 0.5)) / minute
+  }
+
+  #total(at: number): number {
+    const index = this.#indexAt(at)
+    const start = Math.max(index, 0)
+    return this.#totals[start]! + (at - this.#changes[start]!) * this.#stretch(index).rate
+  }
+
+  #stretch(index: number): RateSegment {
+    return index < 0 ? this.#before : this.#stretches[index]!
+  }
+
+  /** The last change at or before an instant; -1 before the first. */
+  #indexAt(at: number): number {
+    let [low, high] = [0, this.#changes.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#changes[middle]! <= at) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+}
+
+/** Forward and backward from the origin, so that a change later on moves nothing that is known already. */
+function totals(changes: readonly number[], stretches: readonly RateSegment[], origin: number): number[] {
+  const sums = new Array<number>(changes.length).fill(0)
+  for (let index = origin + 1; index < changes.length; index++) {
+    sums[index] = sums[index - 1]! + (changes[index]! - changes[index - 1]!) * stretches[index - 1]!.rate
+  }
+  for (let index = origin - 1; index >= 0; index--) {
+    sums[index] = sums[index + 1]! - (changes[index + 1]! - changes[index]!) * stretches[index]!.rate
+  }
+  return sums
+}

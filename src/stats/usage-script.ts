@@ -1,0 +1,264 @@
+import { milliseconds } from '../kernel/duration.js'
+import type { Random } from '../kernel/random.js'
+import type { Grid } from './periods.js'
+import { RateCurve, type RateSegment } from './rate-curve.js'
+import { day, monthOf } from './usage-calendar.js'
+import {
+  checkSteps,
+  type LatencyFigures,
+  type LatencyTable,
+  type QueueStep,
+  resolved,
+  type SearchStep,
+  type UsageMetrics,
+} from './usage-steps.js'
+
+interface Span {
+  readonly from: number
+  readonly until: number
+}
+
+interface Steady extends Span {
+  readonly values: Readonly<Record<string, number>>
+  readonly jitter: number
+}
+
+interface Burst extends Span {
+  readonly times: number
+  readonly of: readonly string[]
+}
+
+interface Latencies extends Span {
+  readonly of: LatencyTable
+  readonly jitter: number
+}
+
+interface MonthEnd {
+  readonly times: number
+  readonly length: number
+  readonly of: readonly string[]
+}
+
+/** The months before the telling that a report may still show. */
+const monthsBefore = 2
+const silence: RateSegment = { rate: 0, jitter: 0 }
+
+export interface StoryOptions {
+  readonly words: UsageMetrics
+  /** When the story was told. */
+  readonly told: number
+  readonly now: () => number
+  readonly random: Random
+}
+
+/** What a list of steps says about any instant. */
+export class UsageScript {
+  readonly told: number
+  readonly #options: StoryOptions
+  readonly #steadies: readonly Steady[]
+  readonly #spikes: readonly Burst[]
+  readonly #gaps: readonly Span[]
+  readonly #monthEnds: readonly MonthEnd[]
+  readonly #latencies: readonly Latencies[]
+  readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
+  #paces = new Map<string, RateCurve>()
+  /** The first day of the latest month whose end is known to the paces. */
+  #knownMonth = Number.NEGATIVE_INFINITY
+  #bursts: readonly Burst[] = []
+  #changes: readonly number[] = []
+
+  constructor(steps: readonly (QueueStep | SearchStep)[], options: StoryOptions) {
+    const { words, told } = options
+    checkSteps(steps, words)
+    this.#options = options
+    this.told = told
+    const of = <K extends SearchStep['kind']>(kind: K): Extract<SearchStep | QueueStep, { kind: K }>[] =>
+      steps.filter((step) => step.kind === kind) as Extract<SearchStep | QueueStep, { kind: K }>[]
+    const span = (step: { readonly from?: string | number; readonly until?: string | number }): Span => ({
+      from: step.from === undefined ? Number.NEGATIVE_INFINITY : resolved(step.from, told),
+      until: step.until === undefined ? Number.POSITIVE_INFINITY : resolved(step.until, told),
+    })
+    const during = (step: Extract<SearchStep, { kind: 'spike' | 'gap' }>): Span => {
+      const from = resolved(step.at, told)
+      return { from, until: from + milliseconds(step.for) }
+    }
+    this.#steadies = of('steady').map((step) => ({
+      ...span(step),
+      values: { ...step.rates },
+      jitter: step.jitter ?? 0,
+    }))
+    this.#spikes = of('spike').map((step) => ({ ...during(step), times: step.times, of: step.of ?? words.rates }))
+    this.#gaps = of('gap').map(during)
+    this.#monthEnds = of('month-end').map((step) => ({
+      times: step.times,
+      length: lastDays(milliseconds(step.for)),
+      of: step.of ?? words.rates,
+    }))
+    this.#latencies = of('latencies').map((step) => ({ ...span(step), of: step.of, jitter: step.jitter ?? 0 }))
+    this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.of ?? words.rates }))
+  }
+
+  /** Whether the story says anything about a rate or level. */
+  mentions(name: string): boolean {
+    return this.#steadies.some(({ values }) => name in values)
+  }
+
+  /** How often something happened in each interval, up to now. */
+  series(name: string, { from, interval, points }: Grid): number[] {
+    const [now, pace] = [this.#options.now(), this.#rate(name)]
+    const edges = Array.from({ length: points + 1 }, (_, index) => Math.min(from + index * interval, now))
+    const counts = pace.counts(edges)
+    // The figures of a day are running totals, and those begin anew.
+    if (interval !== day || this.#resets.length === 0) return counts
+    return counts.map((_, index) => {
+      const [start, end] = [edges[index]!, edges[index + 1]!]
+      return pace.count(this.#since(name, start, end), end)
+    })
+  }
+
+  /** The running total since an instant. */
+  total(name: string, since: number): number {
+    const now = this.#options.now()
+    return this.#rate(name).count(this.#since(name, since, now), now)
+  }
+
+  /** How often something happened since an instant, whatever the counter shows. */
+  count(name: string, since: number): number {
+    return this.#rate(name).count(since, this.#options.now())
+  }
+
+  /** A level at an instant, such as `pending`: what the last step says that covers it. */
+  level(name: string, at: number): number {
+    return this.#told(name, at)?.values[name] ?? 0
+  }
+
+  /** A level that another rate moves: it stands where a step says, when that begins or the story is told. */
+  moved(name: string, by: string, at: number): number {
+    const step = this.#told(name, at)
+    const reset = this.#since(name, step?.from ?? Number.NEGATIVE_INFINITY, at)
+    const wasReset = reset !== (step?.from ?? Number.NEGATIVE_INFINITY)
+    const anchor = wasReset ? reset : Number.isFinite(step?.from) ? step!.from : this.told
+    const start = wasReset ? 0 : (step?.values[name] ?? 0)
+    return Math.max(0, Math.floor(start + this.#rate(by).exact(anchor, at) + 1e-6))
+  }
+
+  /** Mean latency of each interval, over the time in which something was going on; `p99`: what 1 % of it exceeds. */
+  latency(operation: keyof LatencyTable, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
+    const now = this.#options.now()
+    const [means, high, told] = [
+      this.#latency(operation, 'mean'),
+      this.#latency(operation, 'p99'),
+      this.#latency(operation, 'told'),
+    ]
+    return Array.from({ length: points }, (_, index) => {
+      const start = from + index * interval
+      if (start > now) return 0
+      // An interval that begins at this moment shows what holds at it.
+      const end = Math.min(start + interval, Math.max(now, start + 1))
+      const minutes = told.exact(start, end)
+      if (minutes === 0) return 0
+      const mean = means.amount(start, end)
+      if (figure === 'mean') return toMicroseconds(mean / minutes)
+      const exact = means.exact(start, end)
+      return toMicroseconds(exceeded(high, start, end) * (exact === 0 ? 1 : mean / exact))
+    })
+  }
+
+  #rate(name: string): RateCurve {
+    return this.#pace(name, (at) => {
+      const step = this.#told(name, at)
+      if (step === undefined) return silence
+      const times = this.#bursts
+        .filter((burst) => covers(burst, at) && burst.of.includes(name))
+        .reduce((product, burst) => product * burst.times, 1)
+      return { rate: step.values[name]! * times, jitter: name === 'growth' ? 0 : step.jitter }
+    })
+  }
+
+  /** `told`: 1 while the story says how long it takes. */
+  #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
+    return this.#pace(`latency/${operation}/${figure}`, (at) => {
+      const step = this.#latencies.findLast((one) => covers(one, at) && one.of[operation] !== undefined)
+      if (step === undefined) return silence
+      if (figure === 'told') return { rate: 1, jitter: 0 }
+      return { rate: figureOf(step.of[operation]!, figure), jitter: figure === 'mean' ? step.jitter : 0 }
+    })
+  }
+
+  #pace(name: string, stretchAt: (at: number) => RateSegment): RateCurve {
+    this.#reach()
+    const known = this.#paces.get(name)
+    if (known !== undefined) return known
+    const inGap = (at: number): boolean => this.#gaps.some((one) => covers(one, at))
+    const pace = new RateCurve(
+      this.#changes,
+      this.told,
+      (at) => (inGap(at) ? silence : stretchAt(at)),
+      this.#options.random.fork(name),
+    )
+    this.#paces.set(name, pace)
+    return pace
+  }
+
+  /** Month ends come without end: those up to this month are worked out. */
+  #reach(): void {
+    const month = monthOf(this.#options.now())[0]!
+    if (month <= this.#knownMonth) return
+    if (this.#knownMonth > Number.NEGATIVE_INFINITY && this.#monthEnds.length === 0) return
+    this.#knownMonth = month
+    this.#bursts = [...this.#spikes, ...this.#monthEnds.flatMap((step) => this.#ends(step))]
+    const spans: readonly Span[] = [...this.#steadies, ...this.#bursts, ...this.#gaps, ...this.#latencies]
+    const edges = [this.told, ...spans.flatMap(({ from, until }) => [from, until]).filter(Number.isFinite)]
+    this.#changes = [...new Set(edges)].sort((a, b) => a - b)
+    this.#paces = new Map()
+  }
+
+  #ends({ times, length, of }: MonthEnd): Burst[] {
+    const ends: Burst[] = []
+    let first = monthOf(this.told)[0]!
+    for (let count = 0; count < monthsBefore; count++) first = monthOf((first - 1) * day)[0]!
+    while (first <= this.#knownMonth) {
+      first += monthOf(first * day).length
+      ends.push({ from: first * day - length, until: first * day, times, of })
+    }
+    return ends
+  }
+
+  #told(name: string, at: number): Steady | undefined {
+    return this.#steadies.findLast((step) => covers(step, at) && step.values[name] !== undefined)
+  }
+
+  /** The instant itself, or the last reset of a counter between it and another. */
+  #since(name: string, since: number, until: number): number {
+    return this.#resets.reduce((last, { at, of }) => (at > last && at <= until && of.includes(name) ? at : last), since)
+  }
+}
+
+function covers({ from, until }: Span, at: number): boolean {
+  return from <= at && at < until
+}
+
+function lastDays(length: number): number {
+  if (length <= 28 * day) return length
+  throw new RangeError('monthEnd() takes at most 28 days: the shortest month has no more.')
+}
+
+function figureOf(figures: LatencyFigures, figure: 'mean' | 'p99'): number {
+  return typeof figures === 'number' ? figures : figures[figure]
+}
+
+/** The level that is exceeded in at most one hundredth of the time. */
+function exceeded(pace: RateCurve, from: number, until: number): number {
+  const levels = [...pace.stretches(from, until)].sort((a, b) => b.rate - a.rate)
+  let left = levels.reduce((sum, { rate, length }) => sum + (rate > 0 ? length : 0), 0) / 100
+  for (const { rate, length } of levels) {
+    if (length >= left) return rate
+    left -= length
+  }
+  return 0
+}
+
+/** Milliseconds are told to three decimals. */
+function toMicroseconds(latency: number): number {
+  return Math.round(latency * 1000) / 1000
+}

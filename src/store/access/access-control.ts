@@ -1,0 +1,286 @@
+import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../../kernel/bytes.js'
+import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
+import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
+import { createRandom, hexId, type Random } from '../../kernel/random.js'
+import { refusedRule, replyError, userNotRemovable } from '../command/errors.js'
+import { ReplyError } from '../command/reply.js'
+import { applyRules, joinedRules } from './acl-rules.js'
+import type { Permissible } from './categories.js'
+import { type Permissions, RefusedRule, type RuleContext } from './permissions.js'
+import { AclUser, type User } from './user.js'
+
+const standard: User = {
+  name: 'default',
+  unrestricted: true,
+  mayRun: () => true,
+  denial: () => undefined,
+}
+
+/** `+@read -@dangerous`, and PING and ECHO. [store.md 6.2] */
+const readOnly: User = {
+  name: 'default_ro',
+  unrestricted: false,
+  mayRun: (command) => readOnlyMayRun(command),
+  denial: (command) => (readOnlyMayRun(command) ? undefined : { of: 'command' }),
+}
+
+export function readOnlyMayRun({ name, flags }: Pick<Permissible, 'name' | 'flags'>): boolean {
+  if (name === 'PING' || name === 'ECHO') return true
+  return flags.includes('read') && !flags.includes('dangerous') && !flags.includes('scripting')
+}
+
+export interface Tokens {
+  readonly standard: string
+  readonly readOnly: string
+}
+
+/** A user as ACL GETUSER and ACL LIST show it. */
+export interface UserDescription {
+  readonly name: string
+  readonly flags: readonly string[]
+  readonly passwords: readonly string[]
+  readonly commands: string
+  readonly keys: readonly string[]
+  readonly channels: readonly string[]
+  readonly selectors: readonly Permissions[]
+}
+
+/** The prefix of every token, so that it looks like those of the service. */
+const tokenHead = latin1('\x01\x87')
+const secretLength = 16
+const shortestPassword = 8
+
+/** Who may do what, as JSON. */
+export interface AccessDump {
+  readonly tokens: Tokens
+  /** Signs the tokens of users. */
+  readonly key: PortableString
+  readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
+}
+
+/** Who may do what, and which token belongs to whom. */
+export class AccessControl {
+  readonly #random: Random
+  /** Signs the tokens of GENTOKEN, so that others are recognised as foreign. */
+  #key: Bytes
+  #tokens: Tokens
+  #users = new Map<string, AclUser>()
+  #holders = new Map<string, AclUser>()
+  #listeners: (() => void)[] = []
+
+  constructor(tokens: Tokens, random: Random = createRandom('acl')) {
+    this.#tokens = tokens
+    this.#random = random
+    this.#key = latin1(hexId(random, 64))
+  }
+
+  get tokens(): Tokens {
+    return this.#tokens
+  }
+
+  get standardUser(): User {
+    return standard
+  }
+
+  /** `undefined` when there is none of this name. */
+  userNamed(name: string): User | undefined {
+    return [standard, readOnly].find((user) => user.name === name) ?? this.#users.get(name)
+  }
+
+  /** The user of a token; `undefined` when it is unknown or revoked, or when the user is disabled. */
+  userOf(token: string): User | undefined {
+    if (token === this.#tokens.standard) return standard
+    if (token === this.#tokens.readOnly) return readOnly
+    return this.holderOf(token)
+  }
+
+  /** The user of this name who signs in with a password or a token. */
+  userWith(name: string, password: string): User | undefined {
+    const user = this.#users.get(name)
+    if (user?.enabled && user.accepts(password as Bytes)) return user
+    const holder = this.userOf(password)
+    return holder?.name === name ? holder : undefined
+  }
+
+  /** The user to whom ACL SETUSER gave a token. */
+  holderOf(token: string): User | undefined {
+    const holder = this.#holders.get(token)
+    return holder?.enabled ? holder : undefined
+  }
+
+  /** Resetting the password revokes both built-in tokens. */
+  replaceTokens(tokens: Tokens): void {
+    this.#tokens = tokens
+    this.#changed()
+  }
+
+  /** Calls back after every change of users or tokens. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  // ---- users ----------------------------------------------------------------------------------------------------
+
+  /** Applies rules to a user, who is created if missing. */
+  setUser(name: Bytes, rules: readonly Bytes[], rights: Pick<RuleContext, 'dialect' | 'hasCommand'>): void {
+    if (/[ \0]/.test(name)) throw replyError('userName')
+    if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
+    const user = this.#users.get(name) ?? new AclUser(name)
+    const context: RuleContext = { ...rights, isToken: (user, token) => this.#isToken(user, token) }
+    applyRules(rights.dialect === 'redis' ? wholeRules(rules) : rules, user, context, refusedRule)
+    this.#users.set(name, user)
+    this.#changed()
+  }
+
+  /** How many patterns of keys and channels a user has. */
+  patternsOf(name: Bytes): number {
+    return this.#users.get(name)?.patterns ?? 0
+  }
+
+  /** Returns how many there were. Built-in users stay. */
+  deleteUsers(names: readonly Bytes[]): number {
+    const builtIn = names.find(isBuiltIn)
+    if (builtIn !== undefined) throw userNotRemovable(builtIn)
+    const deleted = names.filter((name) => this.#users.delete(name)).length
+    if (deleted > 0) this.#changed()
+    return deleted
+  }
+
+  /** All users, built-in ones first, then by name. */
+  describe(): UserDescription[] {
+    const described = [...this.#users.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeUser)
+    return [...builtIn(this.#tokens), ...described]
+  }
+
+  /** Tokens and users as JSON. */
+  dump(): AccessDump {
+    return {
+      tokens: this.#tokens,
+      key: portableString(this.#key),
+      users: [...this.#users.values()].map(({ name, rules }) => ({
+        name: portableString(name),
+        rules: rules.map(portableString),
+      })),
+    }
+  }
+
+  /** Replaces tokens and users with what `dump` returned. */
+  load({ tokens, key, users }: AccessDump, hasCommand: (name: string) => boolean): void {
+    this.#tokens = tokens
+    this.#key = bytesOf(key)
+    this.#users = new Map()
+    // It may come from where other rules were taken.
+    const rights = { dialect: 'redis', hasCommand } as const
+    for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), rights)
+    this.#changed()
+  }
+
+  // ---- tokens ---------------------------------------------------------------------------------------------------
+
+  /** A token for a user, who need not exist yet; the same one for the same password. */
+  generateToken(user: Bytes, password: Bytes | undefined): string {
+    if (password === undefined) return this.#tokenOf(user, latin1(this.#randomBytes(secretLength)))
+    if (password.length < shortestPassword) throw replyError('weakPassword')
+    return this.#tokenOf(user, this.#secretOf(user, password))
+  }
+
+  /** The token of a user who is known by the password of GENTOKEN, by that token itself, or by a password of its own. */
+  tokenFor(name: Bytes, password: Bytes): string | undefined {
+    if (name === standard.name) return password === this.#tokens.standard ? password : undefined
+    if (name === readOnly.name) return password === this.#tokens.readOnly ? password : undefined
+    const user = this.#users.get(name)
+    if (user === undefined) return undefined
+    const candidates = [password, this.#tokenOf(name, this.#secretOf(name, password))]
+    const held = candidates.find((token) => this.#holders.get(token) === user)
+    if (held !== undefined || !user.accepts(password)) return held
+    return this.#restToken(user, user.hasNoPassword ? '' : hashOf(password))
+  }
+
+  /** Random hexadecimal digits, for ACL GENPASS. */
+  randomHex(digits: number): string {
+    return hexId(this.#random, digits)
+  }
+
+  #secretOf(user: Bytes, password: Bytes): Bytes {
+    return hmacSha256(this.#key, latin1(`password\0${user}\0${password}`)).slice(0, secretLength) as Bytes
+  }
+
+  /** The token for REST of a user with a password of its own, of which only the hash is known. */
+  #restToken(user: AclUser, hash: string): string {
+    return this.#tokenOf(
+      user.name,
+      hmacSha256(this.#key, latin1(`hash\0${user.name}\0${hash}`)).slice(0, secretLength) as Bytes,
+    )
+  }
+
+  #tokenOf(user: Bytes, secret: Bytes): string {
+    return toBase64(latin1(tokenHead + secret + this.#seal(user, secret)))
+  }
+
+  #seal(user: Bytes, secret: Bytes): Bytes {
+    return hmacSha256(this.#key, latin1(`token\0${user}\0${secret}`))
+  }
+
+  #isToken(user: Bytes, token: string): boolean {
+    const bytes = fromBase64(token)
+    if (bytes === undefined || !bytes.startsWith(tokenHead)) return false
+    const secret = bytes.slice(tokenHead.length, tokenHead.length + secretLength) as Bytes
+    return token === this.#tokenOf(user, secret)
+  }
+
+  #randomBytes(count: number): string {
+    return String.fromCharCode(...Array.from({ length: count }, () => this.#random.int(256)))
+  }
+
+  #changed(): void {
+    this.#holders = new Map()
+    for (const user of this.#users.values()) {
+      for (const [hash, token] of user.passwords) this.#holders.set(token ?? this.#restToken(user, hash), user)
+      if (user.hasNoPassword) this.#holders.set(this.#restToken(user, ''), user)
+    }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function isBuiltIn(name: string): boolean {
+  return name === standard.name || name === readOnly.name
+}
+
+function builtIn(tokens: Tokens): UserDescription[] {
+  const shared = { keys: ['*'], channels: ['*'], selectors: [] }
+  return [
+    {
+      ...shared,
+      name: standard.name,
+      flags: ['on', 'allkeys', 'allchannels', 'allcommands'],
+      passwords: [hashOf(tokens.standard)],
+      commands: '+@all',
+    },
+    {
+      ...shared,
+      name: readOnly.name,
+      flags: ['on', 'allkeys', 'allchannels'],
+      passwords: [hashOf(tokens.readOnly)],
+      commands: '-@all +@read -@dangerous +ping +echo',
+    },
+  ]
+}
+
+function hashOf(token: string): string {
+  return toHex(sha256Bytes(latin1(token)))
+}
+
+function describeUser(user: AclUser): UserDescription {
+  const { name, flags, passwords, permissions, selectors } = user
+  const { commandText: commands, keyPatterns: keys, channelPatterns: channels } = permissions
+  return { name, flags, passwords: [...passwords.keys()], commands, keys, channels, selectors }
+}
+
+/** @throws ReplyError where a selector does not end */
+function wholeRules(rules: readonly Bytes[]): readonly Bytes[] {
+  try {
+    return joinedRules(rules)
+  } catch (error) {
+    throw error instanceof RefusedRule ? new ReplyError(`ERR ${error.message}`) : error
+  }
+}

@@ -1,0 +1,81 @@
+import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { bytes, flag, key, named, options, toInt64 } from '../command/arguments.js'
+import { type Command, type CommandRow, command } from '../command/command.js'
+import { replyError } from '../command/errors.js'
+import { ok } from '../command/reply.js'
+import { type PortableValue, portableValue, storedValue } from '../dump/portable-values.js'
+import { sealed, unsealed } from '../dump/seal.js'
+import type { KeyspaceValue } from '../keyspace/database.js'
+import { measure } from '../keyspace/measure.js'
+import { JsonDocument } from '../values/json-value.js'
+import { RawString } from '../values/raw-string.js'
+import { within } from './collection-arguments.js'
+import { deadlineIn } from './deadline.js'
+
+const mark = 'SD\x01'
+
+function payloadOf(value: KeyspaceValue): Bytes {
+  return sealed(utf8(JSON.stringify(portableValue(value))), mark)
+}
+
+function valueIn(payload: Bytes): KeyspaceValue {
+  return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
+}
+
+/** FREQ only matters to the eviction of a real server, but is checked like there. */
+const restoreOptions = options({
+  replace: flag,
+  absttl: flag,
+  idletime: within('seconds', 0, Number.POSITIVE_INFINITY, 'negativeIdleTime'),
+  freq: within('frequency', 0, 255, 'frequencyRange'),
+})
+
+function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'deviations'>): Command {
+  return command(name, {
+    ...row,
+    flags: ['write', 'slow', 'keyspace', 'dangerous'],
+    args: [key('W'), named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
+    work: (_db, _key, _ttl, payload) => payload.length >>> 2,
+    run({ db, now }, key, ttl, payload, options) {
+      if (options.idletime !== undefined && options.freq !== undefined) throw replyError('syntax')
+      if (!options.replace && db.has(key)) throw replyError('busyKey')
+      const time = toInt64(ttl)
+      if (time < 0) throw replyError('negativeTtl')
+      const value = valueIn(payload)
+      const deadline = time === 0 ? undefined : deadlineIn(time, 1, options.absttl ? 0 : now, 'restore')
+      if (deadline !== undefined && deadline <= now) {
+        if (db.delete(key)) db.notify('g', 'del', key)
+        return ok
+      }
+      db.put(key, value, deadline)
+      if (options.idletime !== undefined) db.setIdle(key, options.idletime)
+      db.notify('g', 'restore', key)
+      return ok
+    },
+  })
+}
+
+export const dumpCommands: readonly Command[] = [
+  restore('RESTORE', { since: '2.6.0', deviations: 'Takes payloads of its own DUMP only.' }),
+  restore('RESTORE-ASKING', {
+    since: '3.0.0',
+    status: 'redis',
+    deviations: 'RESTORE for the nodes of a Cluster; of a single server the same.',
+  }),
+
+  command('DUMP', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '2.6.0',
+    deviations: 'The payload has a format of its own, with a version and a checksum.',
+    args: [key('R')],
+    work: (db, key) => 10 * db.sizeOf(key),
+    run({ db }, key) {
+      const value = db.use(key)
+      if (value === undefined) return null
+      if (value instanceof JsonDocument) value.pay(db.work)
+      if (value instanceof RawString) db.textOf(value)
+      db.work.charge(measure(value).bytes >>> 2)
+      return payloadOf(value)
+    },
+  }),
+]

@@ -1,0 +1,172 @@
+import { bindMethods } from '../kernel/bind-methods.js'
+import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
+import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import type { Random } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic-log.js'
+import type { Tokens } from './access/access-control.js'
+import { type ConnectionOptions, DirectConnection } from './connection.js'
+import { differenceOf, dumpOf, loadInto, type StoreDifference } from './dump/snapshot.js'
+import type { StoreDump } from './dump/store-dump.js'
+import type { LoggedStore } from './logged-store.js'
+import type { Spend } from './meter.js'
+import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import type { RestStore } from './rest/store-front.js'
+import { calledTooEarly, searchLoading } from './search/load-search.js'
+import { SearchNotLoaded } from './search/stems.js'
+import { storeInternals } from './store-internals.js'
+import type { Language } from './values/search-definition.js'
+
+export { type PlainReply, plainReply, type Word } from './plain.js'
+
+export type StoreEffects = MethodEffects<
+  DirectStore,
+  {
+    run: 'changes'
+    loadSearch: 'reads'
+    connection: 'reads'
+    get: 'reads'
+    dump: 'reads'
+    load: 'changes'
+    diff: 'reads'
+    snapshot: 'reads'
+    spend: 'reads'
+    resetPassword: 'changes'
+  }
+>
+
+/** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
+export class DirectStore {
+  static {
+    bindMethods(DirectStore)
+  }
+
+  /** The log of everything that happened, which the matchers read. */
+  readonly traffic: Traffic
+  readonly #journal: LoggedStore
+  readonly #inputs: InputRecorder<Changes<StoreEffects>>
+  readonly #tokens: Random
+
+  /**
+   * @param front the limits and faults of its doors
+   * @param draws what new tokens are drawn from
+   */
+  constructor(
+    journal: LoggedStore,
+    front: RestStore,
+    inputs: InputRecorder = unrecorded,
+    draws: Random = journal.store.options.random,
+  ) {
+    this.#journal = journal
+    this.#inputs = inputs
+    storeInternals.attach(this, {
+      engine: journal.store,
+      commands: journal,
+      front,
+      inputs: inputs.journal,
+      peek: (...words) => {
+        const { access, meter } = journal.store
+        return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))
+      },
+    })
+    this.traffic = journal.traffic
+    this.#tokens = draws.fork('tokens')
+  }
+
+  /**
+   * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
+   * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
+   */
+  run(...words: readonly Word[]): PlainReply {
+    const call = this.#inputs.recordCall('run', words)
+    const { access, meter } = this.#journal.store
+    const argv: Bytes[] = []
+    for (let at = 1; at < call.length; at++) argv.push(bytesOfWord(call[at]!, at - 1))
+    try {
+      return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+    } catch (error) {
+      if (error instanceof SearchNotLoaded) calledTooEarly.add(call)
+      throw error
+    }
+  }
+
+  /**
+   * Loads what `run()` needs for SEARCH commands and their languages, English if none is named, and what indexes need that
+   * were loaded with a dump. REST and connections do it by themselves.
+   * @example
+   * await sandbox.store.loadSearch('german')
+   * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
+   */
+  async loadSearch(...languages: readonly Language[]): Promise<void> {
+    await searchLoading(['search.', ...languages], this.#journal.store)
+  }
+
+  /**
+   * A connection, on which commands may wait for what others bring, or until virtual time has passed: `BLPOP`, `XREAD
+   * BLOCK` and their like. `run()` and REST never wait.
+   * @param options `task`: in a handler the task that it was given, so that time moves while it waits
+   * @example
+   * const worker = sandbox.store.connection()
+   * const job = worker.run('BLPOP', 'jobs', 0)
+   * sandbox.store.run('RPUSH', 'jobs', 'send mail')
+   * await job // ['jobs', 'send mail']
+   */
+  connection(options: ConnectionOptions = {}): DirectConnection {
+    return new DirectConnection(this.#journal, options)
+  }
+
+  /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
+  get(key: string | Uint8Array): string | null {
+    const value = this.#journal.store.db.string(bytesOfWord(key))
+    return value === undefined ? null : text(value)
+  }
+
+  /** Everything that is stored, as plain JSON. */
+  dump(): StoreDump {
+    return dumpOf(this.#journal.store.db)
+  }
+
+  /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
+  load(dump: StoreDump): void {
+    const [given] = this.#inputs.record('load', dump)
+    this.#journal.store.waiting.after(() => {
+      loadInto(this.#journal.store.db, given)
+      this.#journal.loaded(given)
+    })
+  }
+
+  /**
+   * What has changed since a dump.
+   * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
+   */
+  diff(before: StoreDump): StoreDifference {
+    return differenceOf(before, this.dump())
+  }
+
+  /** As `sandbox.snapshot()`: the store itself. */
+  snapshot(): this {
+    return this
+  }
+
+  /** Commands that were accepted although the service may refuse them, as sentences: those without a page, `BLOCK` over REST. */
+  get diagnostics(): readonly string[] {
+    return this.#journal.store.diagnostics.sentences
+  }
+
+  /** What the service would have billed so far. */
+  spend(): Spend {
+    return this.#journal.store.meter.spend()
+  }
+
+  /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
+  resetPassword(): Tokens {
+    this.#inputs.record('resetPassword')
+    const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }
+    this.#journal.store.access.replaceTokens(tokens)
+    return tokens
+  }
+
+  /** Looks like the service's: base64 of 48 bytes. */
+  #token(): string {
+    return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
+  }
+}

@@ -1,0 +1,155 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { portableString } from '../../kernel/portable.js'
+import { portableValue } from '../dump/portable-values.js'
+import type { DumpedKey } from '../dump/store-dump.js'
+import type { ExecutedCommand } from '../executed-command.js'
+import type { StoreEngine } from '../store-engine.js'
+import { type KeyChange, partOf } from './key-change.js'
+import { ListDiffer } from './list-differ.js'
+import { type StoreOrigin, StoreReplica } from './store-replica.js'
+
+/** Second stores that stay where they are, so that somebody may look at a few instants in turn. */
+const maxReplicas = 4
+
+/**
+ * What a data store was at any time, found out by running its commands again. Nothing is spent on it before somebody asks.
+ */
+export class StoreHistory {
+  readonly #beginning: StoreOrigin
+  readonly #ran: () => readonly ExecutedCommand[]
+  #replicas: StoreReplica[] = []
+  #teller: Teller | undefined
+
+  /** @param ran everything that ran so far, in order */
+  constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
+    this.#beginning = beginning
+    this.#ran = ran
+  }
+
+  /** Looks at the store as it was when so much had run, at a time not before the last of it. */
+  look<T>(count: number, now: number, read: (store: StoreEngine) => T): T {
+    const ran = this.#ran()
+    const replica = this.#replicaFor(count, now)
+    while (replica.done < count) replica.run(ran[replica.done]!)
+    return replica.look(now, read)
+  }
+
+  /** How much had run right after an entry, or up to a time. */
+  countAt(isLater: (ran: ExecutedCommand) => boolean): number {
+    const ran = this.#ran()
+    let [low, high] = [0, ran.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (isLater(ran[middle]!)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** What was left at keys, after an entry. */
+  changes(after: number): readonly KeyChange[] {
+    this.#teller ??= new Teller(this.#beginning)
+    const changes = this.#teller.upTo(this.#ran())
+    if (after <= 0) return changes
+    let [low, high] = [0, changes.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (changes[middle]!.seq > after) high = middle
+      else low = middle + 1
+    }
+    return changes.slice(low)
+  }
+
+  /** The one that has least to do; of those that have gone too far none is of use. */
+  #replicaFor(count: number, now: number): StoreReplica {
+    const known = this.#replicas
+      .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))
+      .sort((a, b) => b.done - a.done)[0]
+    const replica = known ?? new StoreReplica(this.#beginning)
+    this.#replicas = [replica, ...this.#replicas.filter((one) => one !== replica)].slice(0, maxReplicas)
+    return replica
+  }
+}
+
+/** Commands after which any key may be gone. */
+const emptying = /^(?:flushall|flushdb|swapdb)$/i
+
+/** Runs everything once, and tells what each step left. */
+class Teller {
+  readonly #replica: StoreReplica
+  readonly #changes: KeyChange[] = []
+  readonly #splicing = new ListDiffer()
+  readonly #known = new Map<Bytes, DumpedKey>()
+  readonly #touched = new Set<Bytes>()
+
+  constructor(beginning: StoreOrigin) {
+    this.#replica = new StoreReplica(beginning)
+    this.#replica.store.listen({ keyspace: (_class, _event, key) => void this.#touched.add(key) })
+    this.#tellAll(0, beginning.at)
+  }
+
+  upTo(ran: readonly ExecutedCommand[]): readonly KeyChange[] {
+    while (this.#replica.done < ran.length) this.#step(ran[this.#replica.done]!)
+    return this.#changes
+  }
+
+  #step(ran: ExecutedCommand): void {
+    const { seq, at, argv, loaded } = ran
+    const { store } = this.#replica
+    this.#touched.clear()
+    this.#replica.run(ran)
+    if (loaded !== undefined || emptying.test(argv?.[0] ?? '')) {
+      this.#tellAll(seq, at)
+      return
+    }
+    // Not every change is announced: that a consumer has acknowledged an entry, for one.
+    for (const key of writtenKeys(store, argv)) this.#touched.add(key)
+    for (const key of this.#touched) this.#tell(seq, at, key)
+  }
+
+  #tellAll(seq: number, at: number): void {
+    const keys = new Set<Bytes>(this.#known.keys())
+    this.#replica.store.db.forEach((_value, key) => void keys.add(key))
+    for (const key of keys) this.#tell(seq, at, key)
+  }
+
+  #tell(seq: number, at: number, name: Bytes): void {
+    const before = this.#known.get(name)
+    const now = dumpedKey(this.#replica.store, name)
+    const key = portableString(name)
+    if (now !== undefined) {
+      if (before !== undefined && isSame(before, now)) return
+      this.#known.set(name, now)
+      this.#changes.push({ seq, at, key, ...this.#splicing.told(name, before, now) })
+      return
+    }
+    this.#known.delete(name)
+    // That it expired is told by its deadline.
+    if (before === undefined || (before.expiresAt ?? Number.POSITIVE_INFINITY) <= at) return
+    this.#changes.push({ seq, at, key })
+  }
+}
+
+function writtenKeys(store: StoreEngine, argv: readonly Bytes[] | undefined): readonly Bytes[] {
+  if (argv === undefined) return []
+  try {
+    const command = store.lookup(argv)
+    // A count is kept in the string that it counted.
+    return command.writes || command.name === 'PFCOUNT' ? command.keysOf(argv) : []
+  } catch {
+    return []
+  }
+}
+
+function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
+  const entry = db.find(name)
+  if (entry === undefined) return undefined
+  const { value, expiresAt } = entry
+  return { key: portableString(name), ...(expiresAt !== undefined && { expiresAt }), ...portableValue(value) }
+}
+
+/** Long collections are not compared: that one was touched is reason enough to tell it. */
+function isSame(before: DumpedKey, now: DumpedKey): boolean {
+  const isLong = (['elements', 'members', 'fields', 'entries'] as const).some((part) => partOf(now, part).length > 64)
+  return !isLong && JSON.stringify(before) === JSON.stringify(now)
+}

@@ -1,0 +1,188 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { ConnectionBroken } from '../../kernel/http.js'
+import type { InputJournal } from '../../kernel/input-journal.js'
+import { requestTooLarge } from '../command/errors.js'
+import type { RestStore } from '../rest/store-front.js'
+import { storeInternals } from '../store-internals.js'
+import { type RespVersion, wireOfError } from './reply-writer.js'
+import { type Outlet, Session, type SessionOwner } from './session.js'
+import { sessionCommands } from './session-commands.js'
+import { type CommandExchange, serveStruck, struckBy } from './session-faults.js'
+
+/** Of a fork, and of a past that is played again: nobody is there. */
+const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
+
+function ignore(): void {}
+
+/** What became of a connection, by its number: it was opened, sent a command, signed in anew, was closed. */
+type SessionInput = { readonly session: number } & (
+  | { readonly opened: SessionOpening & { readonly user: string } }
+  | { readonly argv: readonly Bytes[] }
+  | { readonly user: string }
+  | { readonly closed: true }
+)
+
+export interface SessionOpening {
+  readonly address: string
+  readonly protocol: RespVersion
+  /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
+  readonly known: KnownClient | undefined
+}
+
+/** What a connection has said of itself before. */
+export interface KnownClient {
+  readonly name?: string
+  readonly library?: { readonly name: string; readonly version: string }
+}
+
+/** The connections of a data store, as it is in the world that it has now. */
+export function sessionsOf(store: object): RespSessions {
+  const world = storeInternals.of(store)
+  world.connections ??= new RespSessions(world.front, world.inputs)
+  return world.connections as RespSessions
+}
+
+/** The connections of the native protocol that a world has. What they do is its inputs. */
+export class RespSessions implements SessionOwner {
+  readonly commands: SessionOwner['commands'] = sessionCommands
+  readonly front: RestStore
+  readonly #inputs: InputJournal | undefined
+  /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */
+  refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
+  readonly #open = new Map<number, Session>()
+  #last = 0
+
+  constructor(front: RestStore, inputs: InputJournal | undefined) {
+    this.front = front
+    this.#inputs = inputs
+    front.store.access.onChange(() => {
+      for (const session of this.sessions) if (!session.isWelcome()) session.kill()
+    })
+  }
+
+  get sessions(): readonly Session[] {
+    return [...this.#open.values()]
+  }
+
+  find(id: number): Session | undefined {
+    return this.#open.get(id)
+  }
+
+  left({ id }: Session): void {
+    this.#open.delete(id)
+    this.#count()
+  }
+
+  /** Whether faults refuse every connection now. */
+  get isDown(): boolean {
+    return (this.front.faults?.downUntil?.store ?? 0) > this.front.clock.now()
+  }
+
+  /** What is told of a command of so many bytes. */
+  refusalOf(size: number): string {
+    const { options, nativeDocs } = this.front.store
+    return requestTooLarge(options.policy.maxRequestSize, size, nativeDocs).message
+  }
+
+  /** Somebody has signed in, or goes on after a reset. */
+  open(user: string, { address, protocol, known }: SessionOpening, outlet: Outlet): Session {
+    const id = ++this.#last
+    this.#keep({ session: id, opened: { user, address, protocol, known } })
+    const { access } = this.front.store
+    const session = new Session(this, id, access.userNamed(user) ?? access.standardUser, address, outlet)
+    session.protocol = protocol
+    session.name = known?.name ?? ''
+    Object.assign(session.library, known?.library)
+    this.#open.set(id, session)
+    this.#count()
+    if (known === undefined) this.#noteSignIn(session)
+    return session
+  }
+
+  /** Somebody signs in anew. */
+  changeUser(session: Session, user: string): void {
+    this.#keep({ session: session.id, user })
+    const { access } = this.front.store
+    session.user = access.userNamed(user) ?? access.standardUser
+    this.#noteSignIn(session)
+  }
+
+  /** Answers one command; the turn is over when its `done` or `break` was called. */
+  run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
+    const refusal = this.refuses?.(argv)
+    if (refusal !== undefined) {
+      if (session.transaction.isOpen) session.transaction.refuse()
+      turn.send(wireOfError(refusal))
+      turn.done()
+      return
+    }
+    this.#keep({ session: session.id, argv })
+    this.#run(session, argv, turn)
+  }
+
+  #run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
+    const { faults } = this.front
+    const struck = faults === undefined || faults.isInactive ? undefined : struckBy(faults, session, argv, this.front)
+    if (struck !== undefined) {
+      serveStruck(struck, session, argv, turn)
+      return
+    }
+    try {
+      session.run(argv, (bytes) => {
+        turn.send(bytes)
+        turn.done()
+      })
+    } catch (error) {
+      if (!(error instanceof ConnectionBroken)) throw error
+      turn.break()
+    }
+  }
+
+  /** The connection is gone. */
+  leave(session: Session): void {
+    if (session.hasEnded) return
+    this.#keep({ session: session.id, closed: true })
+    session.close()
+  }
+
+  #keep(kept: SessionInput): void {
+    let bytes = 0
+    if ('argv' in kept) for (const word of kept.argv) bytes += word.length
+    this.#inputs?.act((sandbox: { readonly store: object }) => sessionsOf(sandbox.store).meet(kept), bytes)
+  }
+
+  /** What was written down happens again. */
+  meet(kept: SessionInput): void {
+    if ('opened' in kept) {
+      const { user, ...opened } = kept.opened
+      this.open(user, opened, nowhere)
+      return
+    }
+    const session = this.find(kept.session)
+    if (session === undefined) return
+    if ('user' in kept) this.changeUser(session, kept.user)
+    else if ('closed' in kept) this.leave(session)
+    else {
+      this.run(session, kept.argv, { send: ignore, done: ignore, break: ignore })
+    }
+  }
+
+  /** The world is over. */
+  retire(): void {
+    for (const session of this.sessions) session.retire()
+  }
+
+  /** A world that begins has none. */
+  close(): void {
+    for (const session of this.sessions) this.leave(session)
+  }
+
+  #count(): void {
+    this.front.store.connections = this.#open.size
+  }
+
+  #noteSignIn({ user }: Session): void {
+    const argv = ['AUTH', user.name, '***'].map(latin1)
+    this.front.journal.note(argv, user, 'native', undefined, { reply: latin1('OK') })
+  }
+}

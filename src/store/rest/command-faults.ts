@@ -1,0 +1,191 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { FaultFacts, FaultSource, Injection } from '../../faults/fault.js'
+import type { CommandFaultContext } from '../../faults/fault-context.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import { ConnectionBroken, type HeaderList } from '../../kernel/http.js'
+import type { CommandEntry } from '../../kernel/traffic-log.js'
+import { empty } from '../../protocol/call.js'
+import type { ServiceFaults, ServiceRequest } from '../../protocol/service.js'
+import type { User } from '../access/user.js'
+import type { Blocked } from '../blocking/blocked.js'
+import { monthlyLimit } from '../command/errors.js'
+import { type Reply, ReplyError } from '../command/reply.js'
+import type { LoggedStore } from '../logged-store.js'
+import type { StoreEngine } from '../store-engine.js'
+import type { Argv } from './request.js'
+import { errorAnswer } from './rest-responses.js'
+import type { StaleReads } from './stale-reads.js'
+
+// What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
+
+/** Commands a month of the free plan. [store.md 10] */
+const freePlan = 500_000
+
+/** What faults need of the store behind its REST interface. */
+export interface StrikableStore {
+  readonly store: StoreEngine
+  readonly journal: LoggedStore
+  readonly faults?: FaultSource | undefined
+  readonly staleReads: StaleReads | undefined
+  /** Whether rules may strike commands. */
+  readonly isStruck: boolean
+}
+
+export const storeFaults: ServiceFaults<StrikableStore> = {
+  answer(fault, call) {
+    if (fault.kind === 'quota') return errorAnswer(quotaError(call), 400, call)
+    if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
+    return empty(429)
+  },
+  restart: (_until, { store }) => store.pubsub.close(),
+}
+
+export function quotaError({ vocabulary }: CommandOrigin): ReplyError {
+  return monthlyLimit(freePlan, freePlan, vocabulary.docs)
+}
+
+/** A request that cannot be read names no command: it is refused when it is served. */
+export function readableFacts(facts: () => FaultFacts): FaultFacts {
+  try {
+    return facts()
+  } catch (error) {
+    if (error instanceof ReplyError) return {}
+    throw error
+  }
+}
+
+export function commandFacts(rows: readonly Argv[], store: StoreEngine): FaultFacts {
+  return { commands: rows.map(nameOf), keys: rows.flatMap((argv) => keysOf(argv, store)) }
+}
+
+function nameOf(argv: Argv): string {
+  return (argv[0] ?? '').toUpperCase()
+}
+
+function keysOf(argv: Argv, store: StoreEngine): readonly Bytes[] {
+  try {
+    return store.lookup(argv).keysOf(argv)
+  } catch (error) {
+    if (error instanceof ReplyError) return []
+    throw error
+  }
+}
+
+/** What brought a command: a request; of what comes over a connection only the words are known. */
+export interface CommandOrigin {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: HeaderList
+  /** `seq` of the request's entry. */
+  readonly cause?: number | undefined
+  readonly vocabulary: Pick<ServiceRequest['vocabulary'], 'docs'>
+}
+
+/**
+ * What rules may ask about one command. What few rules read is found by getters: as plain values they would make each
+ * command a tenth slower while any rule is armed.
+ */
+export class CommandFaultFacts implements FaultFacts {
+  readonly api = 'store'
+  readonly endpoint: string | undefined
+  readonly method: string | undefined
+  readonly headers: HeaderList | undefined
+  readonly #store: StoreEngine
+
+  constructor(
+    readonly argv: Argv,
+    call: CommandOrigin,
+    store: StoreEngine,
+  ) {
+    this.endpoint = call.path
+    this.method = call.method
+    this.headers = call.headers
+    this.#store = store
+  }
+
+  get commands(): readonly string[] {
+    return [nameOf(this.argv)]
+  }
+
+  get keys(): readonly Bytes[] {
+    return keysOf(this.argv, this.#store)
+  }
+
+  get reads(): boolean {
+    return this.#store.commands.find(this.argv)?.writes === false && this.keys.length > 0
+  }
+}
+
+/** A command that is about to run. */
+export interface PendingCommand<R> {
+  readonly argv: Argv
+  readonly user: User
+  readonly via: CommandEntry['via']
+  readonly run: () => R
+}
+
+/** Runs a command that rules may strike. */
+export function executeStruck<R extends Reply | Blocked>(
+  front: StrikableStore,
+  coming: PendingCommand<R>,
+  call: CommandOrigin,
+): R | Reply {
+  const strike = strikeOf(front, coming.argv, call)
+  return strike === undefined ? coming.run() : applyInjection(strike, front, coming, call)
+}
+
+/** What strikes a command. All faults of commands answer, so there is one at most. */
+export function strikeOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
+  if (!front.isStruck) return undefined
+  return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]
+}
+
+/** @returns what is answered instead of what the command would have been, if it runs at all */
+export function applyInjection<R>(
+  strike: Injection,
+  front: StrikableStore,
+  { argv, user, via, run }: PendingCommand<R>,
+  call: CommandOrigin,
+): R | Reply {
+  const { journal, staleReads } = front
+  const { fault, phase } = strike
+  let cause: number | undefined = call.cause
+  let effect: string | undefined
+  const log = (): void => {
+    strike.log(cause, nameOf(argv), effect)
+  }
+  const fail = (error: Error): never => {
+    log()
+    throw error
+  }
+  const refuse = (error: ReplyError): never => {
+    if (phase === 'before') journal.note(argv, user, via, call.cause, { error: error.message })
+    cause = journal.last
+    return fail(error)
+  }
+  const moment: CommandFaultContext<R | Reply> = {
+    phase,
+    draw: (below) => strike.draw(below),
+    tell(told) {
+      effect = told
+    },
+    run() {
+      const reply = run()
+      cause = journal.last
+      return reply
+    },
+    past(versions) {
+      const stale = staleReads?.read(argv, user, versions)
+      if (stale === undefined) return undefined
+      journal.note(argv, user, via, call.cause, stale)
+      cause = journal.last
+      return stale
+    },
+    fail: (error) => refuse(new ReplyError(error)),
+    failOverQuota: () => refuse(quotaError(call)),
+    breakConnection: () => fail(new ConnectionBroken('ECONNRESET', 'read ECONNRESET')),
+  }
+  const reply = actionAt('store.command', fault)(fault, moment)
+  log()
+  return reply
+}

@@ -1,0 +1,68 @@
+import { actionAt } from '../../faults/catalog.js'
+import type { FaultFacts } from '../../faults/fault.js'
+import type { EventFaultContext } from '../../faults/fault-context.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { PubSubMessage } from '../keyspace/pubsub.js'
+import type { CommandOrigin } from './command-faults.js'
+import type { RestStore } from './store-front.js'
+
+// What faults do to one event on its way into one stream.
+
+/** The writing end of a stream. */
+export interface EventOutlet {
+  /** @param line what a fault made of that of the message, if any */
+  pass(message: PubSubMessage, line?: Bytes): void
+  breakOff(): void
+}
+
+export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: CommandOrigin, front: RestStore): void {
+  if (isConfirmation(message)) {
+    outlet.pass(message)
+    return
+  }
+  const strikes = front.faults?.injections('stream.event', eventFacts(message, call)) ?? []
+  const sent = { line: message.line, wait: 0, copies: 1, breaks: false }
+  for (const strike of strikes) {
+    const { fault, phase } = strike
+    const record = strike.log(call.cause === 0 ? undefined : call.cause, channelOf(message))
+    const moment: EventFaultContext = Object.assign(sent, {
+      phase,
+      draw: (below: number) => strike.draw(below),
+      tell: (effect: string) => {
+        record.effect = effect
+      },
+    })
+    actionAt('stream.event', fault)(fault, moment)
+  }
+  const { line, wait, copies, breaks } = sent
+  const send = (): void => {
+    for (let count = 0; count < copies; count++) outlet.pass(message, line)
+    if (!breaks) return
+    if (copies === 0) outlet.breakOff()
+    // What breaks off takes along what nobody has read: the reader gets its turn first.
+    else front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
+  }
+  if (wait === 0) send()
+  else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)
+}
+
+/** A line of the monitor has no channel. */
+function channelOf({ parts: [kind, first, second] }: PubSubMessage): Bytes {
+  return ((kind === 'message' || kind === 'smessage' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
+}
+
+const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe', 'ssubscribe'])
+
+/** That a subscription stands is part of opening the stream. */
+function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
+  return confirmations.has(kind)
+}
+
+function eventFacts(message: PubSubMessage, call: CommandOrigin): FaultFacts {
+  return {
+    api: 'store',
+    endpoint: call.path,
+    keys: [channelOf(message)],
+    headers: call.headers,
+  }
+}

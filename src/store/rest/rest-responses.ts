@@ -1,0 +1,210 @@
+import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
+import type { Policy } from '../../policy/policy.js'
+import { binary, jsonText } from '../../protocol/call.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
+import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
+import type { StoreEngine } from '../store-engine.js'
+
+// What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
+
+/** Characters of the longest string that every engine of the supported versions makes. */
+export const maxString = 536_870_888
+
+/** A reply that is encoded grew beyond the bytes that were left for it. */
+export class ResponseTooLarge extends Error {}
+
+function noRoom(): never {
+  throw new ResponseTooLarge('a reply has no room in its answer')
+}
+
+/** Bytes of a reply that are encoded for one unit: each is looked at, put together with others and written. */
+const bytesPerUnit = 16
+/** What an element of a reply costs beside its bytes. */
+const unitsPerElement = 2
+/** Bytes of a string for one unit, in addition, where chars have to be decoded or escaped. */
+const specialBytesPerUnit = 5
+
+/** How a bulk string becomes a JSON string literal. */
+type StringForm = (bytes: Bytes, work?: Work) => string
+
+const special = /["\\\x00-\x1f\x80-\xff]/
+
+/** Invalid UTF-8 becomes U+FFFD, one for each byte. */
+export const plain: StringForm = (bytes, work) => {
+  if (!special.test(bytes)) return `"${bytes}"`
+  // Escapes make six bytes of one, U+FFFD three: no string holds more.
+  if (bytes.length > maxString / 6) noRoom()
+  work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
+  // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
+  const isText = isUtf8(bytes)
+  if (!isText) work?.charge(bytes.length)
+  const literal = JSON.stringify(isText ? bytes : utf8(text(bytes)))
+  work?.charge(Math.floor((literal.length - bytes.length) / bytesPerUnit))
+  return literal
+}
+
+/** Takes about as long as the look for chars to escape that it spares, which every string is charged for. [measured] */
+export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
+
+/**
+ * A reply as JSON text, of so many bytes at most: throws `ResponseTooLarge`. Only a top-level `OK` status escapes base64.
+ * [store.md 3.2]
+ * @param work what the encoding is charged to
+ */
+export function json(
+  reply: Reply,
+  form: StringForm,
+  room: number = Number.POSITIVE_INFINITY,
+  work?: Work | undefined,
+): Bytes {
+  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room, work)
+  if (text.length > room) noRoom()
+  return latin1(text)
+}
+
+function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
+  if (typeof reply === 'string') {
+    // What is sent is never shorter; what escapes make of it is seen once it is made.
+    if (reply.length > room) noRoom()
+    work?.charge(Math.floor(reply.length / bytesPerUnit))
+    return form(reply, work)
+  }
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
+  if (reply === null || reply instanceof NilArray) return 'null'
+  if (reply instanceof Status) return form(reply.text)
+  work?.charge(unitsPerElement * reply.length)
+  let out = '['
+  for (let index = 0; index < reply.length; index++) {
+    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length, work)
+    if (out.length > room) noRoom()
+  }
+  return `${out}]`
+}
+
+/** A reply exactly as a TCP client would get it, of so many bytes at most: throws `ResponseTooLarge`. [store.md 3.3] */
+export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
+  const text = resp2Of(reply, room, work)
+  if (text.length > room) noRoom()
+  return latin1(text)
+}
+
+export function resp2Error(error: Pick<ReplyError, 'message'>): Bytes {
+  return utf8(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
+}
+
+function resp2Of(reply: Reply, room: number, work: Work | undefined): string {
+  if (typeof reply === 'string') {
+    if (reply.length > room) noRoom()
+    work?.charge(Math.floor(reply.length / bytesPerUnit))
+    return `$${reply.length}\r\n${reply}\r\n`
+  }
+  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
+  if (reply === null) return '$-1\r\n'
+  if (reply instanceof NilArray) return '*-1\r\n'
+  if (reply instanceof Status) return `+${reply.text}\r\n`
+  work?.charge(unitsPerElement * reply.length)
+  let out = `*${reply.length}\r\n`
+  for (const item of reply) {
+    out += resp2Of(item, room - out.length, work)
+    if (out.length > room) noRoom()
+  }
+  return out
+}
+
+type Limits = Pick<Policy, 'maxAnswerSize' | 'maxWork'>
+
+export interface Encoding {
+  readonly form: 'json' | 'resp2'
+  readonly strings: StringForm
+}
+
+/** `Service-Response-Format` and `Service-Encoding`. [store.md 1.5] */
+export function encodingOf(call: ServiceRequest): Encoding {
+  const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
+  const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
+  if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
+  if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
+  return { form: call.path === '/multi-exec' ? 'json' : form, strings }
+}
+
+export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
+  return form === 'resp2' ? resp2Error(error) : errorItem(error)
+}
+
+/** The bytes that are left for the replies to one request; once one has no room, no other one has. */
+export class ResponseBudget {
+  readonly #limits: Limits
+  readonly #work: Work | undefined
+  #left: number
+  #isTooMuchWork = false
+
+  /** @param work what the encoding is charged to: a reply that costs more than is left has no room either */
+  constructor(limits: Limits, work?: Work) {
+    this.#limits = limits
+    this.#work = work
+    this.#left = limits.maxAnswerSize
+  }
+
+  get isFull(): boolean {
+    return this.#left < 0
+  }
+
+  /** The reply as it is sent; nothing when there is no room for it. */
+  item(reply: Reply, { form, strings }: Encoding): Bytes {
+    if (this.isFull) return latin1('')
+    try {
+      const item =
+        form === 'resp2'
+          ? resp2(reply, this.#left, this.#work)
+          : latin1(`{"result":${json(reply, strings, this.#left, this.#work)}}`)
+      this.#left -= item.length
+      return item
+    } catch (error) {
+      this.#isTooMuchWork = error instanceof WorkExceeded
+      if (!(error instanceof ResponseTooLarge || this.#isTooMuchWork)) throw error
+      this.#left = -1
+      return latin1('')
+    }
+  }
+
+  refusal(hasRun: boolean): ReplyError {
+    const { maxAnswerSize, maxWork } = this.#limits
+    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : answerTooLarge(maxAnswerSize, hasRun)
+  }
+}
+
+export function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
+  const body = errorIn(error, encoding)
+  return encoding.form === 'resp2' ? binary(body, status) : jsonText(body, status)
+}
+
+function errorItem(error: ReplyError): Bytes {
+  return utf8(`{"error":${JSON.stringify(error.message)}}`)
+}
+
+export function errorAnswer(error: ReplyError, status: number, call: ServiceRequest): Answer {
+  return jsonText(errorItem(error), status, corsHeaders(call))
+}
+
+/** The last pair that was made: while nothing is written, one answer's is the next one's, and the log keeps it once. */
+let lastSync: readonly [string, string] = ['service-sync-token', '']
+
+/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
+export function syncHeader(store: StoreEngine): readonly [string, string] {
+  const token = store.writes.toString(32)
+  if (lastSync[1] !== token) lastSync = ['service-sync-token', token]
+  return lastSync
+}
+
+const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
+
+export function corsHeaders(call: ServiceRequest): (readonly [string, string])[] {
+  const headers: (readonly [string, string])[] = [allowsCredentials]
+  const origin = call.header('origin')
+  if (origin !== undefined) {
+    headers.push(['access-control-allow-origin', origin], ['access-control-expose-headers', 'service-sync-token'])
+  }
+  return headers
+}

@@ -1,0 +1,234 @@
+import type { FaultFacts, FaultSource } from '../../faults/fault.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
+import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
+import type { Answer, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
+import type { User } from '../access/user.js'
+import { replyError, unauthorized } from '../command/errors.js'
+import { type Reply, ReplyError } from '../command/reply.js'
+import type { LoggedStore } from '../logged-store.js'
+import { transactionOverhead } from '../meter.js'
+import { loadSearch, searchLoading, searchMention } from '../search/load-search.js'
+import { SearchNotLoaded } from '../search/stems.js'
+import type { StoreEngine } from '../store-engine.js'
+import { maxRows, refusedCount, refusedWork } from '../store-limits.js'
+import { commandFacts, readableFacts, storeFaults } from './command-faults.js'
+import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
+import {
+  corsHeaders,
+  type Encoding,
+  encodingOf,
+  errorAnswer,
+  errorIn,
+  failed,
+  plain,
+  ResponseBudget,
+  syncHeader,
+} from './rest-responses.js'
+import { Oversized, RestStore } from './store-front.js'
+import { subscriptionEndpoints } from './subscriptions.js'
+
+const methods = ['HEAD', 'GET', 'POST', 'PUT']
+
+/** The endpoint that takes whatever has no path of its own, but for what it does. */
+export const anyCommand: Omit<Endpoint<RestStore, User>, 'run'> = {
+  method: methods,
+  path: '/**',
+  auth: 'bearer',
+  summary:
+    'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+  facts: requestFacts,
+}
+
+export const preflight: Endpoint<RestStore, User> = {
+  method: 'OPTIONS',
+  path: '/**',
+  auth: 'none',
+  summary: 'CORS preflight',
+  run: (call) => empty(200, preflightHeaders(call)),
+  facts: requestFacts,
+}
+
+const endpoints: readonly Endpoint<RestStore, User>[] = [
+  preflight,
+  ...subscriptionEndpoints,
+  {
+    ...anyCommand,
+    run(call, front) {
+      const { run } = formOf(call)
+      const { search } = front.store.db
+      if (!search.isWatching && !searchMention.test(call.body) && !searchMention.test(call.path))
+        return answered(call, front, run)
+      const loading = searchLoading([call.path, call.query, call.body], front.store)
+      return loading?.then(() => answered(call, front, run)) ?? answered(call, front, run)
+    },
+  },
+]
+
+export function storeService(
+  journal: LoggedStore,
+  clock: RestStore['clock'],
+  faults?: FaultSource,
+): Service<RestStore, User> {
+  const { store } = journal
+  return {
+    name: 'store',
+    state: new RestStore(journal, clock, faults),
+    faults: storeFaults,
+    endpoints,
+    authorize(call) {
+      const token = tokenOf(call, storeTokenQuery)
+      const user = token === undefined ? undefined : store.access.userOf(token)
+      if (user === undefined) return errorAnswer(unauthorized(call.vocabulary.docs), 401, call)
+      call.user = user
+      return undefined
+    },
+    notFound: () => empty(405),
+    methodNotAllowed: () => empty(405),
+    failure: () => undefined,
+  }
+}
+
+// ---- what all forms share ---------------------------------------------------------------------------------------
+
+export type StoreCall = ServiceRequest<User>
+
+interface Form {
+  rows(call: ServiceRequest, store: StoreEngine): readonly Argv[]
+  run(call: StoreCall, front: RestStore, encoding: Encoding): Answer
+}
+
+/** Headers first, then the form; errors as the service words them. */
+function answered(call: StoreCall, front: RestStore, run: Form['run']): Answer {
+  let encoding: Encoding = { form: 'json', strings: plain }
+  let answer: Answer
+  try {
+    encoding = encodingOf(call)
+    answer = front.store.asOneRequest(call.vocabulary.docs, () => run(call, front, encoding))
+  } catch (error) {
+    const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
+    if (!(refused instanceof ReplyError)) throw error
+    answer = failed(refused, 400, encoding)
+  }
+  return withHeaders(answer, call, front.store)
+}
+
+/** An answer with the headers that all of them have. */
+export function withHeaders({ status, headers, body }: Answer, call: StoreCall, store: StoreEngine): Answer {
+  // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
+  const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
+  return { status, headers: all, body }
+}
+
+/** Nothing in the request told that it would search, as the name of a function does not. */
+export function notLoaded({ language }: SearchNotLoaded): ReplyError {
+  void loadSearch([language])
+  return new ReplyError('ERR SEARCH commands are being loaded, try again')
+}
+
+// ---- the forms --------------------------------------------------------------------------------------------------
+
+function single(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+  let reply: Reply
+  try {
+    front.checkBody(call)
+    reply = front.execute(argvOf(call, front.store.work), call.user, 'request', call)
+  } catch (error) {
+    if (error instanceof Oversized) return failed(error, error.status, encoding)
+    throw error
+  }
+  return answerTo(reply, new ResponseBudget(front.store.options.policy, front.store.work), encoding)
+}
+
+/** The answer to a request of one command. */
+export function answerTo(reply: Reply, room: ResponseBudget, encoding: Encoding): Answer {
+  const body = room.item(reply, encoding)
+  if (room.isFull) return failed(room.refusal(true), 200, encoding)
+  return encoding.form === 'resp2' ? binary(body) : jsonText(body)
+}
+
+/** @param work what the reading is charged to, where the store runs what is read */
+export function argvOf(call: ServiceRequest, work?: Work): Argv {
+  const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
+  if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
+  // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
+  if (call.body === '' && !mayHaveBody) throw replyError('emptyCommand')
+  return argvOfJson(call.body, work)
+}
+
+/** @param work what the reading is charged to, where the store runs what is read */
+export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
+  return rowsOfJson(call.body, maxRows(store), work)
+}
+
+function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+  const { store } = front
+  const rows = rowsOf(call, store, store.work)
+  const room = new ResponseBudget(store.options.policy, store.work)
+  const items = rows.map((argv) => {
+    if (room.isFull) return errorIn(room.refusal(false), encoding)
+    return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
+  })
+  return answerOf(items, encoding)
+}
+
+/** The answer to a request of several commands. */
+export function answerOf(items: readonly Bytes[], { form }: Encoding): Answer {
+  return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
+}
+
+/** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
+function transaction(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+  const { store } = front
+  const rows = rowsOf(call, store, store.work)
+  const sizes: number[] = []
+  const commands = rows.map((argv) => {
+    sizes.push(front.measured(argv))
+    return store.checkRow(argv, call.user)
+  })
+  const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
+  if (refusal !== undefined) throw refusal
+  store.meter.countTransaction()
+  const room = new ResponseBudget(store.options.policy, store.work)
+  const items = store.waiting.transaction(() =>
+    rows.map((argv, at) =>
+      rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
+    ),
+  )
+  return answerOf(items, encoding)
+}
+
+/** What one row answers, when there is room for it. */
+export function rowItem(execute: () => Reply, room: ResponseBudget, encoding: Encoding): Bytes {
+  try {
+    const reply = execute()
+    const item = room.item(reply, encoding)
+    return room.isFull ? errorIn(room.refusal(true), encoding) : item
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    return errorIn(error, encoding)
+  }
+}
+
+/** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
+const forms: Readonly<Record<string, Form>> = {
+  '/pipeline': { rows: rowsOf, run: pipeline },
+  '/multi-exec': { rows: rowsOf, run: transaction },
+}
+const one: Form = { rows: (call) => [argvOf(call)], run: single }
+
+function formOf({ path }: ServiceRequest): Form {
+  return forms[path] ?? one
+}
+
+function requestFacts(call: ServiceRequest, { store }: RestStore): FaultFacts {
+  return readableFacts(() => commandFacts(formOf(call).rows(call, store), store))
+}
+
+function preflightHeaders(call: ServiceRequest): (readonly [string, string])[] {
+  const headers = corsHeaders(call)
+  headers.push(['access-control-allow-methods', methods.join(', ')])
+  const wanted = call.header('access-control-request-headers')
+  if (wanted !== undefined) headers.push(['access-control-allow-headers', wanted])
+  return headers
+}

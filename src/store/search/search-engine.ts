@@ -1,0 +1,175 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { CommandContext } from '../command/command.js'
+import type { Reply } from '../command/reply.js'
+import { formatScore } from '../command/text.js'
+import type { FieldDefinition, IndexDefinition } from '../values/search-definition.js'
+import type { SearchIndex } from '../values/search-index.js'
+import { aggregated } from './aggregate.js'
+import type { Content } from './content.js'
+import type { Reading } from './field-operators.js'
+import type { SearchFilter } from './filter.js'
+import { matchesOf } from './filter-matching.js'
+import { readFilter } from './filter-syntax.js'
+import { highlighter } from './highlight.js'
+import type { Matches } from './phrase.js'
+import type { QueryOptions } from './query-options.js'
+import { TopDocuments } from './ranking.js'
+import { refusal, shown, unknownField } from './search-errors.js'
+import { contentRows } from './search-rows.js'
+import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
+import { valueScore } from './value-score.js'
+
+// What the SEARCH commands do with the content of an index. Each takes an index that is there.
+
+export { catchUp, complete, rebuild }
+
+/** Whether a field has its values at hand: KEYWORD always, [seen] others when they were declared FAST. [search.md 1, 11] */
+export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boolean {
+  if (type === 'TEXT' || type === 'FACET') return false
+  return fast === true || type === 'KEYWORD' || (byDefault && (type === 'BOOL' || type === 'DATE'))
+}
+
+/** A new index begins: with all keys that it covers, or with none. */
+export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: CommandContext): void {
+  // Made at once, so that a stemmer that is missing is told about here.
+  const content = emptyContent(index, store)
+  if (skipsScan) index.content = content
+  else if (store.options.policy.searchLag > 0) {
+    index.content = content
+    noteAll(index, store, now)
+  }
+}
+
+/** [search.md 4] */
+export function described(name: Bytes, index: SearchIndex, context: CommandContext): Reply {
+  const { dataType, prefixes, language, fields }: IndexDefinition = index.definition
+  const content = currentContent(index, context)
+  // A field or a prefix is a row.
+  context.db.work.charge(16 * (fields.length + prefixes.length))
+  return [
+    ...[latin1('name'), name],
+    ...[latin1('type'), latin1(dataType)],
+    ...[latin1('prefixes'), [...prefixes]],
+    ...[latin1('language'), latin1(language)],
+    ...[latin1('indexSize'), content.size],
+    ...[latin1('pendingUpdates'), index.pending.size],
+    ...[latin1('schema'), fields.map(describedField)],
+  ]
+}
+
+function describedField({ path, type, noStem, noTokenize, fast, from }: FieldDefinition): Reply {
+  return [
+    path,
+    latin1(type),
+    ...(noStem ? [latin1('NOSTEM')] : []),
+    ...(noTokenize ? [latin1('NOTOKENIZE')] : []),
+    ...(fast ? [latin1('FAST')] : []),
+    ...(from === undefined ? [] : [latin1('FROM'), from]),
+  ]
+}
+
+/** [search.md 8] */
+export function counted(index: SearchIndex, filter: Bytes, context: CommandContext): number {
+  return found(index, filter, context).ids.length
+}
+
+/** [search.md 9] */
+export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes, context: CommandContext): Reply {
+  context.db.work.charge(unitsPerByte * aggregations.length)
+  const { content, ids } = found(index, filter, context)
+  const { searchFastByDefault } = context.store.options.policy
+  return aggregated(aggregations, {
+    content,
+    ids,
+    work: context.db.work,
+    isFast: (field) => isFast(field, searchFastByDefault),
+  })
+}
+
+/** [search.md 7] */
+export function queried(index: SearchIndex, source: Bytes, options: QueryOptions, context: CommandContext): Reply {
+  const { db, store } = context
+  const { work } = db
+  const { limit = 10, offset = 0, orderby, select, nocontent, highlight, scorefunc } = options
+  const { definition } = index
+  const { searchFastByDefault, searchScoreMode } = store.options.policy
+  if (orderby !== undefined) fastField(definition, orderby.field, searchFastByDefault)
+  for (const { field } of scorefunc?.values ?? []) {
+    const { type, path } = fastField(definition, field, searchFastByDefault)
+    if (type !== 'U64' && type !== 'I64' && type !== 'F64')
+      throw refusal(`SCOREFUNC needs a numeric field, and '${shown(path)}' is of type ${type}`)
+  }
+  const { content, ids, matches, filter } = found(index, source, context)
+  const mark = highlight === undefined ? undefined : highlighter(highlight, filter, content, work)
+  const worth =
+    scorefunc === undefined ? undefined : valueScore(scorefunc, content, searchScoreMode === 'sum' ? 'SUM' : 'MULTIPLY')
+  const ranking = new TopDocuments(offset + limit, orderby?.descending ?? true)
+  const sorted = orderby === undefined ? undefined : content.scalar(orderby.field)
+  work.charge(4 * ids.length)
+  for (const id of ids) {
+    if (sorted !== undefined) {
+      const rank = sorted.valuesOf(id)[0]
+      ranking.add({ id, rank, score: rank === undefined || typeof rank === 'string' ? 0 : Number(rank) })
+      continue
+    }
+    work.charge(matches.cost)
+    const relevance = matches.score(id)
+    const score = finite(worth === undefined ? relevance : worth(id, relevance))
+    ranking.add({ id, rank: score, score })
+  }
+  const rows: Reply[] = []
+  for (const { id, score } of ranking.sorted.slice(offset)) {
+    const key = content.keyOf(id)
+    // The key as it is now. One that has gone since, with a lag, is no row. [choice]
+    const value = db.value(key)
+    if (typeof value === 'string') work.charge(value.length >>> 1)
+    const document = content.documentOf(value)
+    if (document === undefined) continue
+    const shownScore = formatScore(score)
+    if (nocontent) rows.push([key, shownScore])
+    else rows.push([key, shownScore, contentRows(mark === undefined ? document : mark(document), select, work)])
+  }
+  return rows
+}
+
+/** Factors and boosts may go beyond what a number can be: clients could not read that, and nothing could be sorted by it. */
+function finite(score: number): number {
+  if (Number.isNaN(score)) return 0
+  return Math.max(-Number.MAX_VALUE, Math.min(score, Number.MAX_VALUE))
+}
+
+function fastField({ fields }: IndexDefinition, path: Bytes, byDefault: boolean): FieldDefinition {
+  const field = fields.find((one) => one.path === path)
+  if (field === undefined) throw unknownField(path)
+  if (!isFast(field, byDefault)) throw refusal(`Field '${shown(path)}' is not FAST`)
+  return field
+}
+
+interface Found {
+  readonly content: Content
+  readonly filter: SearchFilter
+  readonly matches: Matches
+  readonly ids: readonly number[]
+}
+
+/** Units of work of reading one byte of a filter: it is parsed, analysed and understood. */
+const unitsPerByte = 2
+
+function found(index: SearchIndex, source: Bytes, context: CommandContext): Found {
+  const { work } = context.db
+  const { policy } = context.store.options
+  const content = currentContent(index, context)
+  const reading: Reading = {
+    fields: new Map(index.definition.fields.map((field) => [field.path, field])),
+    analyse: ({ path }) => content.text(path).analyse,
+    policy,
+    work,
+  }
+  work.charge(unitsPerByte * source.length)
+  const filter = readFilter(source, reading)
+  const matches = matchesOf(filter, { content, work, isRanked: policy.searchScore === 'bm25' })
+  work.charge(matches.atMost)
+  const ids: number[] = []
+  for (const id of matches.ids()) ids.push(id)
+  return { content, filter, matches, ids }
+}

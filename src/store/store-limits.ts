@@ -1,0 +1,122 @@
+import type { Bytes } from '../kernel/bytes.js'
+import { unitsPerRow } from '../kernel/work.js'
+import type { Policy } from '../policy/policy.js'
+import type { Command } from './command/command.js'
+import {
+  dailyLimit,
+  keyTooLarge,
+  monthlyLimit,
+  recordTooLarge,
+  storageExceeded,
+  tooMuchWork,
+} from './command/errors.js'
+import type { ReplyError } from './command/reply.js'
+import type { CommandTable } from './commands/command-table.js'
+import { usedMemory } from './commands/info.js'
+import { measure } from './keyspace/measure.js'
+import { sizeOfWords } from './meter.js'
+import type { StoreEngine } from './store-engine.js'
+
+// What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]
+
+/** Commands that free memory, or could: they still work when the storage is full. */
+const freeing: ReadonlySet<string> = new Set(
+  (
+    'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
+    'BLPOP BRPOP BLMPOP BZPOPMIN BZPOPMAX BZMPOP SREM SPOP ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZPOPMIN ZPOPMAX ZMPOP XDEL XDELEX XACKDEL XTRIM XACK ' +
+    'JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM'
+  ).split(' '),
+)
+
+/** Commands that add to a string instead of replacing it. */
+const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
+
+/** Rows of a pipeline or a transaction, each of which costs something. */
+export function maxRows({ options }: StoreEngine): number {
+  return maxRowsOf(options.policy)
+}
+
+export function maxRowsOf({ maxWork }: Policy): number {
+  return Math.floor(maxWork / unitsPerRow)
+}
+
+/** The refusal of a transaction before its first command, by the work that can be known then. */
+export function refusedWork(
+  commands: readonly Command[],
+  rows: readonly (readonly Bytes[])[],
+  { db, options }: StoreEngine,
+): ReplyError | undefined {
+  const { maxWork } = options.policy
+  const written = new Set<Bytes>()
+  let units = 0
+  for (let at = 0; at < rows.length; at++) {
+    const [command, argv] = [commands[at]!, rows[at]!]
+    // What a script, or one that concerns all keys, leaves to the rest is not known.
+    if (command.flags.includes('scripting') || freesAll.has(command.name)) break
+    const keys = command.writes || written.size > 0 ? command.keysOf(argv) : []
+    if (written.size === 0 || !keys.some((key) => written.has(key))) units += command.workOf(argv, db)
+    if (command.writes) for (const key of keys) written.add(key)
+  }
+  return units > maxWork ? tooMuchWork(maxWork) : undefined
+}
+
+const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
+
+/** Words beyond these are charged: the command itself does something with each. */
+export const freeWords = 256
+export const unitsPerWord = 4
+
+/** Whether a plan limits more than the sizes of keys, requests and work. */
+export function isMetered(policy: Policy): boolean {
+  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage } = policy
+  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage].some((limit) => limit !== undefined)
+}
+
+/** The refusal of so many more commands today, or this month. */
+export function refusedCount(commands: number, { options, meter, docs }: StoreEngine): ReplyError | undefined {
+  const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
+  if (daily === undefined && monthly === undefined) return undefined
+  const { today, thisMonth } = meter.spend()
+  if (daily !== undefined && today + commands > daily) return dailyLimit(daily, daily + 1, docs)
+  if (monthly !== undefined && thisMonth + commands > monthly) return monthlyLimit(monthly, monthly, docs)
+  return undefined
+}
+
+/**
+ * The refusal of a command for what it would store.
+ * @param tables where it may be found; what is in none of them is refused by the store itself
+ */
+export function refusedStorage(
+  argv: readonly Bytes[],
+  store: StoreEngine,
+  tables: readonly CommandTable<Command>[],
+): ReplyError | undefined {
+  const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
+  const longWord = argv.some((word) => word.length > maxKeySize)
+  if (!longWord && maxRecordSize === undefined && maxStorage === undefined) return undefined
+  const command = tables.map((table) => table.find(argv)).find((found) => found !== undefined)
+  if (command === undefined) return undefined
+  const keys = command.keysOf(argv)
+  const longKey = longWord ? keys.find((key) => key.length > maxKeySize) : undefined
+  if (longKey !== undefined) return keyTooLarge(maxKeySize, longKey.length)
+  if (!command.writes || freeing.has(command.name)) return undefined
+  return refusedWrite(command, keys, argv, store)
+}
+
+function refusedWrite(
+  command: Command,
+  keys: readonly Bytes[],
+  argv: readonly Bytes[],
+  { db, options, docs }: StoreEngine,
+): ReplyError | undefined {
+  const { maxRecordSize, maxStorage } = options.policy
+  if (maxStorage !== undefined) {
+    const usage = usedMemory(db)
+    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, docs)
+  }
+  if (maxRecordSize === undefined) return undefined
+  const added = sizeOfWords(argv)
+  const grows = (key: Bytes): boolean => db.type(key) !== 'string' || extending.has(command.name)
+  const size = (key: Bytes): number => (grows(key) && db.has(key) ? measure(db.value(key)!).bytes : 0)
+  return keys.some((key) => size(key) + added > maxRecordSize) ? recordTooLarge() : undefined
+}

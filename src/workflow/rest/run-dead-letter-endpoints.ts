@@ -1,0 +1,105 @@
+import { empty, json } from '../../protocol/call.js'
+import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
+import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letter-endpoints.js'
+import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
+import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from '../../queue/rest/reading.js'
+import { refusals } from '../../queue/settings/queue-rejections.js'
+import { failureFunctionState } from '../run-log.js'
+import { runOf } from '../run-messages.js'
+import type { WorkflowEngine } from '../workflow-engine.js'
+import type { WorkflowRunState } from '../workflow-run.js'
+
+/** Runs that one bulk call resumes or restarts. [workflow.md 1] */
+const atOnce = 50
+
+/** Dead letters of runs: the queue's own, and what can be done with them besides. [workflow.md 1, 11] */
+export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
+  const again = (verb: 'resume' | 'restart', summary: string): QueueEndpoint[] => [
+    row('POST', `/v2/workflows/dlq/${verb}`, `${summary}, by ids or filters.`, (call, api) =>
+      many(call, api, workflows, verb),
+    ),
+    row('POST', `/v2/workflows/dlq/${verb}/:id`, `${summary}.`, (call) =>
+      json(shape(runAgain(workflows, letterOf(call, workflows), call, verb))),
+    ),
+  ]
+  return [
+    ...deadLetterEndpoints
+      .filter(({ method }) => method !== 'POST')
+      .map(({ method, path, run }) =>
+        row(
+          method,
+          path.replace('/v2/dlq', '/v2/workflows/dlq'),
+          nameOf(String(method), path),
+          (call, api) => run(onlyRuns(call), api) as Answer,
+        ),
+      ),
+    ...again('resume', 'Go on with failed runs where they failed'),
+    ...again('restart', 'Begin failed runs anew'),
+    row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again that has failed.', (call) => {
+      const letter = letterOf(call, workflows)
+      const run = failedRun(letter)
+      if (failureFunctionState(run) !== 'CALLBACK_FAIL')
+        throw refusals.invalid('dlqId', 'its failure function has not failed')
+      workflows.retryFailureFunction(run, call.cause)
+      return json(shape(run))
+    }),
+    row('DELETE', '/v2/workflows/dlq/callback/:id', 'Cancel a failure function.', (call) => {
+      const run = failedRun(letterOf(call, workflows))
+      if (failureFunctionState(run) !== 'CALLBACK_INPROGRESS')
+        throw refusals.invalid('dlqId', 'its failure function is not in progress')
+      workflows.queue.courier.cancel(run.failureFunction!)
+      return empty(302)
+    }),
+  ]
+}
+
+function nameOf(method: string, path: string): string {
+  const one = path.endsWith(':id')
+  if (method === 'GET') return one ? 'Read the dead letter of a run.' : 'List the dead letters of runs.'
+  return one ? 'Delete the dead letter of a run.' : 'Delete many dead letters of runs, by ids or filters.'
+}
+
+/** The same call, about dead letters of runs only. */
+function onlyRuns(call: ServiceRequest): ServiceRequest {
+  const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
+  return Object.create(call, { query: { value: query } }) as ServiceRequest
+}
+
+function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
+  const { id } = call.params
+  return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
+}
+
+/** Dead letters outlive the log. @throws Refusal 400 for one that belongs to no run */
+function failedRun(letter: DeadLetter): WorkflowRunState {
+  const run = runOf(letter.message)
+  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
+  return run
+}
+
+function runAgain(
+  workflows: WorkflowEngine,
+  letter: DeadLetter,
+  call: ServiceRequest,
+  verb: 'resume' | 'restart',
+): WorkflowRunState {
+  const run = failedRun(letter)
+  const begun = workflows.runAgain(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
+  workflows.queue.courier.deadLetters.delete(letter)
+  return begun
+}
+
+function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, verb: 'resume' | 'restart'): Answer {
+  const query = new Map(queryAndBody(call))
+  query.set('source', ['workflow'])
+  const { items, cursor } = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue, atOnce))
+  const ids = query.get('dlqIds') ?? []
+  if (items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
+  const workflowRuns = items.map((letter) => shape(runAgain(workflows, letter, call, verb)))
+  return json({ cursor: cursor ?? '', workflowRuns })
+}
+
+function shape({ id, time }: WorkflowRunState): object {
+  return { workflowRunId: id, workflowCreatedAt: time }
+}

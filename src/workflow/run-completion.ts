@@ -1,0 +1,78 @@
+import { type Bytes, text } from '../kernel/bytes.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunReply } from '../queue/message/run-message.js'
+import type { RunEngine } from './run-engine.js'
+import { writtenStep } from './step.js'
+import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
+
+/** How runs end. [workflow.md 9, 10, 11] */
+export class RunCompletion {
+  readonly #engine: RunEngine
+
+  constructor(engine: RunEngine) {
+    this.#engine = engine
+  }
+
+  /** @throws Refusal 404 */
+  end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
+    const run = this.#engine.running(id, createdAt)
+    this.#engine.hide(run, cause)
+    run.result = result
+    this.#conclude(run, 'RUN_SUCCESS', cause)
+    return run
+  }
+
+  /** @throws Refusal 404 */
+  cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
+    const run = this.#engine.running(id, createdAt)
+    this.#conclude(run, 'RUN_CANCELED', cause)
+    return run
+  }
+
+  /** One of its messages is a dead letter now. */
+  fail(run: WorkflowRunState, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
+    if (!run.isStarted) return
+    run.failure = { status, headers, body, error, message, dlqId }
+    this.#conclude(run, 'RUN_FAILED', message.lastEntrySeq)
+  }
+
+  #conclude(run: WorkflowRunState, state: Exclude<VendorRunState, 'RUN_STARTED'>, cause?: number): void {
+    run.state = state
+    run.completedAt = this.#engine.now()
+    this.#engine.register.ended(run)
+    this.#engine.waits.drop(run)
+    run.letAllGo()
+    const { courier } = this.#engine.queue
+    for (const { message } of run.entries) {
+      // The delivery that reported the end of the run is about to be answered.
+      if (message.running && state === 'RUN_SUCCESS') continue
+      courier.drop(message)
+    }
+    for (const callback of run.callbacks ?? []) courier.drop(callback)
+    this.#engine.note(run, state, cause)
+    this.#tellInvoker(run, state)
+  }
+
+  /** The step of the run that invoked this one has its result. [workflow.md 9] */
+  #tellInvoker(run: WorkflowRunState, state: VendorRunState): void {
+    const { invoker, result } = run
+    if (invoker === undefined) return
+    const parent = this.#engine.get(invoker.runId)
+    if (parent === undefined) return
+    const isFailed = state === 'RUN_FAILED'
+    const isCanceled = state === 'RUN_CANCELED'
+    const body = isFailed || isCanceled || result === undefined || result === '' ? undefined : text(result)
+    const step = { ...invoker.step, out: JSON.stringify({ body, isFailed, isCanceled }) }
+    if (!parent.isStarted) {
+      parent.record(invoker.step, this.#engine.now()).result ??= step
+      return
+    }
+    this.#engine.append(
+      parent,
+      invoker.url,
+      writtenStep(step),
+      this.#engine.settingsOf(parent, invoker.headers),
+      undefined,
+    )
+  }
+}

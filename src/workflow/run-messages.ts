@@ -1,0 +1,398 @@
+import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
+import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
+import type { Message, RunMessage, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
+import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
+import { type ListUpTo, RunList } from './run-list.js'
+import { failureFunctionState } from './run-log.js'
+import { readStep, type StepBody } from './step.js'
+import { answeredIn, headerNamesIn, type RunDialect } from './workflow-protocol.js'
+import type { StepRecord, WorkflowRunState } from './workflow-run.js'
+
+/** Who says what becomes of a run when one of its messages does something. */
+export interface RunHooks {
+  /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
+  readonly lazyAbove: number | undefined
+  /** Whether deliveries tell the configuration in force. [workflow.md 12] */
+  readonly echoes: boolean
+  began(run: WorkflowRunState, message: Message): void
+  ended(run: WorkflowRunState, message: Message): void
+  answered(run: WorkflowRunState, message: Message, reply: RunReply): void
+  failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
+  /** It is tried again later, unless a test skips such waits. */
+  retries(message: Message): void
+}
+
+type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
+
+/** A message of a run, whatever it carries. */
+abstract class RunMessageBase implements RunMessage {
+  constructor(
+    readonly run: WorkflowRunState,
+    protected readonly keeper: RunHooks,
+  ) {}
+
+  get isCall(): boolean {
+    return false
+  }
+
+  get runId(): string {
+    return this.run.id
+  }
+
+  get runUrl(): string {
+    return this.run.url
+  }
+
+  get runCreatedAt(): number {
+    return this.run.time
+  }
+
+  get redact(): FieldRedaction | undefined {
+    return this.run.configuration.settings.redact
+  }
+
+  get isOver(): boolean {
+    return !this.run.isStarted
+  }
+
+  abstract step(message: Message): RunStep | undefined
+
+  abstract headers(message: Message): HeaderList
+
+  body(message: Message): Bytes {
+    return message.body
+  }
+
+  bodyHash(_message: Message): Bytes | undefined {
+    return undefined
+  }
+
+  wrongWith(_message: Message, _reply: RunReply): string | undefined {
+    return undefined
+  }
+
+  reporter(_kind: 'callback' | 'failure-callback'): RunMessage | undefined {
+    return undefined
+  }
+
+  reported(body: Record<string, unknown>): Record<string, unknown> {
+    return body
+  }
+
+  get failureFunctionState(): string | undefined {
+    return failureFunctionState(this.run)
+  }
+
+  deadLetter(): Record<string, unknown> {
+    const { id, url, time, labels, failureFunction, failureReply: reply } = this.run
+    const state = this.failureFunctionState
+    return {
+      workflowRunId: id,
+      workflowCreatedAt: time,
+      workflowUrl: url,
+      failureFunctionState: state,
+      // Of a run all of them, as in its log. [workflow.md 10]
+      ...(labels !== undefined && { label: labels.join(','), labels }),
+      ...(failureFunction !== undefined && {
+        failureCallbackInfo: {
+          state,
+          responseStatus: reply?.status,
+          responseBody: reply && text(reply.body),
+          responseHeaders: reply && headerMap(reply.headers),
+        },
+      }),
+    }
+  }
+
+  accepted(_message: Message): void {}
+
+  begins(message: Message): void {
+    this.keeper.began(this.run, message)
+  }
+
+  ends(message: Message, _reply: RunReply, _error: string | undefined): void {
+    this.keeper.ended(this.run, message)
+    this.keeper.retries(message)
+  }
+
+  left(message: Message): void {
+    this.keeper.ended(this.run, message)
+  }
+
+  failed(message: Message, reply: RunReply, dlqId: string): void {
+    this.keeper.failed(this.run, message, reply, dlqId)
+  }
+
+  /** [workflow.md 3.1] */
+  protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
+    return headerNamesIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
+  }
+
+  #headersIn(words: RunDialect, message: Message, init: boolean, callType: string | undefined): [string, string][] {
+    const { id, url, time, labels, configuration } = this.run
+    const headers: [string, string][] = [
+      [words.runId, id],
+      [words.url, onWire(url)],
+      [words.init, String(init)],
+      [words.createdAt, String(time)],
+    ]
+    if (callType !== undefined) headers.push([words.callType, callType])
+    // The SDK forwards its labels itself.
+    const label = words.label.toLowerCase()
+    const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
+    if (own !== undefined && headerOf(message.headers, label) === undefined)
+      headers.push([words.label, onWire(own.join(','))])
+    if (this.keeper.echoes) headers.push(...echoed(message, words))
+    return headers
+  }
+}
+
+/** The run that a message belongs to, also when it has been forgotten. */
+export function runOf({ part }: Message): WorkflowRunState | undefined {
+  return part instanceof RunMessageBase ? part.run : undefined
+}
+
+/** The configuration in force, as newer servers tell it. [workflow.md 12] */
+function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
+  const { retries, retryDelay, flowControl } = settings
+  const headers: [string, string][] = [
+    [echo.maxRetries, String(retries)],
+    [echo.retries, String(retried)],
+  ]
+  if (retryDelay !== undefined) headers.push([echo.retryDelay, retryDelay.text])
+  if (flowControl === undefined) return headers
+  headers.push([echo.flowControlKey, flowControl.key])
+  const { limits } = flowControl
+  if (limits !== undefined) {
+    const { parallelism, rate, period } = limits
+    const parts = Object.entries({ parallelism, rate, period }).filter(([, value]) => value !== undefined)
+    headers.push([echo.flowControlValue, parts.map(([name, value]) => `${name}=${value}`).join(',')])
+  }
+  return headers
+}
+
+/** A text out of JSON as a header has it: bytes, one char each, in one line. */
+function onWire(given: string): string {
+  if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
+  const line = given.replaceAll(/[\0\r\n]/g, ' ')
+  return /[^\0-\xff]/.test(line) ? utf8(line) : line
+}
+
+/** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
+export class StepMessage extends RunMessageBase {
+  constructor(
+    run: WorkflowRunState,
+    keeper: RunHooks,
+    /** Its place in the list of the run. */
+    readonly index: number,
+    /** Asks the SDK to begin the run itself. [workflow.md 2.4] */
+    readonly announces: boolean = false,
+  ) {
+    super(run, keeper)
+  }
+
+  step({ body }: Message): RunStep | undefined {
+    return this.index === 0 ? { stepName: 'init', stepType: 'Initial' } : readStep(body)
+  }
+
+  headers(message: Message): HeaderList {
+    const headers = this.runHeaders(message, this.index === 0)
+    const configures = this.run.entries[this.index]?.callType === 'stepConfig'
+    for (const { unknownSdk, stepConfig } of headerNamesIn(message.settings.words)) {
+      if (this.announces) headers.push([unknownSdk, 'true'])
+      if (configures) headers.push([stepConfig, 'true'])
+    }
+    return headers
+  }
+
+  stage(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+    return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
+  }
+
+  override body(message: Message): Bytes {
+    const list = this.#list(message)
+    return this.#isLazy(list) ? ('' as Bytes) : list.text
+  }
+
+  override bodyHash(message: Message): Bytes | undefined {
+    const list = this.#list(message)
+    return this.#isLazy(list) ? undefined : list.hash
+  }
+
+  /** What was announced stands alone, also after the SDK has begun the run with another first message. */
+  #list(message: Message): ListUpTo {
+    if (!this.announces) return this.run.list(this.index)
+    return new RunList(message).upTo([{ message, callType: 'step' }], 0)
+  }
+
+  #isLazy({ size }: ListUpTo): boolean {
+    const { lazyAbove } = this.keeper
+    return lazyAbove !== undefined && size > lazyAbove && this.run.features.has('LazyFetch')
+  }
+
+  /** Whether the run has too much, and whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
+  override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
+    if (this.run.exceeded !== undefined) return this.run.exceeded
+    if (this.index > 0 || status < 200 || status > 299) return undefined
+    const { run } = this
+    if (answeredIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
+      return run.features.has('WF_DetectTrigger') ? noWorkflow : undefined
+    return run.byRest && answeredIn(headers, message, ({ sdk }) => sdk) === undefined ? tooOld : undefined
+  }
+
+  override ends(message: Message, reply: RunReply, error: string | undefined): void {
+    this.keeper.answered(this.run, message, reply)
+    this.run.failingStep = answeredIn(reply.headers, message, ({ errorStepName }) => errorStepName)
+    super.ends(message, reply, error)
+  }
+
+  override reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined {
+    return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
+  }
+
+  override reported(body: Record<string, unknown>): Record<string, unknown> {
+    return failureOf(this.run, body)
+  }
+}
+
+/** [workflow.md 0] */
+const noWorkflow =
+  'detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint'
+/** [workflow.md 2.5] */
+const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
+
+/** A call of a third party, which hears nothing of the run. [workflow.md 6] */
+export class CallMessage extends RunMessageBase {
+  constructor(
+    run: WorkflowRunState,
+    keeper: RunHooks,
+    readonly record: StepRecord | undefined,
+  ) {
+    super(run, keeper)
+  }
+
+  override get isCall(): boolean {
+    return true
+  }
+
+  step(): RunStep | undefined {
+    return this.record
+  }
+
+  headers(): HeaderList {
+    return []
+  }
+
+  override begins(): void {}
+
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
+    const call = this.record?.call
+    if (call !== undefined) call.reply = { status, headers, body, error }
+  }
+
+  override reporter(): RunMessage {
+    return new CallbackMessage(this.run, this.keeper, this.record)
+  }
+
+  override failed(): void {}
+}
+
+/** Tells the endpoint how a call went. */
+export class CallbackMessage extends RunMessageBase {
+  constructor(
+    run: WorkflowRunState,
+    keeper: RunHooks,
+    readonly record?: StepRecord | undefined,
+  ) {
+    super(run, keeper)
+  }
+
+  step(): RunStep | undefined {
+    return this.record
+  }
+
+  headers(message: Message): HeaderList {
+    return this.runHeaders(message, false, 'fromCallback')
+  }
+
+  override wrongWith(): string | undefined {
+    return this.run.exceeded
+  }
+
+  override accepted(message: Message): void {
+    this.run.callbacks ??= new Set()
+    this.run.callbacks.add(message)
+  }
+
+  override ends(message: Message, reply: RunReply, error: string | undefined): void {
+    if (message.ended) this.run.callbacks?.delete(message)
+    super.ends(message, reply, error)
+  }
+
+  override left(message: Message): void {
+    this.run.callbacks?.delete(message)
+    super.left(message)
+  }
+
+  override reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined {
+    return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
+  }
+
+  override reported(body: Record<string, unknown>): Record<string, unknown> {
+    return failureOf(this.run, body)
+  }
+}
+
+export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
+  return part instanceof CallbackMessage && part.record === record
+}
+
+/** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
+export class FailurePart extends RunMessageBase {
+  override get isCall(): boolean {
+    return true
+  }
+
+  /** It goes out because the run is over. */
+  override get isOver(): boolean {
+    return false
+  }
+
+  step(): undefined {}
+
+  headers(message: Message): HeaderList {
+    const headers = this.runHeaders(message, false, 'failureCall')
+    // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
+    for (const name of headerNamesIn(message.settings.words).flatMap(({ failure }) => failure))
+      if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
+    return headers
+  }
+
+  override accepted(message: Message): void {
+    this.run.failureFunction = message
+  }
+
+  override begins(): void {}
+
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
+    const { run } = this
+    run.failureReply = { status, headers, body, error }
+  }
+
+  override failed(): void {}
+}
+
+/** The report of a failed run tells its payload instead of the body of the step that failed. [workflow.md 11] */
+function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record<string, unknown> {
+  const { sourceBody: _, ...others } = body
+  return {
+    ...others,
+    ...(run.payload !== '' && { sourceBody: toBase64(run.payload) }),
+    workflowRunId: run.id,
+    workflowCreatedAt: run.time,
+  }
+}

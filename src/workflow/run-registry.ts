@@ -1,0 +1,117 @@
+import type { Clock } from '../kernel/clock.js'
+import { Records } from '../kernel/indexed-records.js'
+import { IdSource, type Random } from '../kernel/random.js'
+import { FifoList } from '../queue/message/fifo-list.js'
+import type { QueueEngine } from '../queue/queue-engine.js'
+import { refusals } from '../queue/settings/queue-rejections.js'
+import type { WorkflowRunState } from './workflow-run.js'
+
+/** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
+const runIdLength = 21
+
+/** The runs that are remembered: those that ended are forgotten with the log. */
+export class RunRegistry {
+  /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
+  readonly proven: Set<string> = new Set()
+  readonly #clock: Clock
+  readonly #retention: number
+  readonly #byId = new Map<string, WorkflowRunState>()
+  readonly #records = runRecords()
+  /** Those that ended, in the order in which they did: whoever is still running keeps none of them. */
+  readonly #ended = new FifoList<WorkflowRunState>()
+  readonly #ids: IdSource
+  #sequence = 0
+
+  constructor({ limits }: QueueEngine, clock: Clock, random: Random) {
+    this.#clock = clock
+    this.#retention = limits.logRetention
+    this.#ids = new IdSource(random.fork('run'), 'wfr_', runIdLength)
+  }
+
+  add(run: WorkflowRunState): void {
+    this.#prune()
+    this.#sequence = run.seq
+    this.#byId.set(run.id, run)
+    this.#records.add(run)
+  }
+
+  /** It will be forgotten with the log. */
+  ended(run: WorkflowRunState): void {
+    this.#ended.push(run)
+  }
+
+  /** Puts in order what of a dump has ended: its runs come by their beginning. */
+  loaded(): void {
+    const over = this.#records.select({ only: ({ isStarted }) => !isStarted }).items
+    for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
+  }
+
+  /** Of the next run to be added. */
+  get nextSequence(): number {
+    return this.#sequence + 1
+  }
+
+  /** An id that no run has. */
+  nextId(): string {
+    let id = this.#ids.next()
+    while (this.#byId.has(id)) id = this.#ids.next()
+    return id
+  }
+
+  /** A run by its id, whatever its state. */
+  get(id: string): WorkflowRunState | undefined {
+    this.#prune()
+    return this.#byId.get(id)
+  }
+
+  /** All runs, oldest first, to be filtered. */
+  get records(): Records<WorkflowRunState> {
+    this.#prune()
+    return this.#records
+  }
+
+  /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
+  started(id: string, createdAt?: string): WorkflowRunState {
+    const run = this.#byId.get(id)
+    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
+    if (run.probe !== undefined) {
+      run.probe.refused = true
+      throw refusals.runOver(id)
+    }
+    return run
+  }
+
+  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  running(id: string, createdAt?: string): WorkflowRunState {
+    const run = this.get(id)
+    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
+    return run
+  }
+
+  #prune(): void {
+    const oldest = this.#clock.now() - this.#retention
+    for (let first = this.#ended.peek(); first !== undefined && endOf(first) < oldest; first = this.#ended.peek()) {
+      this.#ended.shift()
+      this.#records.delete(first)
+      this.#byId.delete(first.id)
+    }
+  }
+}
+
+function endOf({ completedAt, time }: WorkflowRunState): number {
+  return completedAt ?? time
+}
+
+function isOf({ time }: WorkflowRunState, createdAt: string | undefined): boolean {
+  return createdAt === undefined || createdAt.trim() === String(time)
+}
+
+function runRecords(): Records<WorkflowRunState> {
+  return new Records<WorkflowRunState>({
+    workflowRunId: (run) => run.id,
+    label: (run) => run.labels,
+    callerIp: (run) => run.callerIp,
+    flowControlKey: (run) => run.configuration.settings.flowControl?.key,
+    workflowCreatedAt: (run) => String(run.time),
+  })
+}

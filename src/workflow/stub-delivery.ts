@@ -1,0 +1,229 @@
+import { type Bytes, text, utf8 } from '../kernel/bytes.js'
+import { withMutedConsole } from '../kernel/muted-console.js'
+import { parsedJson } from '../kernel/parsed-json.js'
+import type { Message, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse } from '../queue/message/run-message.js'
+import { rawStep, type StepBody, writtenStep } from './step.js'
+import type { StepStub, Stubs } from './stubs.js'
+import { headerNamesIn } from './workflow-protocol.js'
+import type { WorkflowRunState } from './workflow-run.js'
+
+// What a test makes of steps: found out before any body of a step runs.
+
+/** What staging needs of the engine. */
+export interface StubContext {
+  readonly verbs: Stubs
+  /** Adds a step to the list of a run, as if its endpoint had submitted it. */
+  submit(run: WorkflowRunState, delivery: StubbableDelivery, step: StepBody): void
+}
+
+/** No step is called so: the SDK says what it has in its place. */
+const probeStepName = '(stuntdouble asks: which step is next?)'
+
+/** How the SDK begins to say that it has several steps in the place of one. */
+const parallelRefusal = 'Incompatible number of parallel steps'
+
+/** Kinds of steps whose result is submitted without the SDK; of the others the service makes the result. */
+const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
+
+/** What becomes of a delivery, if a verb may concern it. */
+export function stubDelivery(
+  stage: StubContext,
+  run: WorkflowRunState,
+  index: number,
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> | undefined {
+  if (!stage.verbs.awaitsSteps) return undefined
+  const list = stepsUpTo(run, index)
+  const own = index === 0 ? undefined : run.stepOf(run.entries[index]!)
+  if (own !== undefined && isRepeated(list)) return undefined
+  if (own?.targetStep !== undefined) return planned(stage, run, own, delivery)
+  return isBranchOpen(list) ? undefined : sequential(stage, run, index, list, delivery)
+}
+
+/** The submitted steps up to an entry, as the SDK reads them. */
+function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
+  const steps: StepBody[] = []
+  for (let at = 1; at <= index; at++) {
+    const step = run.stepOf(run.entries[at]!)
+    if (step !== undefined) steps.push(step)
+  }
+  return steps
+}
+
+/** The SDK does nothing with a step that was submitted before. [workflow.md 5] */
+function isRepeated(list: readonly StepBody[]): boolean {
+  const { stepId, targetStep } = list.at(-1)!
+  return list.slice(0, -1).some((one) => one.stepId === stepId && one.targetStep === targetStep)
+}
+
+/** Others of the same group are not done: the SDK discards the delivery. */
+function isBranchOpen(list: readonly StepBody[]): boolean {
+  const done = new Set(list.filter(({ targetStep }) => targetStep === undefined).map(({ stepId }) => stepId))
+  return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
+}
+
+// ── one of several steps beside each other: its plan has its name
+
+function planned(
+  stage: StubContext,
+  run: WorkflowRunState,
+  plan: StepBody,
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> | undefined {
+  const { stepName, stepType, targetStep, concurrent } = plan
+  const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, targetStep!))
+  if (verb === undefined || !concerns(verb, stepType)) return undefined
+  const step = { stepId: targetStep!, stepName, stepType, concurrent }
+  return Promise.resolve(met(stage, run, verb, step, delivery))
+}
+
+/** Which of the steps of this name in its run. */
+export function placeOf(run: WorkflowRunState, stepName: string, stepId: number): number {
+  const same = run.steps.filter((one) => one.stepName === stepName)
+  const at = same.findIndex((one) => one.stepId === stepId)
+  return at < 0 ? same.length + 1 : at + 1
+}
+
+// ── one after the other: the endpoint is asked which is next
+
+async function sequential(
+  stage: StubContext,
+  run: WorkflowRunState,
+  index: number,
+  list: readonly StepBody[],
+  delivery: StubbableDelivery,
+): Promise<EndpointResponse> {
+  const stepId = list.reduce((most, step) => Math.max(most, step.stepId), 0) + 1
+  const ask = async (stepName: string, stepType: string): Promise<ProbeResult> => {
+    const step = writtenStep({ stepId, stepName, stepType, concurrent: 1 })
+    const probe = { refused: false }
+    run.probe = probe
+    try {
+      const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
+      // The SDK tells the console of every error, and this is none: an app in this process stays silent about it.
+      const reply = await withMutedConsole(
+        (line) => isAnswer(line, run),
+        () => delivery.probe(body),
+      )
+      return { reply, refused: probe.refused }
+    } finally {
+      run.probe = undefined
+    }
+  }
+  const asked = await ask(probeStepName, 'Run')
+  const stepName = told(asked.reply, 'name', probeStepName)
+  // A route that ended, or failed before its next step, has been delivered.
+  if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
+  const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
+  if (verb === undefined) return delivery.send()
+  const stepType = told((await ask(stepName, probeStepName)).reply, 'type', probeStepName)
+  if (stepType === undefined || !concerns(verb, stepType)) return delivery.send()
+  return met(stage, run, verb, { stepId, stepName, stepType, concurrent: 1 }, delivery)
+}
+
+interface ProbeResult {
+  readonly reply: EndpointResponse
+  /** It tried to submit something. */
+  readonly refused: boolean
+}
+
+/** What the SDK expected in the place of the step that nobody is. */
+function told({ status, body }: EndpointResponse, what: 'name' | 'type', got: string): string | undefined {
+  if (status !== 500) return undefined
+  const message = messageIn(body)
+  const before = `Incompatible step ${what}. Expected '`
+  const after = `', got '${got}' from the request`
+  if (message === undefined || !message.startsWith(before) || !message.endsWith(after)) return undefined
+  return message.slice(before.length, -after.length)
+}
+
+function isParallel({ status, body }: EndpointResponse): boolean {
+  return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
+}
+
+/** Whether a line of the console is what the SDK says to a probe. */
+function isAnswer(line: string, run: WorkflowRunState): boolean {
+  return line.includes(probeStepName) || (line.includes(run.id) && line.includes(parallelRefusal))
+}
+
+function messageIn(body: Bytes): string | undefined {
+  const error = parsedJson(text(body))
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
+  return typeof message === 'string' ? message : undefined
+}
+
+// ── what a verb does
+
+/** The service makes the results of calls, waits, invocations and sleeps: there a verb meets their submission. */
+function concerns({ fate }: StepStub, stepType: string): boolean {
+  if (fate.does === 'returns') return ownResult.has(stepType)
+  return fate.does === 'fails' || !isWait(stepType)
+}
+
+function isWait(stepType: string): boolean {
+  return stepType === 'Wait' || stepType === 'WaitForWebhook'
+}
+
+function met(
+  stage: StubContext,
+  run: WorkflowRunState,
+  verb: StepStub,
+  step: StepBody,
+  delivery: StubbableDelivery,
+): EndpointResponse {
+  verb.used++
+  const { fate, text: note } = verb
+  if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
+  if (fate.does === 'fails') return { ...failure(delivery.message, step, fate.error), note }
+  const { concurrent, ...own } = step
+  // In the order of the SDK, which leaves out what is undefined.
+  stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
+  const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
+  return { status: 200, headers: sdkHeaders(delivery.message), body, note: `${note}: its body did not run` }
+}
+
+const nothing = { status: 0, headers: [], body: '' as Bytes }
+
+function sdkHeaders({ settings }: Message): [string, string][] {
+  const own = headerNamesIn(settings.words).flatMap(({ sdkVersion, sdk }): [string, string][] => [
+    [sdkVersion, '1'],
+    [sdk, 'stuntdouble'],
+  ])
+  return [...own, ['content-type', 'application/json']]
+}
+
+/** As the SDK tells what a step throws. [workflow.md 3.4] */
+function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): EndpointResponse {
+  const { settings } = delivered
+  const { name = 'Error', message, stack, retryAfter } = error
+  const plain = utf8(JSON.stringify({ error: name, message, stack }))
+  if (name === 'WorkflowNonRetryableError')
+    return {
+      status: 489,
+      headers: [
+        ...sdkHeaders(delivered),
+        ...settings.words.headers('NonRetryable-Error').map((own) => [own, 'true'] as const),
+      ],
+      body: plain,
+    }
+  if (name === 'WorkflowRetryAfterError')
+    return { status: 429, headers: [...sdkHeaders(delivered), ['retry-after', String(retryAfter ?? 0)]], body: plain }
+  // As the SDK cleans it.
+  const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
+  const headers: [string, string][] = []
+  for (const { sdkVersion, errorStepName } of headerNamesIn(settings.words)) {
+    headers.push([sdkVersion, '1'])
+    if (isHeaderText(shown)) headers.push([errorStepName, shown])
+  }
+  if (concurrent === 1) return { status: 500, headers, body: plain }
+  const wrapped = `Error submitting steps to QStash in partial parallel step execution: ${name}: ${message}`
+  return { status: 500, headers, body: utf8(JSON.stringify({ error: 'WorkflowError', message: wrapped, stack })) }
+}
+
+type StepFailure = Extract<StepStub['fate'], { does: 'fails' }>['error']
+
+/** Other characters cannot stand in a header. */
+function isHeaderText(value: string): boolean {
+  return value !== '' && /^[\u0020-\u00FF]*$/.test(value)
+}

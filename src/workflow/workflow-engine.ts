@@ -1,0 +1,316 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
+import type { Records } from '../kernel/indexed-records.js'
+import type { Random } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic-log.js'
+import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
+import type { Message, StubbableDelivery } from '../queue/message/message.js'
+import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
+import type { AcceptedPublish, PublishCall, WorkflowPublisher } from '../queue/publisher.js'
+import type { QueueEngine } from '../queue/queue-engine.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
+import type { QueueDialect } from '../queue/settings/queue-dialect.js'
+import { QueueRejection, refusals } from '../queue/settings/queue-rejections.js'
+import { checkReach, checkTarget, type PublishTarget } from '../queue/settings/url.js'
+import { dumpOf } from './dumped-runs.js'
+import { loading } from './loaded-runs.js'
+import { RunCompletion } from './run-completion.js'
+import type { RunEngine } from './run-engine.js'
+import { RunRegistry } from './run-registry.js'
+import { RunRestarts } from './run-restarts.js'
+import { RunSettings } from './run-settings.js'
+import { StubRunner } from './stub-runner.js'
+import { Submissions } from './submissions.js'
+import { type Trigger, type TriggeredRun, Triggers } from './triggers.js'
+import { type AskedWait, Events } from './workflow-events.js'
+import { answeredIn, runSettingsOf } from './workflow-protocol.js'
+import type { HeaderLists, VendorRunState, WorkflowRunState } from './workflow-run.js'
+import { type ResolvedWait, Waits } from './workflow-waits.js'
+
+export interface WorkflowOptions {
+  readonly queue: QueueEngine
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+}
+
+/** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
+export class WorkflowEngine implements WorkflowPublisher, RunEngine {
+  readonly queue: QueueEngine
+  /** Which runs there are. */
+  register: RunRegistry
+  waits: Waits
+  /** What a test has said about steps and events. */
+  readonly script: StubRunner
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #traffic: Traffic
+  readonly #settings: RunSettings
+  readonly #triggers: Triggers
+  readonly #submissions: Submissions
+  readonly #again: RunRestarts
+  readonly #events: Events
+  readonly #endings: RunCompletion
+  /** The run that rests only when another does: the branches of a run end one after the other. */
+  #quick: WorkflowRunState | undefined
+
+  constructor({ queue, clock, random, traffic }: WorkflowOptions) {
+    this.queue = queue
+    this.#clock = clock
+    this.#random = random
+    this.#traffic = traffic
+    this.#settings = new RunSettings(queue)
+    this.#triggers = new Triggers(this, this.#settings, traffic)
+    this.#submissions = new Submissions(this, this.#settings, traffic)
+    this.#again = new RunRestarts(this, this.#settings, this.#triggers)
+    this.#events = new Events(this, traffic)
+    this.#endings = new RunCompletion(this)
+    this.register = this.#freshRegister()
+    this.waits = this.#freshWaits()
+    this.script = new StubRunner(this, clock)
+    queue.workflows = this
+  }
+
+  get lazyAbove(): number | undefined {
+    return this.queue.policy.lazyAbove
+  }
+
+  get echoes(): boolean {
+    return this.queue.policy.echoConfiguration
+  }
+
+  reset(): void {
+    this.renew().end()
+  }
+
+  renew(): { takeBack(): void; end(): void } {
+    const { waits, register } = this
+    this.waits = this.#freshWaits()
+    this.register = this.#freshRegister()
+    this.#quick = undefined
+    return {
+      end: () => waits.reset(),
+      takeBack: () => {
+        this.waits.reset()
+        this.waits = waits
+        this.register = register
+      },
+    }
+  }
+
+  dump(known: Iterable<Message>): RunsOfDump {
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.register.proven])
+  }
+
+  load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
+    for (const url of urls) this.register.proven.add(url)
+    const loaded = loading(this, runs, (run) => this.register.add(run))
+    this.register.loaded()
+    return loaded
+  }
+
+  #freshWaits(): Waits {
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#events.wake(wait, event))
+  }
+
+  #freshRegister(): RunRegistry {
+    return new RunRegistry(this.queue, this.#clock, this.#random)
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
+  get(id: string): WorkflowRunState | undefined {
+    return this.register.get(id)
+  }
+
+  /** All runs, oldest first, to be filtered. */
+  get records(): Records<WorkflowRunState> {
+    return this.register.records
+  }
+
+  /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
+  started(id: string, createdAt?: string): WorkflowRunState {
+    return this.register.started(id, createdAt)
+  }
+
+  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  running(id: string, createdAt?: string): WorkflowRunState {
+    return this.register.running(id, createdAt)
+  }
+
+  /** [workflow.md 2, 5, 6, 9] */
+  prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined {
+    const asked = runSettingsOf(raw)
+    if (asked === undefined) return undefined
+    this.checkRunId(asked.runId, call.words)
+    if (asked.init) return this.#triggers.prepare(call, this.urlOf(call.target), raw, asked)
+    const run = this.started(asked.runId!, asked.createdAt)
+    return this.submitting(run, () => {
+      const url = this.urlOf(call.target)
+      if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
+      if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
+        return this.#submissions.configuration(run, call, url, raw)
+      return this.#submissions.step(run, call, url, raw)
+    })
+  }
+
+  /** To the SDK a 400 means that the run was cancelled, and it says nothing: why it was refused, the run can tell. */
+  submitting<T>(run: WorkflowRunState | undefined, submission: () => T): T {
+    try {
+      return submission()
+    } catch (error) {
+      if (run !== undefined && error instanceof QueueRejection) run.refused = error.message
+      throw error
+    }
+  }
+
+  /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
+  urlOf(target: PublishTarget): string {
+    if (target.group === '') throw refusals.noDestination()
+    const { url } = target
+    if (url === undefined) throw refusals.invalidScheme()
+    checkTarget(target)
+    if (/[\0-\x20\x7f]/.test(url)) throw refusals.invalidUrl('destination', 'endpoint is not a valid url')
+    checkReach(url, this.queue.policy)
+    return this.#settings.url(url)
+  }
+
+  /** An id travels as a header. @throws Refusal 400 */
+  checkRunId(id: string | undefined, words: QueueDialect): void {
+    if (id !== undefined && !/^[!-~]+$/.test(id))
+      throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
+  }
+
+  // ── beginning
+
+  /** What a publish says about the run that it begins. @throws Refusal */
+  readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
+    return this.#triggers.read(call, url, raw)
+  }
+
+  /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
+  begin(trigger: Trigger): TriggeredRun {
+    return this.#triggers.begin(trigger)
+  }
+
+  /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
+  announcesTo(url: string, isAsked: boolean): boolean {
+    return this.#triggers.announcesTo(url, isAsked)
+  }
+
+  // ── steps
+
+  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+    return this.#submissions.append(run, url, body, given, cause)
+  }
+
+  /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
+  hide(run: WorkflowRunState, cause: number | undefined): boolean {
+    const hides = run.configuration.settings.redact?.body === true
+    if (hides && cause !== undefined) this.#traffic.hide(cause)
+    return hides
+  }
+
+  /** What is published with headers that a request has left behind. @throws Refusal */
+  settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
+    return this.#settings.ofHeaders(run, headers)
+  }
+
+  /** Of a step whose result a test gives. @throws Refusal */
+  stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
+    return this.#settings.ofStep(run, raw, words)
+  }
+
+  // ── waiting
+
+  /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
+  wait(runId: string, wait: AskedWait, cause: number, createdAt?: string): void {
+    this.#events.wait(runId, wait, cause, createdAt)
+  }
+
+  /**
+   * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
+   * @returns the waits that it ended
+   */
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
+    return this.#events.notify(eventId, event, runId, cause)
+  }
+
+  // ── ends
+
+  /** @throws Refusal 404 */
+  end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
+    return this.#endings.end(id, result, cause, createdAt)
+  }
+
+  /** @throws Refusal 404 */
+  cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
+    return this.#endings.cancel(id, cause, createdAt)
+  }
+
+  /** @returns `seq` of the entry of the log */
+  note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
+    return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
+  }
+
+  // ── again
+
+  /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
+  runAgain(
+    run: WorkflowRunState,
+    overrides: RawSettings,
+    words: QueueDialect,
+    resume: boolean,
+    cause?: number,
+  ): WorkflowRunState {
+    return this.#again.run(run, overrides, words, resume, cause)
+  }
+
+  /** Calls the failure function of a run once more. [workflow.md 1] */
+  retryFailureFunction(run: WorkflowRunState, cause?: number): void {
+    const { kind, url, body, settings, origin, part } = run.failureFunction!
+    run.failureReply = undefined
+    this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
+  }
+
+  // ── what a test makes of steps
+
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+    return this.script.stage(run, index, delivery)
+  }
+
+  retries(message: Message): void {
+    this.script.retries(message)
+  }
+
+  // ── what the queue tells
+
+  began(run: WorkflowRunState, message: Message): void {
+    run.began(message)
+  }
+
+  ended(run: WorkflowRunState, message: Message): void {
+    const free = run.ended(message)
+    for (const one of free) this.queue.courier.letGo(one)
+    const now = this.now()
+    if (!run.isStarted) run.rest()
+    else if (run !== this.#quick && !free.some(({ due }) => due <= now)) {
+      this.#quick?.rest()
+      this.#quick = run
+    }
+  }
+
+  answered({ url }: WorkflowRunState, message: Message, { headers }: RunReply): void {
+    const { proven } = this.register
+    if (proven.has(url) || proven.size >= 1000) return
+    if (answeredIn(headers, message, ({ sdk }) => sdk) !== undefined) proven.add(url)
+  }
+
+  failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void {
+    this.#endings.fail(run, message, reply, dlqId)
+  }
+}

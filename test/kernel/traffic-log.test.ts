@@ -1,0 +1,285 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Account } from '../../src/kernel/account.js'
+import { latin1 } from '../../src/kernel/bytes.js'
+import type { AttemptEntry, DeadLetterEntry, Entry, EntryBody, RequestEntry } from '../../src/kernel/traffic-log.js'
+import { entryTypes, Traffic } from '../../src/kernel/traffic-log.js'
+
+const request = (url = 'https://store.test/'): RequestEntry => ({
+  type: 'request',
+  service: 'store',
+  method: 'GET',
+  url,
+  headers: [],
+  body: latin1(''),
+})
+const attempt = (messageId: string): AttemptEntry => ({
+  type: 'attempt',
+  messageId,
+  kind: 'message',
+  url: 'https://shop.test/',
+  method: 'POST',
+  retried: 0,
+  maxRetries: 3,
+  why: 'first attempt',
+  headers: [],
+  body: latin1(''),
+})
+const deadLetter = (messageId: string): DeadLetterEntry => ({
+  type: 'dead-letter',
+  messageId,
+  dlqId: `1-${messageId}`,
+  kind: 'message',
+  url: 'https://shop.test/',
+  status: 500,
+})
+
+let now = 0
+let traffic: Traffic
+beforeEach(() => {
+  now = 1_000
+  traffic = new Traffic({ now: () => now })
+})
+
+test('entries are numbered from 1 and carry the time and their cause', () => {
+  const first = traffic.append(request())
+  now = 2_000
+  const second = traffic.append(attempt('m1'), first.seq)
+  expect([first.seq, first.at, first.cause]).toEqual([1, 1_000, undefined])
+  expect([second.seq, second.at, second.cause]).toEqual([2, 2_000, 1])
+  expect('cause' in first).toBe(false)
+  expect(traffic.entries).toEqual([first, second])
+  expect(traffic.size).toBe(2)
+})
+
+test('entries are found by type, by message and by number', () => {
+  const entries = [request(), attempt('m1'), attempt('m2'), deadLetter('m1'), request('https://store.test/b')].map(
+    (body) => traffic.append(body),
+  )
+  expect(traffic.of('attempt')).toEqual([entries[1], entries[2]])
+  expect(traffic.of('request').map((entry) => entry.url)).toEqual(['https://store.test/', 'https://store.test/b'])
+  expect(traffic.of('fault')).toEqual([])
+  expect(traffic.about('m1')).toEqual([entries[1], entries[3]])
+  expect(traffic.about('unknown')).toEqual([])
+  expect(entries.map((entry) => traffic.find(entry.seq))).toEqual(entries)
+  expect(traffic.find(0)).toBeUndefined()
+  expect(traffic.find(6)).toBeUndefined()
+})
+
+test('numbering goes on after clear, and finding still works', () => {
+  const old = traffic.append(attempt('m1'))
+  traffic.clear()
+  expect(traffic.size).toBe(0)
+  expect(traffic.find(old.seq)).toBeUndefined()
+  expect(traffic.of('attempt')).toEqual([])
+  expect(traffic.about('m1')).toEqual([])
+  const next = traffic.append(request())
+  expect(next.seq).toBe(2)
+  expect(traffic.find(2)).toBe(next)
+})
+
+describe('subscribers', () => {
+  test('hear of every entry and of its completion, until they leave', () => {
+    const heard: [number, boolean][] = []
+    const leave = traffic.subscribe((entry: Entry) => {
+      heard.push([entry.seq, entry.type === 'request' && entry.answer !== undefined])
+    })
+    const entry = traffic.append(request())
+    traffic.append(attempt('m1'))
+    traffic.complete(entry, { answer: { at: now, status: 200, headers: [], body: latin1('"OK"') } })
+    leave()
+    traffic.append(request())
+    expect(heard).toEqual([
+      [1, false],
+      [2, false],
+      [1, true],
+    ])
+    expect(entry.answer?.status).toBe(200)
+  })
+})
+
+describe('a limited log', () => {
+  test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
+    const limited = new Traffic({ now: () => now }, 10)
+    const log = Array.from({ length: 23 }, (_, count) => {
+      now = 1_000 * (count + 1)
+      const entry = limited.append(attempt(`m${count + 1}`))
+      limited.of('attempt')
+      expect(limited.size).toBeLessThanOrEqual(10)
+      return entry
+    })
+    const [mark, ...kept] = limited.entries
+    expect(kept).toEqual(log.slice(-kept.length))
+    const gone = log.length - kept.length
+    expect(mark).toEqual({ type: 'dropped', count: gone, limit: 10, unit: 'entries', seq: gone, at: gone * 1_000 })
+    expect(limited.dropped).toBe(gone)
+    expect(limited.of('attempt')).toEqual(kept)
+    expect(limited.of('dropped')).toEqual([mark])
+    expect(limited.about('m1')).toEqual([])
+    expect(limited.about('m23')).toHaveLength(1)
+    expect(limited.find(23)).toBe(log[22])
+    expect(limited.find(gone)).toBe(mark)
+    expect(limited.find(1)).toBeUndefined()
+  })
+
+  test('counts from anew after clear', () => {
+    const limited = new Traffic({ now: () => now }, 4)
+    for (let count = 0; count < 9; count++) limited.append(request())
+    expect(limited.dropped).toBeGreaterThan(0)
+    limited.clear()
+    expect([limited.dropped, limited.size, limited.latest]).toEqual([0, 0, 9])
+  })
+
+  test('is limited by the bytes of bodies too: of requests, their answers, messages and what destinations answered', () => {
+    const kib = latin1('x'.repeat(10_240))
+    const limit = 112 * 1024
+    const write: Record<string, (log: Traffic) => void> = {
+      request: (log) => void log.append({ ...request(), body: kib }),
+      answer: (log) => log.complete(log.append(request()), { answer: { at: 0, status: 200, headers: [], body: kib } }),
+      outcome: (log) => {
+        const entry = log.append(attempt('m1'))
+        log.complete(entry, { outcome: { at: 0, status: 200, headers: [], body: kib, state: 'DELIVERED' } }, 10_240)
+      },
+    }
+    for (const add of Object.values(write)) {
+      const limited = new Traffic({ now: () => now }, { bytes: new Account(limit) })
+      for (let count = 1; count <= 10; count++) add(limited)
+      expect([limited.dropped, limited.size]).toEqual([0, 10])
+      add(limited)
+      expect(limited.size).toBeLessThan(10)
+      expect(limited.entries[0]).toMatchObject({ type: 'dropped', unit: 'bytes', limit })
+      for (let count = 0; count < 100; count++) {
+        add(limited)
+        expect(limited.size).toBeLessThanOrEqual(11)
+      }
+      // The mark takes the place of one entry.
+      expect(limited.dropped + limited.size - 1).toBe(111)
+    }
+  })
+
+  test.each(Object.keys(entryTypes))('counts what an entry takes by itself: %s', (type) => {
+    const kept = new Account(100_000)
+    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const [headers, body] = [[], latin1('')]
+    for (let count = 0; count < 1_000; count++) {
+      limited.append({ type, url: '', headers, body, argv: [], key: body } as unknown as EntryBody)
+      expect(kept.held).toBeLessThanOrEqual(kept.limit)
+    }
+    expect(limited.dropped).toBeGreaterThan(100)
+    limited.clear()
+    expect(kept.held).toBe(0)
+  })
+
+  test.each<[string, (word: string) => EntryBody]>([
+    ['a word', (word) => ({ type: 'command', argv: [latin1('SET'), latin1(word)], user: 'a', via: 'direct' })],
+    ['a reply', (word) => ({ type: 'command', argv: [], user: 'a', via: 'direct', reply: [['1', word]] })],
+    ['a key', (word) => ({ type: 'keyspace', event: 'set', key: latin1(word) })],
+    ['a url', (word) => request(word)],
+    ['a header', (word) => ({ ...request(), headers: [['x', word]] })],
+    ['an event', (word) => ({ type: 'notify', eventId: '1', runIds: [], body: latin1(word) })],
+    ['a reason', (word) => ({ type: 'message', messageId: '1', state: 'WAITING', reason: word })],
+  ])('counts %s', (_, write) => {
+    const limited = new Traffic({ now: () => now }, { bytes: new Account(100_000) })
+    for (let count = 0; count < 5; count++) limited.append(write('x'.repeat(10_000)))
+    expect(limited.dropped).toBe(0)
+    for (let count = 0; count < 6; count++) limited.append(write('x'.repeat(10_000)))
+    expect(limited.dropped).toBeGreaterThan(0)
+  })
+
+  test('counts equal headers of requests in a row once', () => {
+    const kept = new Account(100_000)
+    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const headers: RequestEntry['headers'] = [['x', 'x'.repeat(10_000)]]
+    for (let count = 0; count < 20; count++) limited.append({ ...request(), headers })
+    expect(limited.dropped).toBe(0)
+  })
+
+  test('makes room for what others hold below the same limit, and adds nothing to what is gone', () => {
+    const kept = new Account(100_000)
+    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const first = limited.append(request())
+    for (let count = 0; count < 100; count++) limited.append(request())
+    expect(limited.dropped).toBe(0)
+    new Account(90_000, kept).put(70_000)
+    limited.append(request())
+    expect(limited.dropped).toBeGreaterThan(0)
+    const { held } = kept
+    limited.complete(first, { answer: { at: now, status: 200, headers: [], body: latin1('x'.repeat(20_000)) } })
+    expect(kept.held).toBe(held)
+  })
+
+  test('keeps an entry that is larger than the limit until the next one comes', () => {
+    const limited = new Traffic({ now: () => now }, { bytes: new Account(10) })
+    limited.append({ ...request(), body: latin1('x'.repeat(100)) })
+    expect(limited.size).toBeGreaterThan(0)
+    limited.append(attempt('m1'))
+    limited.append(attempt('m2'))
+    expect(limited.entries.at(-1)).toMatchObject({ messageId: 'm2' })
+  })
+
+  test('of 0 keeps nothing, and still announces what it is told', () => {
+    const none = new Traffic({ now: () => now }, 0)
+    const heard: string[] = []
+    none.subscribe((entry) => heard.push(entry.type))
+    none.append(attempt('m1'))
+    expect([none.keeps, none.size, heard]).toEqual([false, 0, ['attempt']])
+  })
+
+  test('below 0 is a misuse', () => {
+    expect(() => new Traffic({ now: () => now }, -1)).toThrow('keeps 0 or more')
+  })
+})
+
+test('after() gives the entries since a number, whatever was forgotten', () => {
+  const limited = new Traffic({ now: () => now }, 10)
+  for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
+  expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
+  expect(limited.after(23)).toEqual([])
+  expect(limited.after(99)).toEqual([])
+  expect(limited.after(2)).toEqual(limited.entries)
+})
+
+test('a recorded log may have gaps', () => {
+  const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
+  const some = all.filter((entry) => entry.type !== 'request')
+  const recorded = Traffic.recorded(some)
+  expect(all.map(({ seq }) => recorded.find(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
+  expect([0, 1, 2, 3, 4, 5, 6].map((seq) => recorded.after(seq).length)).toEqual([3, 3, 2, 1, 1, 0, 0])
+  expect(recorded.about('m1')).toEqual([all[1], all[4]])
+})
+
+describe('moves of time', () => {
+  test('are one entry each, which tells where time went', () => {
+    const end = traffic.moves('advance')
+    now = 2_000
+    traffic.append(attempt('m1'))
+    now = 6_000
+    end()
+    expect(traffic.entries[0]).toEqual({
+      type: 'clock',
+      call: 'advance',
+      seq: 1,
+      at: 1_000,
+      to: 6_000,
+      moves: 1,
+      endedAfter: 2,
+    })
+    expect(traffic.size).toBe(2)
+  })
+
+  test('with nothing between them share an entry', () => {
+    for (let count = 0; count < 1_000; count++) {
+      const end = traffic.moves('advance')
+      now += 1
+      end()
+    }
+    expect(traffic.entries).toEqual([expect.objectContaining({ type: 'clock', at: 1_000, to: 2_000, moves: 1_000 })])
+    traffic.append(request())
+    traffic.moves('advance')()
+    traffic.moves('drain')()
+    expect(traffic.of('clock').map(({ call, moves }) => [call, moves])).toEqual([
+      ['advance', 1_000],
+      ['advance', 1],
+      ['drain', 1],
+    ])
+  })
+})
