@@ -15,7 +15,7 @@ export type Client = (sandbox: Sandbox) => unknown
 export type ClientResult = { readonly value: unknown } | { readonly error: unknown }
 
 /** One request of one client, or one command of its pipeline. */
-export interface OrderStep {
+export interface InterleavingStep {
   /** The client's name. */
   readonly who: string
   /** As in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
@@ -43,7 +43,7 @@ export interface ClientSubject {
 /** A world in which the clients have gone in one order. */
 export interface OrderRun {
   readonly sandbox: Sandbox
-  readonly steps: readonly OrderStep[]
+  readonly steps: readonly InterleavingStep[]
   /** Who went, as `replay` takes it. */
   readonly order: readonly string[]
   readonly results: ReadonlyMap<string, ClientResult>
@@ -75,7 +75,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
   const disconnect = connect(sandbox, options)
   const clients = [...subject.clients.keys()]
   const results = new Map<string, ClientResult>()
-  const steps: OrderStep[] = []
+  const steps: InterleavingStep[] = []
   const order: string[] = []
   context.chances = new Map(
     clients.map((name) => [name, { random: createRandom(`${subject.seed}/${name}`), now: () => sandbox.clock.now() }]),
@@ -115,7 +115,13 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
   return { sandbox, steps, order, results, ...(error !== undefined && { error }) }
 }
 
-async function takeTurns(gate: ClientTurns, sandbox: Sandbox, usher: TurnPicker, steps: OrderStep[], order: string[]) {
+async function takeTurns(
+  gate: ClientTurns,
+  sandbox: Sandbox,
+  usher: TurnPicker,
+  steps: InterleavingStep[],
+  order: string[],
+) {
   const { traffic } = sandbox
   const isMeddled = sandbox.faults.list().length > 0
   for (;;) {
@@ -140,7 +146,7 @@ async function takeTurns(gate: ClientTurns, sandbox: Sandbox, usher: TurnPicker,
 }
 
 /** Who went last goes on, unless it seems to wait for another. */
-function preferred(waiting: readonly string[], steps: readonly OrderStep[], order: readonly string[]): string[] {
+function preferred(waiting: readonly string[], steps: readonly InterleavingStep[], order: readonly string[]): string[] {
   const latest = order.at(-1)
   const last = steps.slice(-spins)
   const [one] = last
@@ -152,7 +158,7 @@ function preferred(waiting: readonly string[], steps: readonly OrderStep[], orde
 }
 
 /** @param part of a pipeline, in words */
-export function stepTexts(entries: readonly Entry[], part: string): Pick<OrderStep, 'request' | 'reply'> {
+export function stepTexts(entries: readonly Entry[], part: string): Pick<InterleavingStep, 'request' | 'reply'> {
   const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')
   const request = entries.find((entry) => entry.type === 'request')
   if (commands.length > 0) {

@@ -3,7 +3,7 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { callWith } from '../crash/run-requests.js'
 import { carrier } from '../crash/step-chance.js'
-import { type OrderStep, stepTexts } from './client-run.js'
+import { type InterleavingStep, stepTexts } from './client-run.js'
 
 interface Waiting {
   readonly label: string
@@ -22,7 +22,7 @@ export class DeliveryGate {
   /** Who went, one after the other, where there was a choice. */
   readonly order: string[] = []
   /** All requests, one after the other, and what came back. */
-  readonly steps: OrderStep[] = []
+  readonly steps: InterleavingStep[] = []
   readonly #picks: readonly number[]
   readonly #choices: Choice[] = []
   readonly #waiting: Waiting[] = []

@@ -9,7 +9,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
-import type { OrderStep } from './client-run.js'
+import type { InterleavingStep } from './client-run.js'
 import { DeliveryGate } from './delivery-gate.js'
 import { explorationFailure, reasonOf } from './exploration-text.js'
 import { flawIn } from './flaws.js'
@@ -152,11 +152,11 @@ function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly 
 }
 
 /** Nobody came between the requests of another. */
-function isOneByOne(steps: readonly OrderStep[]): boolean {
+function isOneByOne(steps: readonly InterleavingStep[]): boolean {
   return steps.filter(({ who }, at) => who !== steps[at - 1]?.who).length === namesIn(steps).length
 }
 
-function namesIn(steps: readonly OrderStep[]): readonly string[] {
+function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
   return [...new Set(steps.map(({ who }) => who))]
 }
 

@@ -1,5 +1,5 @@
 import { plainText } from '../../../../src/report/safe-text.js'
-import type { OrderStep } from './client-run.js'
+import type { InterleavingStep } from './client-run.js'
 import { keysUsed } from './touched.js'
 
 // What goes wrong where several work on the same keys, by the names of the field.
@@ -50,7 +50,7 @@ const publishing = 'PUBLISH to the queue'
 const maxUses = 40
 
 /** Uses of keys in the order of the steps, as far as they had an effect. */
-function usesOf(steps: readonly OrderStep[]): Use[] {
+function usesOf(steps: readonly InterleavingStep[]): Use[] {
   const uses = steps.flatMap(({ who, entries }, index) =>
     entries.flatMap((entry): Use[] => {
       const at = index + 1
@@ -227,7 +227,7 @@ const precedence: readonly FlawName[] = [
  * What went wrong in an order.
  * @param differing keys that hold something else than in any order of the clients one after the other: flaws of these come first
  */
-export function flawIn(steps: readonly OrderStep[], differing: ReadonlySet<string>): Flaw {
+export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Flaw {
   const uses = usesOf(steps)
   const found = finders.flatMap((find) => [...find(uses)])
   const rank = ({ name, keys, steps }: Flaw): number =>

@@ -1,6 +1,6 @@
 import { plural } from '../../../../src/kernel/plural.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
-import type { OrderStep } from './client-run.js'
+import type { InterleavingStep } from './client-run.js'
 import type { Flaw } from './flaws.js'
 import type { OrderDifference } from './order-endings.js'
 
@@ -8,7 +8,7 @@ const maxRows = 6
 const widest = 60
 
 /** Who did what, and what came back; of a long order the steps that make the flaw, and those around them. */
-export function stepRows(steps: readonly OrderStep[], { steps: telling }: Pick<Flaw, 'steps'>): string[] {
+export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Flaw, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
     const { who, request, reply } = steps[at - 1]!

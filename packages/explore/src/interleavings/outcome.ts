@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { OrderStep } from './client-run.js'
+import type { InterleavingStep } from './client-run.js'
 import type { Flaw } from './flaws.js'
 import type { OrderDifference } from './order-endings.js'
 
@@ -20,7 +20,7 @@ export interface Outcome {
   /** For interleavings: who went when. */
   readonly order?: readonly string[]
   /** For interleavings: who did what, and what came back. */
-  readonly steps?: readonly OrderStep[]
+  readonly steps?: readonly InterleavingStep[]
   /** For interleavings: what goes wrong, by its name. */
   readonly flaw?: Flaw
   /** What is otherwise than where one comes after the other, or than without the fault. */

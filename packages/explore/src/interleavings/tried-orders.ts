@@ -2,7 +2,7 @@ import { plural } from '../../../../src/kernel/plural.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { OrderRun, OrderStep } from './client-run.js'
+import type { InterleavingStep, OrderRun } from './client-run.js'
 import type { Exploration } from './exploration.js'
 import { type Flaw, flawIn } from './flaws.js'
 import { differencesFrom, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
@@ -13,7 +13,7 @@ import type { Outcome } from './outcome.js'
 /** One way in which orders ended. */
 export interface OrderOutcome extends Outcome {
   /** Who did what, and what came back, in the order that is the easiest to follow. */
-  readonly steps: readonly OrderStep[]
+  readonly steps: readonly InterleavingStep[]
   /** That order, for `replay`: `alice bob alice bob`. */
   readonly replay: string
   /** What goes wrong, where something does. */
