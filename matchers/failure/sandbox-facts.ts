@@ -19,7 +19,7 @@ interface UnknownRemote {
   readonly destinations?: {
     readonly errors?: unknown
     readonly unplayed?: unknown
-    answererAt?(url: string): unknown
+    responderAt?(url: string): unknown
   }
   readonly faults?: { readonly unused?: unknown }
   readonly calls?: {
@@ -49,7 +49,7 @@ export function sandboxOf({ received, context, entries }: MatcherInput): Sandbox
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
     refused: [...listOf(strays, world), ...outbound].map(asLine),
-    answersAt: (url) => destinations?.answererAt?.(url) !== undefined,
+    answersAt: (url) => destinations?.responderAt?.(url) !== undefined,
     errors,
     unused: unusedIn(world, entries),
   }

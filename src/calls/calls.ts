@@ -92,7 +92,7 @@ export interface CallsInternals {
   /** What answers underneath scripts, as things to compare. */
   answerers(): ReadonlySet<unknown>
   /** The one of them that answers a call; `undefined` while only scripts and recorders do. */
-  answererAt(method: string, url: string): unknown
+  responderAt(method: string, url: string): unknown
   /** Whether one of them has been asked: scripts may have met all calls. */
   hasAsked(answerer: unknown): boolean
   /** What `exchange()` and `fetch` do once it is known who makes a call. Property checks put theirs in its place. */
@@ -142,7 +142,7 @@ export class Calls {
     callsInternals.attach(this, {
       recorderAt: (pattern) => this.#routes.all.find(({ text }) => text === pattern)?.recorders[0],
       answerers: () => new Set(this.#routes.all.flatMap(({ handler }) => handler ?? [])),
-      answererAt: (method, url) => underneath(this.#routes.for(method, url)),
+      responderAt: (method, url) => underneath(this.#routes.for(method, url)),
       hasAsked: (answerer) => this.#asked.has(answerer),
       exchangeFor: (caller, call) => this.#exchange(call, caller),
       leaves: (method, url) => this.#leaves(method, url),

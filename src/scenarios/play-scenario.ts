@@ -224,7 +224,7 @@ class Player implements StepContext {
   /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { calls, traffic } = this.sandbox
-    const { answererAt, hasAsked } = callsInternals.of(calls)
+    const { responderAt, hasAsked } = callsInternals.of(calls)
     for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
       const route = parsedPattern(text)
       const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
@@ -233,7 +233,7 @@ class Player implements StepContext {
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
       for (const { method, url } of met) {
-        const handler = answererAt(method, url)
+        const handler = responderAt(method, url)
         if (handler === undefined || own.has(handler) || hasAsked(handler)) continue
         const call = `${method} ${url}`
         counts.set(call, (counts.get(call) ?? 0) + 1)

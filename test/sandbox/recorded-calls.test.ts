@@ -159,7 +159,7 @@ function stateOf(sandbox: Sandbox): object {
     unused: [workflow.unused, faults.unused(), destinations.unplayed, calls.unplayed],
     rules: faults.list(),
     answers: [shop, bank].map((url) =>
-      [destinations.responderAt(url), callsInternals.of(calls).answererAt('POST', url)].map(Boolean),
+      [destinations.responderAt(url), callsInternals.of(calls).responderAt('POST', url)].map(Boolean),
     ),
     figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
     pending: clock.pending(),

@@ -571,7 +571,7 @@ describe('sandbox.play()', () => {
   test('a fault that never struck names the line that played it', () => {
     using sandbox = createSandbox()
     sandbox.play(lostAcknowledgements)
-    expect(sandbox.faults.unused()[0]!.sentence).toContain('play.test.ts')
+    expect(sandbox.faults.unused()[0]!.sentence).toContain('play-scenario.test.ts')
   })
 
   test('a scenario without faults is refused with the next step', () => {

@@ -35,31 +35,28 @@ test('what stops an attack is a limit of the table', () => {
 /** Constants that are named like limits and refuse nothing to anybody. */
 const noLimits: readonly (readonly [RegExp, string])[] = [
   [
-    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:shown|answer|prompts)|programs\/live-timeline)/,
+    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-answer|prompts)|programs\/live-timeline)/,
     'how much of something is shown at once',
   ],
-  [/ (?:mostShown|mostProblems|mostTold|mostStatesShown|mostRanges)$/, 'the same'],
+  [/ (?:maxShown|maxProblems|maxTold|maxStatesShown|maxRanges)$/, 'the same'],
   [
-    /(?:search-errors|error-text|nearest-name|dumped|secrets\/names|recorded|problems|placeholders)\.ts \w+$|waiting\.ts longestKey|command\.ts mostValues/,
+    /(?:search-errors|error-text|nearest-name|dumped|secret-names|recorded|problems|placeholders)\.ts \w+$|waiting\.ts maxKey|command\.ts maxValues/,
     'how much of something a sentence or a look takes; what is longer is shown by its beginning, or searched no further',
   ],
   [
-    /[cC]ached|cacheLimit|checkedAtMost|sharedAtMost|mostRemembered|mostMoments|mostFree$/,
+    /[cC]ached|cacheLimit|checkedAtMost|sharedAtMost|maxRemembered|maxMoments|maxFree$/,
     'caches: beyond it something is computed once more',
   ],
   [
-    /values\/(?:compact|hyperloglog|geo|stream-id)\.ts|sorted-values|scalar-field|longestEmbedded|mostSplices|mostReplicas/,
+    /values\/(?:compact|hyperloglog|geo|stream-id)[\w-]*\.ts|sorted-values|scalar-field|maxEmbedded|maxSplices|maxReplicas/,
     'how values are laid out, as redis-server lays them out',
   ],
+  [/ (?:maxUnsigned|maxInt|maxBits|maxTime|maxBlock|maxNumber|scanLimit)$/, 'the range of a number of a command'],
   [
-    / (?:maxUnsigned|maxInt|maxBits|maxTime|longestBlock|longestNumber|scanLimit)$/,
-    'the range of a number of a command',
-  ],
-  [
-    /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|engine\/(?:engine|node)\.ts|cluster\/(?:group-commit|node|redis-engine)\.ts|longestRecord$|longestStemmed|heap\.ts longestPause|network\.ts mostAtOnce/,
+    /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|real-redis\/(?:real-redis|redis-node)\.ts|cluster\/(?:group-commit|cluster-\w+|redis-\w+)\.ts|maxRecord$|maxStemmed|heap-watch\.ts maxPause|network\.ts maxAtOnce/,
     'tuning: how the work is cut, or how often it is tried',
   ],
-  [/ longestEscape$/, 'the length of an escape of JSON'],
+  [/ maxEscape$/, 'the length of an escape of JSON'],
   [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, where no store says so'],
   [/^packages\/drift\//, 'the client of a command that asks the real service, for whoever started it'],
   [
@@ -67,7 +64,7 @@ const noLimits: readonly (readonly [RegExp, string])[] = [
     'how far a check looks that a test calls, which its options or its report say',
   ],
   [/^packages\/lua\//, 'the language, as its reference has it; what ends a script for the sake of the host has rows'],
-  [/limits\.ts (?:defaultLimits|mostBuffered)$/, 'options, which have rows of their own'],
+  [/limits\.ts (?:defaultLimits|maxBuffered)$/, 'options, which have rows of their own'],
 ]
 
 test('every constant that is named like a limit has a row, or is known to be none', () => {

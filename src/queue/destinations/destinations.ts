@@ -119,7 +119,7 @@ export interface DestinationsInternals {
   unhandle(pattern: string): void
   /** The first one that records at a pattern. */
   recorderAt(pattern: string): Recorder | undefined
-  /** Whether what `answererAt()` gave has been asked: scripts may have met all deliveries. */
+  /** Whether what `responderAt()` gave has been asked: scripts may have met all deliveries. */
   hasAsked(answerer: unknown): boolean
 }
 
