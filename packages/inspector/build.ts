@@ -32,7 +32,9 @@ const editorApart: Plugin = {
   name: 'editor-apart',
   setup({ onResolve }) {
     onResolve({ filter: /\/code-editor\.js$/ }, () => ({ path: join(root, 'packages/inspector/src/editor-loader.ts') }))
-    onResolve({ filter: /\/copy\/forms\.js$/ }, () => ({ path: join(root, 'packages/inspector/src/copy-loader.ts') }))
+    onResolve({ filter: /\/copy\/copy-forms\.js$/ }, () => ({
+      path: join(root, 'packages/inspector/src/copy-loader.ts'),
+    }))
   },
 }
 
