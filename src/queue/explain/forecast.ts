@@ -41,19 +41,19 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   const items = open.flatMap((message) => copies.of(message) ?? [])
   const heldBack = new Set(queue.courier.heldBack())
   new ForecastRun(copies, items).run()
-  const teller = new Teller(queue)
+  const reader = new ForecastReader(queue)
   for (const message of open) {
     const item = copies.of(message)
     const forecast = heldBack.has(message)
       ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
-      : item && teller.forecast(item)
+      : item && reader.forecast(item)
     if (forecast !== undefined) forecasts.set(message, forecast)
   }
   return forecasts
 }
 
 /** Tells forecasts of one play; what many have in common is put together once. */
-class Teller {
+class ForecastReader {
   readonly #causes = new Map<Cause, ForecastCause>()
   #openOfRuns: Map<string, number> | undefined
 

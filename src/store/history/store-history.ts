@@ -18,7 +18,7 @@ export class StoreHistory {
   readonly #beginning: StoreOrigin
   readonly #ran: () => readonly ExecutedCommand[]
   #replicas: StoreReplica[] = []
-  #teller: Teller | undefined
+  #changeReader: ChangeReader | undefined
 
   /** @param ran everything that ran so far, in order */
   constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
@@ -48,8 +48,8 @@ export class StoreHistory {
 
   /** What was left at keys, after an entry. */
   changes(after: number): readonly KeyChange[] {
-    this.#teller ??= new Teller(this.#beginning)
-    const changes = this.#teller.upTo(this.#ran())
+    this.#changeReader ??= new ChangeReader(this.#beginning)
+    const changes = this.#changeReader.upTo(this.#ran())
     if (after <= 0) return changes
     let [low, high] = [0, changes.length]
     while (low < high) {
@@ -75,7 +75,7 @@ export class StoreHistory {
 const emptying = /^(?:flushall|flushdb|swapdb)$/i
 
 /** Runs everything once, and tells what each step left. */
-class Teller {
+class ChangeReader {
   readonly #replica: StoreReplica
   readonly #changes: KeyChange[] = []
   readonly #splicing = new ListDiffer()
