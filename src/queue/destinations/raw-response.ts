@@ -1,6 +1,6 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
-import { type HeaderList, headerOf, noHeaders, statusText } from '../../kernel/http.js'
+import { type HeaderList, headerOf, noHeaders } from '../../kernel/http.js'
 import { type HeaderRecord, networkErrors } from './delivery-script.js'
 
 // Between the plain values of the engine and the web's Request and Response.
@@ -19,12 +19,6 @@ export interface RawOutcome {
   readonly never?: true
   /** It was given as data, so that no code saw the delivery. */
   readonly isGiven?: true
-}
-
-/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
-export function failureText(reply: RawOutcome): string | undefined {
-  if (reply.error !== undefined) return reply.error
-  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }
 
 export function requestOf(

@@ -3,7 +3,7 @@ import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
-import type { FlowKey } from '../delivery/flow-control.js'
+import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
 
 import type { LogEntry, Message } from '../message/message.js'

@@ -1,5 +1,5 @@
 import type { HeapItem } from '../../kernel/heap.js'
-import { firstDue } from '../delivery/attempt-verdict.js'
+import { firstDue } from '../delivery/retry.js'
 import { accepted } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import { ForecastMessage, type ForecastModel, type ScheduleCopy } from './forecast-copies.js'

@@ -1,6 +1,6 @@
 import type { HeapItem } from '../../kernel/heap.js'
 import type { Random } from '../../kernel/random.js'
-import { type FlowCaller, FlowKey } from '../delivery/flow-control.js'
+import { type FlowCaller, FlowKey } from '../delivery/flow-key.js'
 import { FifoQueue } from '../message/fifo-queue.js'
 import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'

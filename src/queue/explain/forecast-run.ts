@@ -1,5 +1,5 @@
-import { firstDue } from '../delivery/attempt-verdict.js'
-import { concludedWith, isConcluded } from '../message/fifo-queue.js'
+import { firstDue } from '../delivery/retry.js'
+import { concludedWith, isConcluded } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import { Admission } from './admission.js'
 import { Slots } from './fire-times.js'
@@ -84,7 +84,7 @@ export class ForecastRun {
   #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
-    if (!item.happens({ is: 'due', now: at, isPaused, downUntil: this.#world.downUntil })) {
+    if (!item.happens({ is: 'due', isPaused, downtime: { now: at, until: this.#world.downUntil } })) {
       if (isAdmitted) this.#start(item, at)
       else this.#keys.ask(item, at)
       return
@@ -158,7 +158,7 @@ export class ForecastRun {
     for (let item = lane.admit(); item !== undefined; item = lane.admit()) {
       const one = item
       if (one.cause === undefined) one.cause = lane.cause
-      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, because: '' })
+      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, queue: lane.name })
       this.#agenda.at(one.due, (then) => this.#due(one, then))
     }
   }
