@@ -1,7 +1,6 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
-import type { Message, RunMessage, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
+import type { EndpointResponse, Message, RunMessage, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
 import { type ListUpTo, RunList } from './run-list.js'
 import { failureFunctionState } from './run-log.js'

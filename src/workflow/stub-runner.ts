@@ -1,7 +1,6 @@
 import type { Clock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
-import type { Message, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse } from '../queue/message/run-message.js'
+import type { EndpointResponse, Message, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'

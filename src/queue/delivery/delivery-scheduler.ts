@@ -4,11 +4,18 @@ import { IdSource } from '../../kernel/random.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic-log.js'
 import { shownUrl } from '../../secrets/urls.js'
-import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { failedOutcome, type RawOutcome } from '../destinations/raw-response.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
-import { type Draft, type LogDetail, Message, type MessageCarrier } from '../message/message.js'
-import { MessageLog, messageFields, messagesShare } from '../message/message-log.js'
+import {
+  type Draft,
+  type LogDetail,
+  Message,
+  type MessageCarrier,
+  MessageLog,
+  messageFields,
+  messagesShare,
+} from '../message/message.js'
+import { Attempt, type DeliveryWriter, Published } from '../message/message-entries.js'
 import {
   type AttemptVerdict,
   accepted,
@@ -21,11 +28,9 @@ import {
   next,
   restored,
 } from '../message/state.js'
-import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
-import { callbackDraft, truncated } from './callback.js'
-import { DeadLetters } from './dead-letters.js'
+import { callbackDraft, DeadLetters, truncated } from './callbacks-and-dead-letters.js'
 import { DeliveryFaultRules, type Prevention } from './delivery-faults.js'
 import { Admissions } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
-import type { DeadLetter } from '../delivery/dead-letters.js'
+import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
 

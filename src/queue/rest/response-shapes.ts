@@ -1,7 +1,7 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { DeadLetter } from '../delivery/dead-letters.js'
+import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
 import type { LogEntry, Message } from '../message/message.js'
