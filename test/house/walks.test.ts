@@ -57,7 +57,7 @@ test('a message to its dead letter and failure callback', { timeout: 60_000 }, a
   expect(walk.files.get('src/queue/destinations/destinations.ts')?.get('deliver')).toBe(3)
   expect(
     excess(walk, {
-      files: 30,
+      files: 21,
       kernel: 21,
       calls: { isUrl: 1, checkUrl: 1, readTarget: 1, failureText: 3, tokenOf: 1 },
     }),

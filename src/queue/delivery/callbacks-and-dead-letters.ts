@@ -4,8 +4,14 @@ import { headerMap } from '../../kernel/http.js'
 import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Policy } from '../../policy/policy.js'
-import type { RawOutcome } from '../destinations/raw-response.js'
-import { type Draft, fieldsThrough, type Message, type MessageView, weightOfMessage } from '../message/message.js'
+import {
+  type Draft,
+  fieldsThrough,
+  type Message,
+  type MessageView,
+  type RawOutcome,
+  weightOfMessage,
+} from '../message/message.js'
 import type { CallbackSettings } from '../settings/message-settings.js'
 
 export interface Reported {

@@ -4,7 +4,7 @@ import { IdSource } from '../../kernel/random.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic-log.js'
 import { shownUrl } from '../../secrets/urls.js'
-import { failedOutcome, type RawOutcome } from '../destinations/raw-response.js'
+import { failedOutcome } from '../destinations/raw-response.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
 import {
   type Draft,
@@ -14,6 +14,7 @@ import {
   MessageLog,
   messageFields,
   messagesShare,
+  type RawOutcome,
 } from '../message/message.js'
 import { Attempt, type DeliveryWriter, Published } from '../message/message-entries.js'
 import {

@@ -6,7 +6,7 @@ import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { noAnswer } from '../destinations/apply-faults.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
-import type { RawOutcome } from '../destinations/raw-response.js'
+import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { AttemptFaults } from './delivery-faults.js'
 

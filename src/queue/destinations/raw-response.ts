@@ -1,25 +1,12 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type HeaderList, headerOf, noHeaders } from '../../kernel/http.js'
+import type { RawOutcome } from '../message/message.js'
 import { type HeaderRecord, networkErrors } from './delivery-script.js'
 
-// Between the plain values of the engine and the web's Request and Response.
+export type { RawOutcome } from '../message/message.js'
 
-/** What came back of a delivery: an answer, or why there is none. */
-export interface RawOutcome {
-  /** 0 without an answer. */
-  readonly status: number
-  readonly headers: HeaderList
-  readonly body: Bytes
-  /** Why there is no answer. */
-  readonly error?: string
-  /** What really happened where the queue saw less. */
-  readonly note?: string
-  /** Nothing will come: the attempt ends with its time-out. */
-  readonly never?: true
-  /** It was given as data, so that no code saw the delivery. */
-  readonly isGiven?: true
-}
+// Between the plain values of the engine and the web's Request and Response.
 
 export function requestOf(
   delivery: { readonly headers: HeaderList; readonly body: Bytes },

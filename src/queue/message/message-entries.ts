@@ -11,8 +11,7 @@ import type {
   StoreChange,
 } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { RawOutcome } from '../destinations/raw-response.js'
-import type { Draft, Message } from './message.js'
+import type { Draft, Message, RawOutcome } from './message.js'
 import type { RetryWait } from './state.js'
 
 // What the traffic log has of a message: that it was published, and its attempts.

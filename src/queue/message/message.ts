@@ -312,6 +312,7 @@ export function weightOfMessage({ url, body, settings }: Message): number {
 
 /** An answer, as far as a run looks at it. */
 export interface RunReply {
+  /** 0 without an answer. */
   readonly status: number
   readonly headers: HeaderList
   readonly body: Bytes
@@ -319,12 +320,15 @@ export interface RunReply {
   readonly error?: string | undefined
 }
 
-/** What an attempt came to: an answer, or why there is none. */
-export interface EndpointResponse extends RunReply {
+/** What came back of a delivery: an answer, or why there is none. */
+export interface RawOutcome extends RunReply {
   readonly error?: string
+  /** What really happened where the queue saw less. */
   readonly note?: string
   /** Nothing will come: the attempt ends with its time-out. */
   readonly never?: true
+  /** It was given as data, so that no code saw the delivery. */
+  readonly isGiven?: true
 }
 
 /** A delivery on its way to the endpoint of a run. */
@@ -333,9 +337,9 @@ export interface StubbableDelivery {
   /** Of the attempt's traffic entry. */
   readonly seq: number
   /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
-  probe(body: Bytes): EndpointResponse | Promise<EndpointResponse>
+  probe(body: Bytes): RawOutcome | Promise<RawOutcome>
   /** Delivers as if nothing had been asked. */
-  send(): EndpointResponse | Promise<EndpointResponse>
+  send(): RawOutcome | Promise<RawOutcome>
 }
 
 /** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
@@ -370,7 +374,7 @@ export interface RunMessage {
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
   /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
-  stage?(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
+  stage?(delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
