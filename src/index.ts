@@ -35,7 +35,7 @@ export type { Addresses, AddressOptions, QueueRegion } from './protocol/address.
 export type { Vocabulary, VocabularyName } from './protocol/dialect.js'
 export { serviceVocabulary, upstashVocabulary } from './protocol/dialect.js'
 export type { Answer, Call, Exchange } from './protocol/service.js'
-export type { DeadLetter } from './queue/delivery/dead-letters.js'
+export type { DeadLetter } from './queue/delivery/callbacks-and-dead-letters.js'
 export type { HeaderRecord, NetworkError, Step } from './queue/destinations/delivery-script.js'
 export type { PlainAnswer } from './queue/destinations/destination-responses.js'
 export type { DestinationHandler, PlainHandler, Reach } from './queue/destinations/destinations.js'

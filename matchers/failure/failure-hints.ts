@@ -1,7 +1,7 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { plural } from '../../src/kernel/plural.js'
 import type { EntryOf } from '../../src/kernel/traffic-log.js'
-import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { headerMap } from '../comparison-kinds.js'

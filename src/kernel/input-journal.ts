@@ -135,7 +135,10 @@ export interface InputListener {
 /** What a world stands at. */
 export interface ClockPosition {
   now(): number
-  /** The same for something that comes in: time does not go on before all that follows from it is done. */
+  /**
+   * The same for something that comes in, and for all that follows from it: time of the host stands still until its turn
+   * is over, so that it can be told again.
+   */
   standStill(): number
   /** Timers that have been set. */
   timers(): number

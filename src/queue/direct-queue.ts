@@ -6,7 +6,7 @@ import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from
 import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic-log.js'
-import type { DeadLetter } from './delivery/dead-letters.js'
+import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
 import { dumpOf, type QueueDump } from './dump/queue-dump.js'
 import { type Explained, explain } from './explain/explain.js'

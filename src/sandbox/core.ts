@@ -6,9 +6,8 @@ import {
   forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
-  standStill,
+  positionOf,
   stop,
-  timersOf,
   VirtualClock,
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
@@ -234,8 +233,7 @@ function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefine
 }
 
 function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
-  const progress = { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) }
-  return new InputJournal(progress, traffic, traffic.share(journalShare))
+  return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
 
 /** What is outside of the services, and what goes wrong on the way. */

@@ -1,5 +1,5 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
-import type { DeadLetter } from '../queue/delivery/dead-letters.js'
+import type { DeadLetter } from '../queue/delivery/callbacks-and-dead-letters.js'
 import { engineOf } from '../queue/direct-queue.js'
 import type { Message } from '../queue/message/message.js'
 import { targetOf } from '../queue/settings/url.js'

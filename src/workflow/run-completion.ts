@@ -1,6 +1,5 @@
 import { type Bytes, text } from '../kernel/bytes.js'
-import type { Message } from '../queue/message/message.js'
-import type { RunReply } from '../queue/message/run-message.js'
+import type { Message, RunReply } from '../queue/message/message.js'
 import type { RunEngine } from './run-engine.js'
 import { writtenStep } from './step.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'

@@ -1,7 +1,6 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
-import type { Message, RunMessage, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
+import type { Message, RawOutcome, RunMessage, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
 import { type ListUpTo, RunList } from './run-list.js'
 import { failureFunctionState } from './run-log.js'
@@ -19,7 +18,7 @@ export interface RunHooks {
   ended(run: WorkflowRunState, message: Message): void
   answered(run: WorkflowRunState, message: Message, reply: RunReply): void
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
-  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   /** It is tried again later, unless a test skips such waits. */
   retries(message: Message): void
 }
@@ -207,7 +206,7 @@ export class StepMessage extends RunMessageBase {
     return headers
   }
 
-  stage(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+  stage(delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
     return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
   }
 

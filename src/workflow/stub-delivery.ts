@@ -1,8 +1,7 @@
 import { type Bytes, text, utf8 } from '../kernel/bytes.js'
 import { withMutedConsole } from '../kernel/muted-console.js'
 import { parsedJson } from '../kernel/parsed-json.js'
-import type { Message, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse } from '../queue/message/run-message.js'
+import type { Message, RawOutcome, StubbableDelivery } from '../queue/message/message.js'
 import { rawStep, type StepBody, writtenStep } from './step.js'
 import type { StepStub, Stubs } from './stubs.js'
 import { headerNamesIn } from './workflow-protocol.js'
@@ -32,7 +31,7 @@ export function stubDelivery(
   run: WorkflowRunState,
   index: number,
   delivery: StubbableDelivery,
-): Promise<EndpointResponse> | undefined {
+): Promise<RawOutcome> | undefined {
   if (!stage.verbs.awaitsSteps) return undefined
   const list = stepsUpTo(run, index)
   const own = index === 0 ? undefined : run.stepOf(run.entries[index]!)
@@ -70,7 +69,7 @@ function planned(
   run: WorkflowRunState,
   plan: StepBody,
   delivery: StubbableDelivery,
-): Promise<EndpointResponse> | undefined {
+): Promise<RawOutcome> | undefined {
   const { stepName, stepType, targetStep, concurrent } = plan
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, targetStep!))
   if (verb === undefined || !concerns(verb, stepType)) return undefined
@@ -93,7 +92,7 @@ async function sequential(
   index: number,
   list: readonly StepBody[],
   delivery: StubbableDelivery,
-): Promise<EndpointResponse> {
+): Promise<RawOutcome> {
   const stepId = list.reduce((most, step) => Math.max(most, step.stepId), 0) + 1
   const ask = async (stepName: string, stepType: string): Promise<ProbeResult> => {
     const step = writtenStep({ stepId, stepName, stepType, concurrent: 1 })
@@ -123,13 +122,13 @@ async function sequential(
 }
 
 interface ProbeResult {
-  readonly reply: EndpointResponse
+  readonly reply: RawOutcome
   /** It tried to submit something. */
   readonly refused: boolean
 }
 
 /** What the SDK expected in the place of the step that nobody is. */
-function told({ status, body }: EndpointResponse, what: 'name' | 'type', got: string): string | undefined {
+function told({ status, body }: RawOutcome, what: 'name' | 'type', got: string): string | undefined {
   if (status !== 500) return undefined
   const message = messageIn(body)
   const before = `Incompatible step ${what}. Expected '`
@@ -138,7 +137,7 @@ function told({ status, body }: EndpointResponse, what: 'name' | 'type', got: st
   return message.slice(before.length, -after.length)
 }
 
-function isParallel({ status, body }: EndpointResponse): boolean {
+function isParallel({ status, body }: RawOutcome): boolean {
   return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
 }
 
@@ -171,7 +170,7 @@ function met(
   verb: StepStub,
   step: StepBody,
   delivery: StubbableDelivery,
-): EndpointResponse {
+): RawOutcome {
   verb.used++
   const { fate, text: note } = verb
   if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
@@ -194,7 +193,7 @@ function sdkHeaders({ settings }: Message): [string, string][] {
 }
 
 /** As the SDK tells what a step throws. [workflow.md 3.4] */
-function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): EndpointResponse {
+function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): RawOutcome {
   const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
   const plain = utf8(JSON.stringify({ error: name, message, stack }))

@@ -1,7 +1,6 @@
 import type { Clock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
-import type { Message, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse } from '../queue/message/run-message.js'
+import type { Message, RawOutcome, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'
@@ -36,7 +35,7 @@ export class StubRunner implements StepScript {
     return this.verbs.unused
   }
 
-  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
     return stubDelivery(this.#stage, run, index, delivery)
   }
 

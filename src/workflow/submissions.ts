@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import type { Message } from '../queue/message/message.js'
-import { Published } from '../queue/publish/published.js'
+import { Published } from '../queue/message/message-entries.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'

@@ -4,8 +4,7 @@ import type { Records } from '../kernel/indexed-records.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
-import type { Message, StubbableDelivery } from '../queue/message/message.js'
-import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
+import type { Message, RawOutcome, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall, WorkflowPublisher } from '../queue/publisher.js'
 import type { QueueEngine } from '../queue/queue-engine.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/message-settings.js'
@@ -279,7 +278,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   // ── what a test makes of steps
 
-  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<EndpointResponse> | undefined {
+  stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
     return this.script.stage(run, index, delivery)
   }
 

@@ -53,11 +53,11 @@ function shown(files: Walk['files']): string {
 test('a message to its dead letter and failure callback', { timeout: 60_000 }, async () => {
   const walk = await walked(world, message)
   // That it is the walk: two attempts and the callback's, one dead letter, one request.
-  expect(walk.files.get('src/queue/delivery/dead-letters.ts')?.get('add')).toBe(1)
+  expect(walk.files.get('src/queue/delivery/callbacks-and-dead-letters.ts')?.get('add')).toBe(1)
   expect(walk.files.get('src/queue/destinations/destinations.ts')?.get('deliver')).toBe(3)
   expect(
     excess(walk, {
-      files: 30,
+      files: 21,
       kernel: 21,
       calls: { isUrl: 1, checkUrl: 1, readTarget: 1, failureText: 3, tokenOf: 1 },
     }),

@@ -12,7 +12,6 @@ import { mutants } from './table.js'
 // Modules of which the table swaps functions; methods need no preparation.
 vi.mock('../../src/queue/delivery/delivery-headers.js', (real) => ready(real))
 vi.mock('../../src/queue/delivery/retry.js', (real) => ready(real))
-vi.mock('../../src/queue/delivery/attempt-verdict.js', (real) => ready(real))
 vi.mock('../../src/queue/message/state.js', (real) => ready(real))
 vi.mock('../../src/queue/publish/deduplication.js', (real) => ready(real))
 vi.mock('../../src/queue/signing/signing.js', (real) => ready(real))

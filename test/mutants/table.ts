@@ -2,10 +2,10 @@ import type { Bytes } from '../../src/kernel/bytes.js'
 import { VirtualClock } from '../../src/kernel/clock.js'
 import { sha256Bytes } from '../../src/kernel/digest.js'
 import { Traffic } from '../../src/kernel/traffic-log.js'
-import * as verdicts from '../../src/queue/delivery/attempt-verdict.js'
 import * as deliveryHeaders from '../../src/queue/delivery/delivery-headers.js'
 import { DeliveryScheduler } from '../../src/queue/delivery/delivery-scheduler.js'
-import { FlowControl, FlowKey } from '../../src/queue/delivery/flow-control.js'
+import { FlowControl } from '../../src/queue/delivery/flow-control.js'
+import { FlowKey } from '../../src/queue/delivery/flow-key.js'
 import { RunningCall } from '../../src/queue/delivery/in-flight.js'
 import * as retry from '../../src/queue/delivery/retry.js'
 import { FifoQueue } from '../../src/queue/message/fifo-queue.js'
@@ -39,6 +39,12 @@ type Next = typeof states.next
 function nextIs(part: (after: states.MessageState, ...given: Parameters<Next>) => states.MessageState): Swap {
   return swap(states, 'next', (_, next, state, event) => part(next(state, event), state, event))
 }
+
+/** A message may be retried once more. */
+const oneMore = <T extends { readonly retries: number }>(settings: T): T => ({
+  ...settings,
+  retries: settings.retries + 1,
+})
 
 /** An attempt is planned. */
 const plannedAt = (due: number, retried: number): states.MessageState => new states.Planned(due, retried)
@@ -79,10 +85,10 @@ export const mutants: readonly Mutant[] = [
     }),
   }),
   ...of('attempts-within-retries', {
-    'one retry too many': swap(verdicts, 'verdictOn', (_, verdict, result, retried, settings, ...given) =>
-      verdict(result, retried, { ...settings, retries: settings.retries + 1 }, ...given),
+    'one retry too many': swap(retry, 'verdictOn', (_, verdict, result, retried, settings, ...given) =>
+      verdict(result, retried, oneMore(settings), ...given),
     ),
-    'given up at a status that may pass': swap(verdicts, 'verdictOn', (_, verdict, result, ...given) =>
+    'given up at a status that may pass': swap(retry, 'verdictOn', (_, verdict, result, ...given) =>
       verdict({ ...result, isFinal: result.isFinal || result.status === 404 }, ...given),
     ),
     'a retry counts twice': nextIs((after, { retried }) =>
@@ -90,28 +96,31 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('backoff-within-bounds', {
-    'the first wait of the back-off is the zeroth': swap(retry, 'retryWait', (_, wait, retried, expression, ...given) =>
-      wait(expression === undefined ? retried - 1 : retried, expression, ...given),
+    'the first wait of the back-off is the zeroth': swap(
+      retry,
+      'verdictOn',
+      (_, verdict, failed, retried, settings, ...given) => {
+        const real = verdict(failed, retried, settings, ...given)
+        const isBackoff = real.is === 'retried' && settings.retryDelay === undefined
+        return isBackoff ? verdict(failed, retried - 1, settings, ...given) : real
+      },
     ),
     'Retry-After does not win over the expression': swap(
       retry,
-      'retryWait',
-      (_, wait, retried, expression, headers, ...given) =>
-        wait(retried, expression, expression === undefined ? headers : [], ...given),
+      'verdictOn',
+      (_, verdict, failed, retried, settings, ...given) => {
+        const isHeard = settings.retryDelay === undefined || failed.status === 489
+        return verdict(isHeard ? failed : { ...failed, headers: [] }, retried, settings, ...given)
+      },
     ),
-    'only the last part of a duration counts': swap(
-      retry,
-      'retryWait',
-      (_, wait, retried, expression, headers, ...given) =>
-        wait(
-          retried,
-          expression,
-          headers.map(([name, value]) => [name, value.replace(/^\d+m(?=\d+s$)/, '')] as const),
-          ...given,
-        ),
-    ),
-    'an expression counts from one': swap(retry, 'retryWait', (_, wait, retried, expression, ...given) =>
-      wait(expression === undefined ? retried : retried + 1, expression, ...given),
+    'only the last part of a duration counts': swap(retry, 'verdictOn', (_, verdict, failed, ...given) => {
+      const headers = failed.headers.map(([name, value]) => [name, value.replace(/^\d+m(?=\d+s$)/, '')] as const)
+      return verdict({ ...failed, headers }, ...given)
+    }),
+    'an expression counts from one': swap(retry, 'verdictOn', (_, verdict, failed, retried, settings, ...given) =>
+      settings.retryDelay === undefined
+        ? verdict(failed, retried, settings, ...given)
+        : verdict(failed, retried + 1, oneMore(settings), ...given),
     ),
     'a delayed message starts at once': swap(
       VirtualClock.prototype,

@@ -15,7 +15,7 @@ import {
   timeout,
   unresolved,
 } from '../../src/faults/constructors.js'
-import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, body = 'b') =>

@@ -35,11 +35,10 @@ const by = fc.constantFrom('key' as const, 'plan' as const)
 const events: fc.Arbitrary<MessageEvent> = fc.oneof(
   fc.record({
     is: fc.constant('due' as const),
-    now: time,
     isPaused: fc.boolean(),
-    downUntil: fc.option(time, { nil: undefined }),
+    downtime: fc.option(fc.record({ now: time, until: time }), { nil: undefined }),
   }),
-  fc.record({ is: fc.constant('freed' as const), now: time, notBefore: time, because: fc.constant('for its turn') }),
+  fc.record({ is: fc.constant('freed' as const), now: time, notBefore: time, queue: fc.constant('q') }),
   fc.record({
     is: fc.constant('moved' as const),
     now: time,

@@ -1,6 +1,6 @@
 import { lostAck, type QueueDump, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { publishOptions } from '../../src/queue/settings/publish-options.js'
 import { shop, type World, world } from './world.js'
 

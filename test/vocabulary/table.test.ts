@@ -1,7 +1,7 @@
 import { serviceVocabulary, upstashVocabulary, type Vocabulary } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { fromBase64, text } from '../../src/kernel/bytes.js'
-import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { shop, type World, world } from '../queue/world.js'
 
 // What is published in which words, and in which it comes back: issue 18, section 2. Rows of the vocabularies: queue.md 0.2.

@@ -2,7 +2,7 @@ import { Receiver } from '@upstash/qstash'
 import { createWorkflow } from '@upstash/workflow/nextjs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SandboxOptions } from '../../src/index.js'
-import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
 // What a test makes of steps and events, with the real SDK.

@@ -5,8 +5,8 @@ import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { once } from '../../kernel/once.js'
 import type { AppliedFault } from '../destinations/apply-faults.js'
-import type { Attempt } from '../destinations/attempt.js'
 import type { Message } from '../message/message.js'
+import type { Attempt } from '../message/message-entries.js'
 import type { RetryWait } from '../message/state.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.

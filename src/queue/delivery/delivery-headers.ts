@@ -1,6 +1,6 @@
 import type { HeaderList } from '../../kernel/http.js'
 import { type Random, singleId } from '../../kernel/random.js'
-import type { Attempt, DeliveryWriter } from '../destinations/attempt.js'
+import type { Attempt, DeliveryWriter } from '../message/message-entries.js'
 import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
 

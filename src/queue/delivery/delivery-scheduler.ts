@@ -4,30 +4,38 @@ import { IdSource } from '../../kernel/random.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic-log.js'
 import { shownUrl } from '../../secrets/urls.js'
-import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
-import { failedOutcome, failureText, type RawOutcome } from '../destinations/raw-response.js'
-import { concludedWith, type FifoQueue, isConcluded } from '../message/fifo-queue.js'
-import { type Draft, type LogDetail, Message, type MessageCarrier } from '../message/message.js'
-import { MessageLog, messageFields, messagesShare } from '../message/message-log.js'
+import { failedOutcome } from '../destinations/raw-response.js'
+import type { FifoQueue } from '../message/fifo-queue.js'
+import {
+  type Draft,
+  type LogDetail,
+  Message,
+  type MessageCarrier,
+  MessageLog,
+  messageFields,
+  messagesShare,
+  type RawOutcome,
+} from '../message/message.js'
+import { Attempt, type DeliveryWriter, Published } from '../message/message-entries.js'
 import {
   type AttemptVerdict,
   accepted,
+  concludedWith,
   type DumpedState,
+  isConcluded,
   isUnderWay,
   type LoggedState,
   type MessageEvent,
   next,
   restored,
 } from '../message/state.js'
-import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
-import { Admissions } from './admissions.js'
-import { firstDue, verdictOn } from './attempt-verdict.js'
-import { callbackDraft, truncated } from './callback.js'
-import { DeadLetters } from './dead-letters.js'
+import { callbackDraft, DeadLetters, truncated } from './callbacks-and-dead-letters.js'
 import { DeliveryFaultRules, type Prevention } from './delivery-faults.js'
+import { Admissions } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
+import { failureText, firstDue, verdictOn } from './retry.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: Traffic
@@ -53,7 +61,9 @@ export interface RestoredLogEntry extends LogDetail {
 }
 
 const notAwaited = { awaited: false } as const
+const delivered: AttemptVerdict = { is: 'delivered' }
 const begun: MessageEvent = { is: 'begun' }
+const mayStart: MessageEvent = { is: 'due', isPaused: false }
 
 /** What the log says of an attempt that a restart cut off. */
 const restarted = 'the service restarted'
@@ -223,14 +233,13 @@ export class DeliveryScheduler {
   /** Lets as many waiting messages of a queue begin as there are slots. */
   advanceLane(lane: FifoQueue<Message>): void {
     const now = this.#options.clock.now()
-    for (const message of lane.unpark()) this.#free(message, now, `until queue ${lane.name} was resumed`)
-    for (let message = lane.admit(); message !== undefined; message = lane.admit())
-      this.#free(message, now, `for its turn in queue ${lane.name}`)
+    for (const message of lane.unpark()) this.#free(message, now, lane.name)
+    for (let message = lane.admit(); message !== undefined; message = lane.admit()) this.#free(message, now, lane.name)
   }
 
   /** What a message waited for has come. */
-  #free(message: Message, now: number, because: string): void {
-    if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, because })) this.#setTimer(message)
+  #free(message: Message, now: number, queue: string): void {
+    if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, queue })) this.#setTimer(message)
   }
 
   /** @returns whether that changed anything */
@@ -280,7 +289,7 @@ export class DeliveryScheduler {
   letGo(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'waiting' || delivery.waitsFor !== 'answer') return
-    this.#free(message, this.#options.clock.now(), 'until the call that submitted it had answered')
+    this.#free(message, this.#options.clock.now(), '')
   }
 
   /** Of a message that is planned now. */
@@ -316,10 +325,11 @@ export class DeliveryScheduler {
     // One that is admitted has its slots until it starts or its attempt is given up.
     const isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
     const faults = this.#faults?.source.isInactive === false ? this.#faults : undefined
-    const downUntil = faults?.source.downUntil?.queue
+    const until = faults?.source.downUntil?.queue
     const now = this.#options.clock.now()
-    const changes = this.#happens(message, { is: 'due', now, isPaused: lane?.paused === true, downUntil })
-    if (changes) {
+    const downtime = until === undefined ? undefined : { now, until }
+    const isPaused = lane?.paused === true
+    if (this.#happens(message, isPaused || downtime ? { is: 'due', isPaused, downtime } : mayStart)) {
       this.#putOff(message, isAdmitted)
       return
     }
@@ -431,9 +441,16 @@ export class DeliveryScheduler {
     const wrong = message.part?.wrongWith(message, reply)
     const error = wrong ?? failureText(reply)
     const { status, headers } = reply
-    const isOver = error !== undefined && message.part?.isOver === true
-    const result = { status, headers, error, isFinal: wrong !== undefined, isOver }
-    const verdict = verdictOn(result, message.retried, message.settings, now, policy)
+    const verdict =
+      error === undefined
+        ? delivered
+        : verdictOn(
+            { status, headers, error, isFinal: wrong !== undefined, isOver: message.part?.isOver === true },
+            message.retried,
+            message.settings,
+            now,
+            policy,
+          )
     this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelledAt === 'now' })
     const { delivery } = message
     this.#logVerdict(attempt, verdict, reply, error, now)

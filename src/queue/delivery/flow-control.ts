@@ -1,289 +1,12 @@
+import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { FifoList } from '../message/fifo-list.js'
+import type { Random } from '../../kernel/random.js'
+import type { Timer } from '../../kernel/time.js'
+import type { FlowControlEntry } from '../../kernel/traffic-log.js'
 import type { Message } from '../message/message.js'
-import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
-
-// Who may call now, as values: nothing here reads a clock, writes a log, draws or calls back.
-
-/** What flow control knows of a message. */
-export interface FlowCaller {
-  /** Messages that came later have a higher one. */
-  readonly seq: number
-  readonly due: number
-  /** A drain waits for it. */
-  readonly awaited: boolean
-  readonly settings: Pick<PublishSettings, 'flowControl'>
-}
-
-/** Callers that are held, first come first. */
-export class WaitList<C extends FlowCaller> {
-  readonly #line = new FifoList<C | undefined>()
-  /** Those who left early: their places are skipped later. */
-  readonly #left = new Set<C>()
-  /** Those whom no drain waits for. */
-  readonly #unawaited = new Set<C>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  /** Places in it, those of callers who have left included. */
-  get places(): number {
-    return this.#line.length
-  }
-
-  /** Whether a drain waits for any of them. */
-  get awaited(): boolean {
-    return this.#size > this.#unawaited.size
-  }
-
-  enter(caller: C): void {
-    this.#line.push(caller)
-    this.#size++
-    if (!caller.awaited) this.#unawaited.add(caller)
-  }
-
-  /** It will not be admitted: its place is skipped later. */
-  leave(caller: C): void {
-    this.#left.add(caller)
-    this.#forget(caller)
-  }
-
-  /** Puts the caller in this place first, where chance decides who goes. */
-  promote(place: number): void {
-    this.#line.promote(place)
-  }
-
-  /** Takes the first place away. @returns who stood there, if it has not left */
-  shift(): C | undefined {
-    const caller = this.#line.shift()
-    if (caller === undefined || this.#left.delete(caller)) return undefined
-    this.#forget(caller)
-    return caller
-  }
-
-  #forget(caller: C): void {
-    this.#size--
-    if (this.#unawaited.size > 0) this.#unawaited.delete(caller)
-  }
-
-  all(): readonly C[] {
-    return this.#line.all().filter((caller) => caller !== undefined && !this.#left.has(caller)) as C[]
-  }
-
-  /** Gives another, empty list the same places. @param of `undefined` leaves a place empty */
-  copyTo<D extends FlowCaller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
-    for (const caller of this.#line.all()) {
-      const other = caller === undefined || this.#left.has(caller) ? undefined : of(caller)
-      if (other === undefined) list.#line.push(undefined)
-      else list.enter(other)
-    }
-  }
-}
-
-/** The limits and counters of one flow-control key, and who waits for it. [queue.md 6.2] */
-export class FlowKey<C extends FlowCaller = Message> {
-  parallelismMax: number | undefined
-  rateMax: number | undefined
-  /** Seconds. */
-  ratePeriod = 1
-  rateCount = 0
-  /** Milliseconds, `undefined` before the first call. */
-  ratePeriodStart: number | undefined
-  pinnedParallelism = false
-  pinnedRate = false
-  paused = false
-  /** `seq` of the message that came last. */
-  latestSeq = 0
-  /** What was due before the present period was begun by hand, and has yet to start: it counts in the one before. */
-  overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
-  readonly running: Set<C> = new Set()
-  readonly held: WaitList<C> = new WaitList()
-
-  constructor(readonly key: string) {}
-
-  get parallelismCount(): number {
-    return this.running.size
-  }
-
-  get waitListSize(): number {
-    return this.held.size
-  }
-
-  periodEnd(): number {
-    return (this.ratePeriodStart ?? Number.NEGATIVE_INFINITY) + this.ratePeriod * 1000
-  }
-
-  /** When the present period began, in milliseconds: one without calls as well, which follows the one before. */
-  presentPeriodStart(now: number): number {
-    const { ratePeriodStart: start = now } = this
-    const length = this.ratePeriod * 1000
-    return start + Math.floor(Math.max(0, now - start) / length) * length
-  }
-
-  /** The period that has ended counts no more. */
-  refresh(now: number): void {
-    if (now >= this.periodEnd()) this.rateCount = 0
-  }
-
-  hasRoom(now: number): boolean {
-    this.refresh(now)
-    return this.hasSlot() && this.hasRate(now)
-  }
-
-  /** Whether the parallelism allows another call. */
-  hasSlot(): boolean {
-    return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
-  }
-
-  /** Whether the rate allows another call. */
-  hasRate(now: number): boolean {
-    return this.rateMax === undefined || now >= this.periodEnd() || this.rateCount < this.rateMax
-  }
-
-  /** Whether a held message may be admitted. */
-  mayAdmit(now: number): boolean {
-    return this.held.size > 0 && this.hasRoom(now)
-  }
-
-  /** Admits the first in line, which has its slot then; `undefined` where that one has left. */
-  admit(now: number): C | undefined {
-    const caller = this.held.shift()
-    if (caller !== undefined) this.take(caller, now)
-    return caller
-  }
-
-  /** Whether a due message may start: it has its slot then. Otherwise the caller puts it into `held`. */
-  ask(caller: C, now: number): boolean {
-    if (this.takeOverdue(caller)) return true
-    if (this.held.size > 0 || !this.hasRoom(now)) return false
-    this.take(caller, now)
-    return true
-  }
-
-  /** Whether a message takes up what the period before the present one had left. */
-  takeOverdue(caller: C): boolean {
-    const { overdue } = this
-    if (overdue === undefined || this.held.size > 0 || overdue.room <= 0) return false
-    if (caller.seq > overdue.upTo || caller.due > overdue.at || !this.hasSlot()) return false
-    this.overdue = { ...overdue, room: overdue.room - 1 }
-    this.running.add(caller)
-    return true
-  }
-
-  /** Takes a slot and one of the calls of the period. */
-  take(caller: C, now: number): void {
-    if (now >= this.periodEnd()) {
-      this.ratePeriodStart = now
-      this.rateCount = 0
-    }
-    this.rateCount++
-    this.running.add(caller)
-  }
-
-  /** When those who are held have to be looked at again, if only time can admit one. */
-  wakeAt(now: number): number | undefined {
-    const rateLimits =
-      !this.paused && this.held.size > 0 && this.rateMax !== undefined && this.rateCount >= this.rateMax
-    return rateLimits ? Math.max(now, this.periodEnd()) : undefined
-  }
-
-  /** Calls that the rate still allows. */
-  rateLeft(now: number): number {
-    this.refresh(now)
-    return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
-  }
-
-  /**
-   * Why nobody may start now, as part of a sentence.
-   * @param isInOrder whether those who wait are admitted in the order in which they came
-   */
-  blockedBy(now: number, isInOrder: boolean): string {
-    if (this.paused) return 'paused'
-    if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
-      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
-    if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
-      // Others may use up the next period, too: its end says something only about those whom it admits.
-      const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
-      const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
-      return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
-    }
-    return `${this.waitListSize} before it in the wait list`
-  }
-
-  /** How many can start when the present period ends, while the calls that are in flight go on. */
-  #roomAfterPeriod(): number {
-    const { rateMax = Number.POSITIVE_INFINITY, parallelismMax = Number.POSITIVE_INFINITY } = this
-    return Math.min(rateMax, parallelismMax - this.parallelismCount)
-  }
-
-  #before(): string {
-    return this.held.size === 0 ? '' : `, ${this.held.size} before it`
-  }
-
-  /** Whether limits that a message brings are others than those in force. */
-  differs({ parallelism, rate, period }: FlowControlLimits): boolean {
-    if (!this.pinnedParallelism && this.parallelismMax !== parallelism) return true
-    return !this.pinnedRate && (this.rateMax !== rate || this.ratePeriod !== period)
-  }
-
-  /** Takes the limits that a message brings, unless they are pinned. */
-  limit(limits: FlowControlLimits, now: number): void {
-    if (!this.pinnedParallelism) this.parallelismMax = limits.parallelism
-    if (this.pinnedRate) return
-    // A period that is over is not revived by a longer one.
-    if (now >= this.periodEnd()) this.ratePeriodStart = undefined
-    this.rateMax = limits.rate
-    this.ratePeriod = limits.period
-  }
-
-  /** Fixes limits against those that messages bring. */
-  pin({ parallelism, rate, period }: PinnedLimits): void {
-    if (parallelism !== undefined) {
-      this.parallelismMax = parallelism
-      this.pinnedParallelism = true
-    }
-    if (rate === undefined && period === undefined) return
-    if (rate !== undefined) this.rateMax = rate
-    if (period !== undefined) this.ratePeriod = period
-    this.pinnedRate = true
-  }
-
-  /**
-   * Begins a period. On the service, what was published just before has mostly started by then; here its timer may not
-   * have fired yet. [queue.md 6.2]
-   * @param left calls that the period before would have allowed
-   */
-  restartPeriod(now: number, left: number): void {
-    this.overdue = { upTo: this.latestSeq, at: now, room: left }
-    this.rateCount = 0
-    this.ratePeriodStart = now
-  }
-
-  waiting(): readonly C[] {
-    return this.held.all()
-  }
-
-  /** The same with other callers, for forecasts. @param of `undefined` leaves a caller out */
-  copy<D extends FlowCaller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
-    const { key: _key, running, held, ...plain } = this
-    Object.assign(copy, plain)
-    for (const caller of running) {
-      const other = of(caller)
-      if (other !== undefined) copy.running.add(other)
-    }
-    held.copyTo(copy.held, of)
-    return copy
-  }
-}
-
-/** Limits that are fixed by hand. `period`: seconds. */
-export interface PinnedLimits {
-  readonly parallelism?: number | undefined
-  readonly rate?: number | undefined
-  readonly period?: number | undefined
-}
+import { next } from '../message/state.js'
+import type { NoteSetting } from '../settings/settings-log.js'
+import { type FlowCaller, FlowKey, type PinnedLimits, WaitList } from './flow-key.js'
 
 /** What holds a message, as part of a sentence. */
 export interface Holding {
@@ -324,19 +47,14 @@ export class FlowControl<C extends FlowCaller = Message> {
    */
   ask(caller: C, now: number, isInOrder: boolean): Holding | undefined {
     const key = this.keyOfCaller(caller)
-    if (key === undefined || key.ask(caller, now)) return this.#askPlan(caller)
+    if (key === undefined || key.ask(caller, now)) return this.askPlan(caller)
     const reason = key.blockedBy(now, isInOrder)
     key.held.enter(caller)
     return { by: 'key', reason }
   }
 
-  /** Admits the first who waits for a key; `held` where the plan has no call left for it. */
-  admit(key: FlowKey<C>, now: number): { readonly caller: C; readonly held: Holding | undefined } | undefined {
-    const caller = key.admit(now)
-    return caller && { caller, held: this.#askPlan(caller) }
-  }
-
-  #askPlan(caller: C): Holding | undefined {
+  /** Takes one of the calls of the plan, or waits for one. */
+  askPlan(caller: C): Holding | undefined {
     if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
       this.heldByPlan.enter(caller)
       return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} calls in flight` }
@@ -348,7 +66,8 @@ export class FlowControl<C extends FlowCaller = Message> {
   /** Admits the first who waits for a call of the plan, if there is one. */
   admitByPlan(): C | undefined {
     const { heldByPlan, globalMax } = this
-    while (globalMax !== undefined && this.inFlight < globalMax && heldByPlan.places > 0) {
+    if (globalMax === undefined) return undefined
+    while (this.inFlight < globalMax && heldByPlan.places > 0) {
       const caller = heldByPlan.shift()
       if (caller === undefined) continue
       this.inFlight++
@@ -363,10 +82,12 @@ export class FlowControl<C extends FlowCaller = Message> {
     yield* this.heldByPlan.all()
   }
 
-  /** A call has ended: its slots are free. */
-  release(caller: C): void {
+  /** A call has ended: its slots are free. @returns the key of which it gives one back */
+  release(caller: C): FlowKey<C> | undefined {
     this.inFlight--
-    this.keyOfCaller(caller)?.running.delete(caller)
+    const key = this.keyOfCaller(caller)
+    key?.running.delete(caller)
+    return key
   }
 
   /** A held message ends without a call. @returns the key of which it gives back a slot */
@@ -393,5 +114,211 @@ export class FlowControl<C extends FlowCaller = Message> {
     this.heldByPlan.copyTo(copy.heldByPlan, of)
     copy.inFlight = this.inFlight
     return copy
+  }
+}
+
+/** Called when messages are held back and let go. */
+export type NoteDecision = (
+  message: Message,
+  decision: FlowControlEntry['decision'],
+  reason: string,
+  key?: string,
+) => void
+
+export interface AdmissionsOptions {
+  readonly clock: Clock
+  /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
+  readonly globalMax: number | undefined
+  /** Begins the attempt of a message that was held and is admitted. */
+  readonly start: (message: Message) => void
+  readonly note: NoteSetting
+  readonly decide: NoteDecision
+  /** Picks who leaves a wait list; without it, who came first. */
+  readonly draws?: Random | undefined
+}
+
+/** Interprets flow control: it gives it the time and the draws, writes down what it decides, and wakes its keys. */
+export class Admissions {
+  readonly control: FlowControl
+  readonly #options: AdmissionsOptions
+  /** By key: the end of the rate period that somebody waits for. */
+  readonly #wakes = new Map<FlowKey, Timer>()
+
+  constructor(options: AdmissionsOptions) {
+    this.#options = options
+    this.control = new FlowControl(options.globalMax)
+  }
+
+  get keys(): ReadonlyMap<string, FlowKey> {
+    return this.control.keys
+  }
+
+  get inFlight(): number {
+    return this.control.inFlight
+  }
+
+  keyOf(name: string): FlowKey {
+    return this.control.keyOf(name)
+  }
+
+  /** What will be drawn for the wait lists, without drawing it; `undefined` where nothing is left to chance. */
+  get comingDraws(): Random | undefined {
+    return this.#options.draws?.copy()
+  }
+
+  /** When a key looks at its wait list again. */
+  wakeOf(key: FlowKey): Timer | undefined {
+    return this.#wakes.get(key)
+  }
+
+  /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
+  arrive(message: Message): void {
+    const flow = message.settings.flowControl
+    if (flow === undefined) return
+    const key = this.keyOf(flow.key)
+    key.latestSeq = message.seq
+    if (flow.limits === undefined) return
+    const changes = key.differs(flow.limits)
+    key.limit(flow.limits, this.#now())
+    if (changes) this.#noteLimits(key, 'limited')
+    this.#admitWaiting(key)
+  }
+
+  #noteLimits(key: FlowKey, change: string): void {
+    const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
+    // A period is one second by default.
+    const told = rate === undefined && period === 1 ? undefined : period
+    this.#options.note('flow-control', key.key, change, { parallelism, rate, period: told })
+  }
+
+  /** Whether a due message may start now; if not, it is held and started later. */
+  ask(message: Message): boolean {
+    const { draws } = this.#options
+    const now = this.#now()
+    const holding = this.control.ask(message, now, draws === undefined)
+    if (holding === undefined) return true
+    this.#hold(message, holding, now)
+    if (holding.by === 'key') this.#admitWaiting(this.control.keyOfCaller(message)!)
+    return false
+  }
+
+  #hold(message: Message, { by, reason }: Holding, now: number): void {
+    const key = by === 'key' ? message.settings.flowControl?.key : undefined
+    this.#options.decide(message, 'held', reason, key)
+    message.delivery = next(message.delivery, { is: 'held', now, by })
+  }
+
+  /** A call ended: its slots are free. */
+  release(message: Message): void {
+    const key = this.control.release(message)
+    if (key !== undefined) this.#admitWaiting(key)
+    for (let one = this.control.admitByPlan(); one !== undefined; one = this.control.admitByPlan())
+      this.#admitted(one, this.#now())
+  }
+
+  /** A held message is about to end. */
+  leave(message: Message): void {
+    const { delivery } = message
+    if (delivery.is !== 'held') return
+    const key = this.control.leave(message, delivery.by)
+    if (key !== undefined) this.#admitWaiting(key)
+  }
+
+  /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
+  #admitWaiting(key: FlowKey): void {
+    const { draws } = this.#options
+    const now = this.#now()
+    while (key.mayAdmit(now)) {
+      if (draws !== undefined && key.held.places > 1) key.held.promote(draws.int(key.held.places))
+      const message = key.admit(now)
+      if (message === undefined) continue
+      const holding = this.control.askPlan(message)
+      if (holding === undefined) this.#admitted(message, now, key.key)
+      else this.#hold(message, holding, now)
+    }
+    this.#watchPeriod(key, now)
+  }
+
+  #admitted(message: Message, now: number, key?: string): void {
+    const { delivery } = message
+    const since = delivery.is === 'held' ? delivery.since : now
+    this.#options.decide(message, 'admitted', `held for ${formatDuration(now - since)}`, key)
+    message.delivery = next(delivery, { is: 'admitted', now })
+    this.#options.start(message)
+  }
+
+  #watchPeriod(key: FlowKey, now: number): void {
+    const timer = this.#wakes.get(key)
+    const at = key.wakeAt(now)
+    const { awaited } = key.held
+    if (timer !== undefined) {
+      if (timer.at === at && timer.background === !awaited) return
+      timer.cancel()
+      this.#wakes.delete(key)
+    }
+    if (at === undefined) return
+    const wake = (): void => {
+      this.#wakes.delete(key)
+      this.#admitWaiting(key)
+    }
+    const options = awaited ? undefined : ({ awaited: false } as const)
+    const label = `end of the rate period of flow-control key ${key.key}`
+    this.#wakes.set(key, this.#options.clock.schedule(at, label, wake, options))
+  }
+
+  pause(name: string): void {
+    const key = this.control.pause(name)
+    this.#options.note('flow-control', name, 'paused')
+    this.#watchPeriod(key, this.#now())
+  }
+
+  resume(name: string): void {
+    const key = this.control.resume(name)
+    this.#options.note('flow-control', name, 'resumed')
+    this.#admitWaiting(key)
+  }
+
+  /** Fixes limits against those that messages bring; resets the rate count and the period. */
+  pin(name: string, limits: PinnedLimits): void {
+    const key = this.keyOf(name)
+    const left = key.rateLeft(this.#now())
+    key.pin(limits)
+    this.#noteLimits(key, 'pinned')
+    this.#restartPeriod(key, left)
+  }
+
+  /** The values stay in force until a message brings others. */
+  unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
+    const key = this.keyOf(name)
+    if (which.parallelism) key.pinnedParallelism = false
+    if (which.rate) key.pinnedRate = false
+    this.#options.note('flow-control', name, 'unpinned', which)
+  }
+
+  resetRate(name: string): void {
+    this.#options.note('flow-control', name, 'rate-reset')
+    const key = this.keyOf(name)
+    this.#restartPeriod(key, key.rateLeft(this.#now()))
+  }
+
+  /** The older reset: parallelism and rate counters. */
+  reset(name: string): void {
+    const key = this.keyOf(name)
+    key.running.clear()
+    this.#options.note('flow-control', name, 'reset')
+    this.#restartPeriod(key, key.rateLeft(this.#now()))
+  }
+
+  #restartPeriod(key: FlowKey, left: number): void {
+    key.restartPeriod(this.#now(), left)
+    this.#admitWaiting(key)
+  }
+
+  stop(): void {
+    for (const timer of this.#wakes.values()) timer.cancel()
+  }
+
+  #now(): number {
+    return this.#options.clock.now()
   }
 }

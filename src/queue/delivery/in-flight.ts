@@ -4,10 +4,10 @@ import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { noAnswer } from '../destinations/apply-faults.js'
-import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
-import type { RawOutcome } from '../destinations/raw-response.js'
+import type { RawOutcome } from '../message/message.js'
+import type { Attempt } from '../message/message-entries.js'
 import type { AttemptFaults } from './delivery-faults.js'
 
 /** Decides what becomes of an attempt. */

@@ -1,11 +1,55 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration, goDuration } from '../../kernel/duration.js'
-import { type HeaderList, headerOf } from '../../kernel/http.js'
+import { type HeaderList, headerOf, statusText } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import type { RetryWait } from '../message/state.js'
+import type { RawOutcome } from '../message/message.js'
+import type { AttemptVerdict, RetryWait } from '../message/state.js'
+import type { PublishSettings } from '../settings/message-settings.js'
+import type { QueueDialect } from '../settings/queue-dialect.js'
 import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000
+
+/** When a message that is accepted now may be delivered first. */
+export function firstDue({ notBefore, delay }: Pick<PublishSettings, 'notBefore' | 'delay'>, now: number): number {
+  return Math.max(now, notBefore ?? now + delay)
+}
+
+/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+export function failureText(reply: Pick<RawOutcome, 'status' | 'error'>): string | undefined {
+  if (reply.error !== undefined) return reply.error
+  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
+}
+
+/** An attempt that failed, as far as its message depends on it. */
+export interface FailedAttempt {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly error: string
+  /** It fails the message whatever retries there are. */
+  readonly isFinal: boolean
+  /** The run of the message is over. */
+  readonly isOver: boolean
+}
+
+/** What follows an attempt that failed now. [queue.md 5.2, 5.3] */
+export function verdictOn(
+  { status, headers, error, isFinal, isOver }: FailedAttempt,
+  retried: number,
+  { retries, retryDelay, words }: Pick<PublishSettings, 'retries' | 'retryDelay' | 'words'>,
+  now: number,
+  policy: Policy,
+): AttemptVerdict {
+  if (isOver) return { is: 'dropped' }
+  const isHopeless = isFinal || (status === 489 && forbidsRetries(headers, words))
+  if (isHopeless || retried >= retries) return { is: 'failed' }
+  const after = status === 0 ? error : String(status)
+  return { is: 'retried', wait: retryWait(retried, retryDelay, headers, now, policy, after) }
+}
+
+function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect, 'nonRetryable'>): boolean {
+  return nonRetryable.some((name) => /^true$/i.test(headerOf(headers, name) ?? ''))
+}
 
 /**
  * The delay before retry number `retried + 1`: the destination's own word, else the message's expression, else the

@@ -3,10 +3,11 @@ import type { DeliveryFault } from '../../faults/fault.js'
 import type { AttemptAction, AttemptFaultContext } from '../../faults/fault-context.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { noHeaders } from '../../kernel/http.js'
-import type { Attempt } from './attempt.js'
+import type { RawOutcome } from '../message/message.js'
+import type { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { rateLimitAnswer } from './rate-limit.js'
-import { type RawOutcome, rawResponse } from './raw-response.js'
+import { rawResponse } from './raw-response.js'
 
 // What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
 

@@ -10,9 +10,10 @@ import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from
 import { type Internals, internals } from '../../kernel/internals.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
+import type { RawOutcome } from '../message/message.js'
+import type { Attempt } from '../message/message-entries.js'
 import { isAddress, isLoopback } from '../settings/url.js'
 import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './apply-faults.js'
-import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { networkErrors, type Step } from './delivery-script.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './destination-responses.js'
@@ -24,7 +25,6 @@ import {
   hostname,
   networkErrorText,
   plainStatus,
-  type RawOutcome,
   rawResponse,
   requestOf,
   withCredentials,

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import { Attempt } from './attempt.js'
+import { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
 
 /** The same attempt with another body, to see what the endpoint makes of it. */

@@ -1,8 +1,8 @@
 import type { FaultOf } from '../../faults/fault.js'
 import { utf8 } from '../../kernel/bytes.js'
 import { dateOf } from '../../kernel/instant.js'
+import type { RawOutcome } from '../message/message.js'
 import { rateLimitHeaders } from '../publish/call-limits.js'
-import type { RawOutcome } from './raw-response.js'
 
 const day = 86_400_000
 

@@ -1,31 +1,12 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
-import { type HeaderList, headerOf, noHeaders, statusText } from '../../kernel/http.js'
+import { type HeaderList, headerOf, noHeaders } from '../../kernel/http.js'
+import type { RawOutcome } from '../message/message.js'
 import { type HeaderRecord, networkErrors } from './delivery-script.js'
 
+export type { RawOutcome } from '../message/message.js'
+
 // Between the plain values of the engine and the web's Request and Response.
-
-/** What came back of a delivery: an answer, or why there is none. */
-export interface RawOutcome {
-  /** 0 without an answer. */
-  readonly status: number
-  readonly headers: HeaderList
-  readonly body: Bytes
-  /** Why there is no answer. */
-  readonly error?: string
-  /** What really happened where the queue saw less. */
-  readonly note?: string
-  /** Nothing will come: the attempt ends with its time-out. */
-  readonly never?: true
-  /** It was given as data, so that no code saw the delivery. */
-  readonly isGiven?: true
-}
-
-/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
-export function failureText(reply: RawOutcome): string | undefined {
-  if (reply.error !== undefined) return reply.error
-  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
-}
 
 export function requestOf(
   delivery: { readonly headers: HeaderList; readonly body: Bytes },

@@ -1,6 +1,6 @@
 import { bindMethods } from '../../kernel/bind-methods.js'
 import { shownUrl } from '../../secrets/urls.js'
-import type { Attempt } from './attempt.js'
+import type { Attempt } from '../message/message-entries.js'
 
 /** What arrived at a destination, or at a foreign host, in order. */
 export interface Recorder<Request = Attempt> {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { Attempt } from './attempt.js'
+import { Attempt } from '../message/message-entries.js'
 
 /** The same attempt at another address. */
 export class RedirectedAttempt extends Attempt {

@@ -1,9 +1,10 @@
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
+import type { RawOutcome } from '../message/message.js'
 import { networkErrors } from './delivery-script.js'
 import type { HeldAnswer } from './network.js'
-import { failedOutcome, type RawOutcome } from './raw-response.js'
+import { failedOutcome } from './raw-response.js'
 
 // Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
 

@@ -1,6 +1,7 @@
 import type { FlowControlLimits } from '../settings/message-settings.js'
 import { decidedBy } from './forecast-causes.js'
-import type { Cause, ForecastMessage, ForecastModel, KeyCopy } from './forecast-copies.js'
+import type { Cause, ForecastMessage, KeyCopy } from './forecast-copies.js'
+import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
 /** What becomes of an item that asks a key. */
@@ -10,8 +11,6 @@ export interface ForecastMoves {
   due(item: ForecastMessage, at: number): void
   /** A pause without an end holds it. */
   block(item: ForecastMessage, cause: Cause, at: number): void
-  /** It takes one of the calls of the plan. */
-  call(item: ForecastMessage): void
 }
 
 /** Flow-control keys as they are played with: who is let in when, and from when on nobody can know. */
@@ -91,7 +90,7 @@ export class Admission {
       if (draws !== undefined && key.held.places > 1) key.held.promote(draws.int(key.held.places))
       const item = key.admit(at)
       if (item === undefined) continue
-      this.#moves.call(item)
+      this.#world.plan?.call(item)
       item.happens({ is: 'admitted', now: at })
       this.#agenda.at(at, (then) => this.#moves.due(item, then))
     }

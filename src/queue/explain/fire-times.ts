@@ -1,8 +1,9 @@
 import type { HeapItem } from '../../kernel/heap.js'
-import { firstDue } from '../delivery/attempt-verdict.js'
+import { firstDue } from '../delivery/retry.js'
 import { accepted } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
-import { ForecastMessage, type ForecastModel, type ScheduleCopy } from './forecast-copies.js'
+import { ForecastMessage, type ScheduleCopy } from './forecast-copies.js'
+import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
 /** Slots that are looked at: each is searched in a calendar. Fewer, once it is not known any more what others do. */

@@ -1,6 +1,5 @@
 import type { HeapItem } from '../../kernel/heap.js'
-import type { Random } from '../../kernel/random.js'
-import { type FlowCaller, FlowKey } from '../delivery/flow-control.js'
+import { type FlowCaller, FlowKey } from '../delivery/flow-key.js'
 import { FifoQueue } from '../message/fifo-queue.js'
 import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'
@@ -190,24 +189,4 @@ export interface ScheduleCopy {
   slotAfter(at: number): number | undefined
   /** What each of its triggers publishes. */
   readonly publishes: readonly PublishSettings[]
-}
-
-/** A world that is played with: all that can meet. */
-export interface ForecastModel {
-  readonly now: number
-  readonly items: readonly ForecastMessage[]
-  /** When what waits for a time is due. */
-  readonly timers: ReadonlyMap<ForecastMessage, HeapItem>
-  readonly running: readonly ForecastMessage[]
-  /** Who waits for an answer that is outside of all lines. */
-  readonly loose: readonly { readonly item: ForecastMessage; readonly cause: Cause }[]
-  readonly keys: Iterable<KeyCopy>
-  readonly lanes: Iterable<LaneCopy>
-  readonly schedules: readonly ScheduleCopy[]
-  readonly downUntil: number
-  readonly draws: Random | undefined
-  /** Calls in flight, and how many there may be. */
-  readonly plan: { inFlight: readonly ForecastMessage[]; readonly most: number } | undefined
-  keyOf(settings: PublishSettings): KeyCopy | undefined
-  fifoQueueOf(settings: PublishSettings): LaneCopy | undefined
 }

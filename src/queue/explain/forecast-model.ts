@@ -4,32 +4,26 @@ import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Schedule } from '../schedules/schedule.js'
 import type { PublishSettings } from '../settings/message-settings.js'
-import {
-  type Cause,
-  ForecastMessage,
-  type ForecastModel,
-  KeyCopy,
-  LaneCopy,
-  type ScheduleCopy,
-} from './forecast-copies.js'
+import { type Cause, ForecastMessage, KeyCopy, LaneCopy, type ScheduleCopy } from './forecast-copies.js'
+import { PlanCopy } from './plan-copy.js'
 
-/** Copies all that can meet the messages that are asked for. Nothing of it is the engine's own. */
-export class ForecastCopy implements ForecastModel {
+/** A world that is played with: copies of all that can meet the messages that are asked for. Nothing is the engine's own. */
+export class ForecastModel {
   readonly now: number
   readonly items: ForecastMessage[] = []
+  /** When what waits for a time is due. */
   readonly timers: Map<ForecastMessage, HeapItem> = new Map()
   readonly running: ForecastMessage[] = []
+  /** Who waits for an answer that is outside of all lines. */
   readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
   readonly schedules: ScheduleCopy[] = []
   readonly downUntil: number
   readonly draws: Random | undefined
-  readonly plan: ForecastModel['plan']
+  readonly plan: PlanCopy | undefined
   readonly #queue: QueueEngine
   readonly #byMessage = new Map<Message, ForecastMessage>()
   readonly #keys = new Map<string, KeyCopy>()
   readonly #lanes = new Map<string, LaneCopy>()
-  /** All messages are copied: what is copied from now on finds them. */
-  #isFilled = false
 
   constructor(queue: QueueEngine, asked: readonly Message[]) {
     const { flow } = queue
@@ -39,15 +33,13 @@ export class ForecastCopy implements ForecastModel {
     this.draws = flow.comingDraws
     const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
+    // All messages first: what keys and queues are copied with.
     for (const message of messages) this.#copy(message)
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
-    for (const copy of this.#lanes.values()) this.#fillLane(copy)
-    for (const copy of this.#keys.values()) this.#fillKey(copy)
-    this.#isFilled = true
-    for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
+    for (const [message, item] of this.#byMessage) this.#place(message, item)
     if (flow.control.globalMax === undefined) return
     const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
-    this.plan = { inFlight, most: flow.control.globalMax }
+    this.plan = new PlanCopy(flow.control.globalMax, inFlight)
     const cause: Cause = { kind: 'answer', of: inFlight, first: true }
     for (const message of flow.control.heldByPlan.all()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
   }
@@ -77,14 +69,14 @@ export class ForecastCopy implements ForecastModel {
     const item = new ForecastMessage(message, settings, notBefore, delivery)
     this.items.push(item)
     this.#byMessage.set(message, item)
-    item.key = this.keyOf(settings)
-    // Whoever has left the engine's queue is in none here.
-    item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.openCallbacks = message.openCallbacks
     item.unmadeReports = message.openCallbacks
   }
 
   #place(message: Message, item: ForecastMessage): void {
+    item.key = this.keyOf(message.settings)
+    // Whoever has left the engine's queue is in none here.
+    item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.ended) return
     item.source?.reports.push(item)
@@ -100,34 +92,26 @@ export class ForecastCopy implements ForecastModel {
   }
 
   #lane(name: string): LaneCopy {
-    let copy = this.#lanes.get(name)
-    if (copy !== undefined) return copy
-    copy = new LaneCopy(name, this.now)
+    const known = this.#lanes.get(name)
+    if (known !== undefined) return known
+    const copy = new LaneCopy(name, this.now)
     this.#lanes.set(name, copy)
-    if (this.#isFilled) this.#fillLane(copy)
+    this.#queue.lanes.get(name)?.copy((message) => this.#byMessage.get(message), copy)
     return copy
-  }
-
-  #fillLane(copy: LaneCopy): void {
-    this.#queue.lanes.get(copy.name)?.copy((message) => this.#byMessage.get(message), copy)
   }
 
   #key(name: string): KeyCopy {
-    let copy = this.#keys.get(name)
-    if (copy !== undefined) return copy
-    copy = new KeyCopy(name)
+    const known = this.#keys.get(name)
+    if (known !== undefined) return known
+    const copy = new KeyCopy(name)
     this.#keys.set(name, copy)
-    if (this.#isFilled) this.#fillKey(copy)
-    return copy
-  }
-
-  #fillKey(copy: KeyCopy): void {
     const { flow } = this.#queue
-    const key = flow.keys.get(copy.key)
-    if (key === undefined) return
+    const key = flow.keys.get(name)
+    if (key === undefined) return copy
     key.copy((message) => this.#byMessage.get(message), copy)
     const timer = flow.wakeOf(key)
     copy.begin(timer as (typeof timer & HeapItem) | undefined)
+    return copy
   }
 }
 

@@ -1,12 +1,12 @@
-import { firstDue } from '../delivery/attempt-verdict.js'
-import { concludedWith, isConcluded } from '../message/fifo-queue.js'
+import { firstDue } from '../delivery/retry.js'
+import { concludedWith, isConcluded } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import { Admission } from './admission.js'
 import { Slots } from './fire-times.js'
 import { answersOf, blockerOf, decidedBy, reportsOf } from './forecast-causes.js'
-import type { Cause, ForecastMessage, ForecastModel, LaneCopy } from './forecast-copies.js'
+import type { Cause, ForecastMessage, LaneCopy } from './forecast-copies.js'
+import type { ForecastModel } from './forecast-model.js'
 import { ForecastTimeline } from './forecast-timeline.js'
-import { PlanCopy } from './plan-copy.js'
 
 /**
  * Plays a copied world on as the engine would, with answers that are not known. What does not depend on them happens at
@@ -15,20 +15,17 @@ import { PlanCopy } from './plan-copy.js'
 export class ForecastRun {
   readonly #world: ForecastModel
   readonly #agenda: ForecastTimeline
-  readonly #plan: PlanCopy | undefined
   readonly #keys: Admission
   readonly #awaited: Set<ForecastMessage>
 
   constructor(world: ForecastModel, awaited: Iterable<ForecastMessage>) {
     this.#world = world
     this.#agenda = new ForecastTimeline(world.now)
-    this.#plan = world.plan && new PlanCopy(world.plan.most, world.plan.inFlight)
     this.#awaited = new Set(awaited)
     this.#keys = new Admission(world, this.#agenda, {
       start: (item, at) => this.#start(item, at),
       due: (item, at) => this.#due(item, at),
       block: (item, cause, at) => this.#block(item, cause, at),
-      call: (item) => this.#plan?.call(item),
     })
   }
 
@@ -84,7 +81,7 @@ export class ForecastRun {
   #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
-    if (!item.happens({ is: 'due', now: at, isPaused, downUntil: this.#world.downUntil })) {
+    if (!item.happens({ is: 'due', isPaused, downtime: { now: at, until: this.#world.downUntil } })) {
       if (isAdmitted) this.#start(item, at)
       else this.#keys.ask(item, at)
       return
@@ -114,7 +111,7 @@ export class ForecastRun {
   #start(item: ForecastMessage, at: number): void {
     if (item.start !== undefined) return
     item.key?.unknown.delete(item)
-    if (!item.isAdmitted) this.#plan?.call(item)
+    if (!item.isAdmitted) this.#world.plan?.call(item)
     this.#know(item, at)
     this.#unleash(item, at)
   }
@@ -123,7 +120,7 @@ export class ForecastRun {
   #unleash(item: ForecastMessage, at: number): void {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
-    this.#plan?.mayCall(item, cause)
+    this.#world.plan?.mayCall(item, cause)
     if (item.state.asked !== 'end') {
       if (key !== undefined && item.retriesLeft > 0)
         this.#agenda.at(at, (then) => this.#keys.disturb(key, then, cause, item.retriesLeft))
@@ -158,7 +155,7 @@ export class ForecastRun {
     for (let item = lane.admit(); item !== undefined; item = lane.admit()) {
       const one = item
       if (one.cause === undefined) one.cause = lane.cause
-      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, because: '' })
+      one.happens({ is: 'freed', now: at, notBefore: one.notBefore, queue: lane.name })
       this.#agenda.at(one.due, (then) => this.#due(one, then))
     }
   }
@@ -196,7 +193,7 @@ export class ForecastRun {
   /** Schedules publish such items for ever. */
   #lose(items: readonly ForecastMessage[], at: number): void {
     const cause: Cause = { kind: 'answer', of: items, first: false }
-    this.#plan?.lose(cause)
+    this.#world.plan?.lose(cause)
     for (const { key, settings } of items) {
       if (key === undefined) continue
       const { limits } = settings.flowControl!

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../kernel/duration.js'
 import { plural } from '../../kernel/plural.js'
 import type { SettingEntry } from '../../kernel/traffic-log.js'
-import type { FlowKey } from '../delivery/flow-control.js'
+import type { FlowKey } from '../delivery/flow-key.js'
 import { retryWait } from '../delivery/retry.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
 import type { Message } from '../message/message.js'

@@ -2,7 +2,7 @@ import type { FaultPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
-import { ForecastCopy } from './forecast-model.js'
+import { ForecastModel } from './forecast-model.js'
 import { ForecastRun } from './forecast-run.js'
 
 /**
@@ -36,7 +36,7 @@ export type ForecastCause =
 export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
   const open = asked.filter(({ visible }) => visible)
   const forecasts = new Map<Message, Forecast>()
-  const copies = open.length === 0 ? undefined : new ForecastCopy(queue, open)
+  const copies = open.length === 0 ? undefined : new ForecastModel(queue, open)
   if (copies === undefined) return forecasts
   const items = open.flatMap((message) => copies.of(message) ?? [])
   const heldBack = new Set(queue.courier.heldBack())

@@ -89,24 +89,3 @@ export class FifoQueue<M extends Member> {
     return copy
   }
 }
-
-/** A message as far as the end of others depends on its own. */
-interface Concluding<M> {
-  readonly ended: boolean
-  /** Callbacks that have not ended. */
-  openCallbacks: number
-  /** What it reports on. */
-  readonly source: M | undefined
-}
-
-/** Whether a message gives its slot back: its callbacks have to end, too. [queue.md 6.1] */
-export function isConcluded<M extends Concluding<M>>({ ended, openCallbacks }: M): boolean {
-  return ended && openCallbacks === 0
-}
-
-/** A message has been concluded. @returns what it reports on, if that is concluded with it */
-export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
-  if (source === undefined) return undefined
-  source.openCallbacks--
-  return isConcluded(source) ? source : undefined
-}

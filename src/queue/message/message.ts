@@ -1,14 +1,22 @@
 import type { Injection } from '../../faults/fault.js'
+import { Account } from '../../kernel/account.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { IndexedRecord } from '../../kernel/indexed-records.js'
+import {
+  type IndexedRecord,
+  type Page,
+  type RecordField,
+  type RecordQuery,
+  Records,
+} from '../../kernel/indexed-records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
+import { weightOfHeaders } from '../../kernel/weight.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import type { FieldRedaction } from '../settings/redacted-fields.js'
+import { hostsOf, pathOf } from '../settings/url.js'
 import type { FifoQueue } from './fifo-queue.js'
-import type { EndpointResponse, RunReply } from './run-message.js'
 import type { LoggedState, MessageState } from './state.js'
 
 /** Where a message came from; shared by all messages of one publish to one place. */
@@ -195,15 +203,143 @@ export class LogEntry implements IndexedRecord {
   }
 }
 
+/** What messages, log entries and dead letters are found by. [queue.md 1.5, 1.9, 1.10] */
+export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
+  messageIds: (message) => message.id,
+  url: (message) => message.url,
+  host: (message) => hostsOf(message.url),
+  path: (message) => pathOf(message.url),
+  topicName: (message) => message.origin.urlGroup,
+  scheduleId: (message) => message.origin.scheduleId,
+  queueName: (message) => message.settings.queue,
+  label: (message) => message.settings.labels,
+  flowControlKey: (message) => message.settings.flowControl?.key,
+  callerIp: (message) => message.origin.callerIp,
+}
+
+/** The same fields of something that belongs to a message. */
+export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
+  return Object.fromEntries(
+    Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
+  )
+}
+
+/** Of what a sandbox keeps, the log of messages has at most so much; so have dead letters, and what is known for deduplication. */
+export const messagesShare: number = 1 / 16
+
+/** The log of all messages, newest last, within its retention. */
+export class MessageLog {
+  readonly #records = new Records<LogEntry>({ ...fieldsThrough<LogEntry>(), state: (entry) => entry.state })
+  readonly #retention: number
+  readonly #onForgotten: (message: Message) => void
+  readonly #kept: Account
+  #sequence = 0
+  #prunedAt = -1
+
+  /**
+   * @param onForgotten called when the last entry about a message leaves the log
+   * @param kept what it may hold: beyond it the oldest entries go before their time
+   */
+  constructor(
+    retention: number,
+    onForgotten: (message: Message) => void,
+    kept: Account = new Account(Number.POSITIVE_INFINITY),
+  ) {
+    this.#retention = retention
+    this.#onForgotten = onForgotten
+    this.#kept = kept
+  }
+
+  write(message: Message, state: LoggedState, now: number, detail?: LogDetail): LogEntry {
+    if (now !== this.#prunedAt) this.prune(now)
+    const entry = new LogEntry(++this.#sequence, now, message, state, detail)
+    message.lastLog = entry
+    message.state = state
+    this.#records.add(entry)
+    this.#kept.put(weightOf(entry))
+    if (this.#kept.held > this.#kept.limit) this.#makeRoom(entry)
+    return entry
+  }
+
+  #makeRoom(newest: LogEntry): void {
+    for (let first = this.#records.first(); first !== newest && first !== undefined; first = this.#records.first()) {
+      if (this.#kept.held <= this.#kept.limit) return
+      this.#drop(first)
+    }
+  }
+
+  #drop(first: LogEntry): void {
+    this.#records.delete(first)
+    this.#kept.release(weightOf(first))
+    if (first.message.lastLog === first) this.#onForgotten(first.message)
+  }
+
+  /** Drops what is older than the retention. */
+  prune(now: number): void {
+    this.#prunedAt = now
+    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
+      if (first.time >= now - this.#retention) return
+      this.#drop(first)
+    }
+  }
+
+  select(wanted: RecordQuery<LogEntry>, now: number): Page<LogEntry> {
+    this.prune(now)
+    return this.#records.select(wanted)
+  }
+
+  /** Entries about one message, oldest first, without asking an index. */
+  about(message: Message): readonly LogEntry[] {
+    const entries: LogEntry[] = []
+    for (let entry = message.lastLog; entry !== undefined && !entry.gone; entry = entry.previous) entries.unshift(entry)
+    return entries
+  }
+}
+
+/** What an entry takes, and the indexes that find it. */
+const entryBytes = 100
+/** What a message takes beside what it brought, told by its first entry. */
+const messageBytes = 400
+
+function weightOf({ previous, message, detail }: LogEntry): number {
+  const weight = entryBytes + (detail?.response?.body.length ?? 0)
+  return previous === undefined ? weight + weightOfMessage(message) : weight
+}
+
+export function weightOfMessage({ url, body, settings }: Message): number {
+  return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
+}
+
+/** An answer, as far as a run looks at it. */
+export interface RunReply {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string | undefined
+}
+
+/** What came back of a delivery: an answer, or why there is none. */
+export interface RawOutcome extends RunReply {
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+  /** Nothing will come: the attempt ends with its time-out. */
+  readonly never?: true
+  /** It was given as data, so that no code saw the delivery. */
+  readonly isGiven?: true
+}
+
 /** A delivery on its way to the endpoint of a run. */
 export interface StubbableDelivery {
   readonly message: Message
   /** Of the attempt's traffic entry. */
   readonly seq: number
   /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
-  probe(body: Bytes): EndpointResponse | Promise<EndpointResponse>
+  probe(body: Bytes): RawOutcome | Promise<RawOutcome>
   /** Delivers as if nothing had been asked. */
-  send(): EndpointResponse | Promise<EndpointResponse>
+  send(): RawOutcome | Promise<RawOutcome>
 }
 
 /** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
@@ -238,7 +374,7 @@ export interface RunMessage {
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
   /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
-  stage?(delivery: StubbableDelivery): Promise<EndpointResponse> | undefined
+  stage?(delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void

@@ -134,14 +134,13 @@ export type MessageEvent =
   /** Its time has come. */
   | {
       readonly is: 'due'
-      readonly now: number
       /** Its FIFO queue is paused. */
       readonly isPaused: boolean
-      /** The service is down until then. */
-      readonly downUntil: number | undefined
+      /** The service is down. */
+      readonly downtime?: { readonly now: number; readonly until: number } | undefined
     }
-  /** What it waited for has come; `because` says what that was, as part of a sentence. */
-  | { readonly is: 'freed'; readonly now: number; readonly notBefore: number; readonly because: string }
+  /** What it waited for has come: its turn, the answer, or the end of a pause. `queue`: the name of its FIFO queue. */
+  | { readonly is: 'freed'; readonly now: number; readonly notBefore: number; readonly queue?: string }
   /** A fault moves its attempt to another time. `before`: what it had waited for until then. */
   | {
       readonly is: 'moved'
@@ -168,31 +167,62 @@ function cancelled({ due, retried, wait }: Pick<StateFacts, 'due' | 'retried' | 
 
 // Nothing changes a state, so messages of one moment share theirs where nothing else is to be said of them: a burst of
 // messages then takes one object each time, and the garbage collector has nothing to copy.
-let latestPlanned = new Planned(0, 0)
-let latestRunning = new Running(0, 0)
-let latestDelivered = new Ended(latestRunning, 'delivered')
+const latest = {
+  planned: new Planned(0, 0),
+  waiting: new Waiting(0, 0, undefined, 'turn'),
+  running: new Running(0, 0),
+  held: new Held(new Planned(0, 0), 0, 'key'),
+  admitted: new Planned(0, 0, undefined, undefined, 0),
+  delivered: new Ended(new Running(0, 0), 'delivered'),
+}
 
-function planned(due: number): Planned {
-  if (latestPlanned.due !== due) latestPlanned = new Planned(due, 0)
-  return latestPlanned
+function isSame(state: StateFacts, due: number, retried: number): boolean {
+  return state.due === due && state.retried === retried
+}
+
+function planned(due: number, retried: number, wait?: RetryWait, asked?: ManualRequest): Planned {
+  if (wait !== undefined || asked !== undefined) return new Planned(due, retried, wait, asked)
+  if (!isSame(latest.planned, due, retried)) latest.planned = new Planned(due, retried)
+  return latest.planned
+}
+
+function waiting(due: number, retried: number, wait: RetryWait | undefined, waitsFor: Waiting['waitsFor']): Waiting {
+  if (wait !== undefined || waitsFor !== 'turn') return new Waiting(due, retried, wait, waitsFor)
+  if (!isSame(latest.waiting, due, retried)) latest.waiting = new Waiting(due, retried, wait, waitsFor)
+  return latest.waiting
+}
+
+function held(state: Planned, since: number, by: Held['by']): Held {
+  const { due, retried, wait, asked } = state
+  const known = latest.held
+  if (isSame(known, due, retried) && known.since === since && known.by === by && !wait && !asked) return known
+  const one = new Held(state, since, by)
+  if (wait === undefined && asked === undefined) latest.held = one
+  return one
+}
+
+function admitted({ retried, wait, asked, since }: Held, now: number): Planned {
+  const known = latest.admitted
+  if (isSame(known, now, retried) && known.heldSince === since && !wait && !asked) return known
+  const one = new Planned(now, retried, wait, asked, since)
+  if (wait === undefined && asked === undefined) latest.admitted = one
+  return one
 }
 
 function running(due: number, retried: number): Running {
-  if (latestRunning.due !== due || latestRunning.retried !== retried) latestRunning = new Running(due, retried)
-  return latestRunning
+  if (!isSame(latest.running, due, retried)) latest.running = new Running(due, retried)
+  return latest.running
 }
 
 function delivered(state: Running): Ended {
-  const { due, retried } = state
   if (state.asked !== undefined) return new Ended(state, 'delivered')
-  if (latestDelivered.due !== due || latestDelivered.retried !== retried)
-    latestDelivered = new Ended(state, 'delivered')
-  return latestDelivered
+  if (!isSame(latest.delivered, state.due, state.retried)) latest.delivered = new Ended(state, 'delivered')
+  return latest.delivered
 }
 
 /** The state of a message that has just been accepted. */
 export function accepted(notBefore: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
-  return waitsFor === undefined ? planned(notBefore) : new Waiting(notBefore, 0, undefined, waitsFor)
+  return waitsFor === undefined ? planned(notBefore, 0) : waiting(notBefore, 0, undefined, waitsFor)
 }
 
 /**
@@ -225,7 +255,7 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
     case 'begun':
       return asked === 'end' ? state : running(due, retried)
     case 'held':
-      return asked === 'end' || heldSince !== undefined ? state : new Held(state, event.now, event.by)
+      return asked === 'end' || heldSince !== undefined ? state : held(state, event.now, event.by)
     case 'moved': {
       const later = waitedThen(event.before, event.to - event.now, event.because)
       return new Planned(event.to, retried, later, asked, heldSince)
@@ -245,27 +275,30 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
 }
 
 /** @returns the same state if an attempt may start, as far as flow control lets it */
-function whenDue(state: Planned, { now, isPaused, downUntil }: MessageEvent & { readonly is: 'due' }): MessageState {
+function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readonly is: 'due' }): MessageState {
   const { due, retried, wait, asked, heldSince } = state
   if (asked === 'end') return cancelled(state)
   if (isPaused) return new Parked(due, retried, wait, asked)
-  if (downUntil === undefined || downUntil <= now) return state
-  const later = waitedThen(wait, downUntil - now, 'until the service was up again')
-  return new Planned(downUntil, retried, later, asked, heldSince)
+  if (downtime === undefined || downtime.until <= downtime.now) return state
+  const { now, until } = downtime
+  return new Planned(until, retried, waitedThen(wait, until - now, 'until the service was up again'), asked, heldSince)
 }
 
 /** It has a slot of its queue, or the call that submitted it has been answered. */
-function turned({ retried, wait, asked }: Waiting, event: MessageEvent & { readonly is: 'freed' }): MessageState {
-  const { now, notBefore, because } = event
+function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
+  const { retried, wait, asked } = state
   const late = now - notBefore
-  const turn = late > 0 ? { delay: late, reason: `${late / 1000} s ${because}` } : wait
-  return new Planned(Math.max(now, notBefore), retried, turn, asked)
+  const due = Math.max(now, notBefore)
+  if (late <= 0) return planned(due, retried, wait, asked)
+  const what =
+    state.waitsFor === 'turn' ? `for its turn in queue ${queue}` : 'until the call that submitted it had answered'
+  return planned(due, retried, { delay: late, reason: `${late / 1000} s ${what}` }, asked)
 }
 
-function resumed(state: Parked, { now, because }: MessageEvent & { readonly is: 'freed' }): MessageState {
+function resumed(state: Parked, { now, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { due, retried, asked } = state
-  const wait = waitedThen(state.wait, now - due, `${(now - due) / 1000} s ${because}`)
-  return new Planned(now, retried, wait, asked)
+  const wait = waitedThen(state.wait, now - due, `${(now - due) / 1000} s until queue ${queue} was resumed`)
+  return planned(now, retried, wait, asked)
 }
 
 /** Without a slot a cancelled message has no turn to wait for, only its time. */
@@ -305,12 +338,11 @@ function whenAnswered(state: Running, event: MessageEvent & { readonly is: 'answ
 }
 
 function afterHeld(state: Held, event: MessageEvent): MessageState {
-  const { retried, wait, asked, since } = state
   switch (event.is) {
     case 'held':
-      return new Held(state, since, event.by)
+      return new Held(state, state.since, event.by)
     case 'admitted':
-      return new Planned(event.now, retried, wait, asked, since)
+      return admitted(state, event.now)
     case 'cancelled':
       return cancelled(state)
     default:
@@ -355,4 +387,25 @@ export function restored(past: DumpedState, now: number, waitsFor: Waiting['wait
 /** Whether an attempt was being made, by what the log said last. */
 export function isUnderWay(state: LoggedState): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
+}
+
+/** A message as far as the end of others depends on its own. */
+interface Concluding<M> {
+  readonly ended: boolean
+  /** Callbacks that have not ended. */
+  openCallbacks: number
+  /** What it reports on. */
+  readonly source: M | undefined
+}
+
+/** Whether a message gives its slot back: its callbacks have to end, too. [queue.md 6.1] */
+export function isConcluded<M extends Concluding<M>>({ ended, openCallbacks }: M): boolean {
+  return ended && openCallbacks === 0
+}
+
+/** A message has been concluded. @returns what it reports on, if that is concluded with it */
+export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
+  if (source === undefined) return undefined
+  source.openCallbacks--
+  return isConcluded(source) ? source : undefined
 }

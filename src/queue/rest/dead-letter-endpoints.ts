@@ -1,7 +1,7 @@
 import type { RecordQuery } from '../../kernel/indexed-records.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, ServiceRequest } from '../../protocol/service.js'
-import type { DeadLetter } from '../delivery/dead-letters.js'
+import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import { checkRetry } from '../publisher.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'

@@ -2,7 +2,7 @@ import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import { didYouMean } from '../../kernel/nearest-name.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
-import type { SigningFault } from '../destinations/attempt.js'
+import type { SigningFault } from '../message/message-entries.js'
 import {
   bodyHash,
   claimsFor,

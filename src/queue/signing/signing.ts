@@ -1,4 +1,3 @@
-import { bindMethods } from '../../kernel/bind-methods.js'
 import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
@@ -36,13 +35,10 @@ export const farFuture = 253_402_300_799
 export const longAgo = 1_577_836_800
 
 export class SigningKeys implements SigningKeyPair {
-  static {
-    bindMethods(SigningKeys)
-  }
-
-  #current: string
-  #next: string
-  #former: string[] = []
+  current: string
+  next: string
+  /** Keys that were current once, the latest first. */
+  former: readonly string[] = []
   readonly #ids: IdSource
 
   constructor(
@@ -51,41 +47,28 @@ export class SigningKeys implements SigningKeyPair {
     private readonly rotated: () => void = () => {},
   ) {
     this.#ids = new IdSource(random.fork('signing-key'), 'sig_', 28)
-    this.#current = given.current ?? this.#ids.next()
-    this.#next = given.next ?? this.#ids.next()
-  }
-
-  get current(): string {
-    return this.#current
-  }
-
-  get next(): string {
-    return this.#next
-  }
-
-  /** Keys that were current once, the latest first. */
-  get former(): readonly string[] {
-    return this.#former
+    this.current = given.current ?? this.#ids.next()
+    this.next = given.next ?? this.#ids.next()
   }
 
   /** Restores earlier keys. */
   replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
-    this.#current = current
-    this.#next = next
-    this.#former = [...former]
+    this.current = current
+    this.next = next
+    this.former = [...former]
   }
 
   /** The next key becomes the current one, a fresh one the next. */
   rotate(): SigningKeyPair {
-    this.#former.unshift(this.#current)
-    this.#current = this.#next
-    this.#next = this.#ids.next()
+    this.former = [this.current, ...this.former]
+    this.current = this.next
+    this.next = this.#ids.next()
     this.rotated()
     return this.pair()
   }
 
   pair(): SigningKeyPair {
-    return { current: this.#current, next: this.#next }
+    return { current: this.current, next: this.next }
   }
 }
 

@@ -1,6 +1,6 @@
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceRequest } from '../../protocol/service.js'
-import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
+import type { DeadLetter } from '../../queue/delivery/callbacks-and-dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letter-endpoints.js'
 import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
 import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from '../../queue/rest/reading.js'

@@ -1,6 +1,6 @@
-import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { DeliveryContext } from '../../../../src/queue/destinations/delivery-context.js'
-import type { RawOutcome } from '../../../../src/queue/destinations/raw-response.js'
+import type { RawOutcome } from '../../../../src/queue/message/message.js'
+import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
 import { carriedBy, momentOf, type RunDelivery } from './run-delivery.js'

@@ -1,6 +1,6 @@
 import { text } from '../../../../src/kernel/bytes.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
-import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
+import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { effectText, happened, storeEffect } from './crash-effects.js'

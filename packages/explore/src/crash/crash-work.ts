@@ -1,7 +1,8 @@
 import { createRandom } from '../../../../src/kernel/random.js'
 import type { Task } from '../../../../src/kernel/time.js'
 import { networkErrors } from '../../../../src/queue/destinations/delivery-script.js'
-import { failedOutcome, type RawOutcome } from '../../../../src/queue/destinations/raw-response.js'
+import { failedOutcome } from '../../../../src/queue/destinations/raw-response.js'
+import type { RawOutcome } from '../../../../src/queue/message/message.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { Chance } from './step-chance.js'
 
