@@ -10,7 +10,6 @@ import { costOfNames, maxKept } from '../command/connection-memory.js'
 import {
   answerTooLarge,
   noCommandPermission,
-  outOfMemory,
   replyError,
   requestTooLarge,
   tooManyRows,
@@ -298,7 +297,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Throws `ReplyError` where so many more bytes may not be kept. */
   demandRoom(bytes: number): void {
-    if (this.kept + bytes > maxKept) throw outOfMemory()
+    if (this.kept + bytes > maxKept) throw replyError('outOfMemory')
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------
