@@ -383,13 +383,11 @@ export interface TrafficLimits {
   readonly bytes?: Account | undefined
 }
 
-/** Entries by their types. */
 export interface EntriesByType {
   get<T extends EntryType>(type: T): EntryOf<T>[] | undefined
   set(type: EntryType, entries: Entry[]): void
 }
 
-/** Entries by type and by message. */
 interface TrafficIndex {
   readonly byType: EntriesByType
   readonly byMessage: Map<string, Entry[]>

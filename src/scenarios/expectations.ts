@@ -313,7 +313,6 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
 
 export const expectationNames: readonly ExpectationName[] = Object.keys(expectationKinds) as ExpectationName[]
 
-/** One expectation. */
 export const oneExpectation: () => v.GenericSchema = once(() =>
   v.union(
     expectationNames.map((key) =>

@@ -53,7 +53,6 @@ export interface SessionOwner {
   left(session: Session): void
 }
 
-/** Sends the bytes of an answer. */
 type Send = (bytes: Bytes) => void
 
 /**
