@@ -383,6 +383,7 @@ export interface TrafficLimits {
   readonly bytes?: Account | undefined
 }
 
+/** Entries by their types. */
 export interface EntriesByType {
   get<T extends EntryType>(type: T): EntryOf<T>[] | undefined
   set(type: EntryType, entries: Entry[]): void

@@ -44,6 +44,7 @@ export const copyForms: readonly CopyForm[] = [
   { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
 ]
 
+/** The forms that fit a selection. */
 export function formsFor(selection: Selection): readonly CopyForm[] {
   const kind = kindOf(selection)
   return copyForms.filter(({ kinds }) => kinds.includes(kind))

@@ -5,6 +5,7 @@ import type { User } from '../access/user.js'
 import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 
+/** How a wait ended. */
 export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }
 
 /** Somebody who sends commands one after the other, and waits for the reply to each: a connection. */
