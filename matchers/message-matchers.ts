@@ -1,4 +1,5 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
+import { definedFields } from '../src/kernel/defined-fields.js'
 import { formatDuration } from '../src/kernel/duration.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { EntryOf } from '../src/kernel/traffic-log.js'
@@ -205,7 +206,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
   // The other fields that an attempt has, too, are those of the report here.
   const { to, kind, state } = wanted as CallbackPattern
-  const { things, likely } = storySource(evidence, definedOf({ to, kind, state }))
+  const { things, likely } = storySource(evidence, definedFields({ to, kind, state }))
   const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
     [...from()].filter((story) => story.kind !== 'message')
   const all = callbacks(things)
@@ -289,10 +290,6 @@ function storySource(
 function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] {
   const entries = evidence.about(messageId)
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
-}
-
-function definedOf(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 /** Fields that the last attempt of a story tells without the rest of it. */

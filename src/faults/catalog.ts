@@ -13,7 +13,6 @@ export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultS
   readonly example: FaultOf<K>
 }
 
-/** Every fault. */
 export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = Object.fromEntries(
   faultGroups
     .flatMap((rows) => Object.entries(rows))

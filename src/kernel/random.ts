@@ -15,33 +15,18 @@ export interface Random {
   copy(): Random
 }
 
-/** xoshiro128**: small, fast, well tested; our own, so that no library update can change anybody's replay. */
-export function createRandom(seed: number | string): Random {
-  return new Xoshiro(String(seed))
-}
-
-class Xoshiro implements Random {
-  readonly #path: string
-  #a: number
-  #b: number
-  #c: number
-  #d: number
-
-  constructor(path: string) {
-    this.#path = path
-    const mix = splitMix(hash32(path))
-    this.#a = mix()
-    this.#b = mix()
-    this.#c = mix()
-    this.#d = mix() | 1
-  }
+/** What all draws are made of: 32 random bits at a time. */
+export abstract class DrawnRandom implements Random {
+  protected abstract next(): number
+  abstract fork(stream: string): Random
+  abstract copy(): Random
 
   int(below: number): number {
     if (!(below >= 1 && below <= 0x1_0000_0000)) throw new RangeError(`random.int() takes 1 to 2^32, got ${below}`)
     // Draws from the incomplete last round would favour small numbers.
     const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
     for (;;) {
-      const draw = this.#next()
+      const draw = this.next()
       if (draw < limit) return draw % below
     }
   }
@@ -51,7 +36,30 @@ class Xoshiro implements Random {
   }
 
   float(): number {
-    return this.#next() / 0x1_0000_0000
+    return this.next() / 0x1_0000_0000
+  }
+}
+
+/** xoshiro128**: small, fast, well tested; our own, so that no library update can change anybody's replay. */
+export function createRandom(seed: number | string): Random {
+  return new Xoshiro(String(seed))
+}
+
+class Xoshiro extends DrawnRandom {
+  readonly #path: string
+  #a: number
+  #b: number
+  #c: number
+  #d: number
+
+  constructor(path: string) {
+    super()
+    this.#path = path
+    const mix = splitMix(hash32(path))
+    this.#a = mix()
+    this.#b = mix()
+    this.#c = mix()
+    this.#d = mix() | 1
   }
 
   fork(stream: string): Random {
@@ -67,7 +75,7 @@ class Xoshiro implements Random {
     return copy
   }
 
-  #next(): number {
+  protected next(): number {
     const result = Math.imul(rotateLeft(Math.imul(this.#b, 5), 7), 9) >>> 0
     const shifted = this.#b << 9
     this.#c ^= this.#a

@@ -389,7 +389,6 @@ export interface EntriesByType {
   set(type: EntryType, entries: Entry[]): void
 }
 
-/** Entries by type and by message. */
 interface TrafficIndex {
   readonly byType: EntriesByType
   readonly byMessage: Map<string, Entry[]>

@@ -19,7 +19,6 @@ export function failureParts({ call = [], ...failure }: FailureData): FailurePar
   }
 }
 
-/** The failure of a matcher as a text. */
 export function failureText(failure: FailureData): string {
   const { call, verdict, story } = failureParts(failure)
   return [...call, ...verdict, ...story].join('\n')

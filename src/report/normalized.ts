@@ -1,4 +1,5 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
+import { definedFields } from '../kernel/defined-fields.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
@@ -74,7 +75,7 @@ class StableNames {
   }
 
   entry(entry: Entry, commands: readonly EntryOf<'command'>[]): NormalizedEntry {
-    const fields = defined(this.#fields(entry, commands))
+    const fields = definedFields(this.#fields(entry, commands))
     return { at: this.#time(entry.at), type: entry.type, ...fields }
   }
 
@@ -262,7 +263,3 @@ class StableNames {
 
 /** Levels of JSON that are parsed: the code that walks them is recursive, and so are serializers. */
 const deepest = 500
-
-function defined(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-}

@@ -1,4 +1,5 @@
 import { type Bytes, latin1, text } from '../kernel/bytes.js'
+import { definedFields } from '../kernel/defined-fields.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
 import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic-log.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
@@ -67,7 +68,7 @@ export class EntryWriter {
     const { type, seq, at, cause, region } = entry
     // 0 means no cause, where the field cannot be absent.
     const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
-    return { ...stamp, ...defined(this.#fields(entry)) }
+    return { ...stamp, ...definedFields(this.#fields(entry)) }
   }
 
   #fields(entry: Entry): Plain {
@@ -128,7 +129,7 @@ export class EntryWriter {
         status: answer.status,
         headers: redaction.headers(answer.headers),
         body: answer.body === undefined ? null : this.#body(answer.body),
-        ...defined({ error: this.#json(answer.error), note: this.#json(answer.note) }),
+        ...definedFields({ error: this.#json(answer.error), note: this.#json(answer.note) }),
       },
       endedAfter: entry.endedAfter,
     }
@@ -201,7 +202,7 @@ export class EntryWriter {
       fault: entry.fault,
       store: entry.store && this.#json(entry.store),
       outcome: outcome && {
-        ...defined({
+        ...definedFields({
           at: outcome.at,
           status: outcome.status,
           error: outcome.error && redaction.text(outcome.error),
@@ -267,10 +268,6 @@ export class EntryWriter {
     const { text: status } = reply as { text?: unknown }
     return typeof status === 'string' ? { status: portableString(this.redaction.body(latin1(status))) } : null
   }
-}
-
-function defined(fields: Plain): Plain {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function hiddenNames(fields: HiddenFields | undefined): object | undefined {

@@ -124,7 +124,6 @@ const ruleEntries = once(() => ({
   fault: faultSchema(),
 }))
 
-/** One fault rule. */
 export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
   () =>
     v.pipe(

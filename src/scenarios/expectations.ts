@@ -82,7 +82,7 @@ export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
   /** Created on first use, so that importing the package costs nothing. */
-  readonly schema: v.GenericSchema
+  readonly schema: () => v.GenericSchema
 }
 
 type Entries = Readonly<Record<string, v.GenericSchema>>
@@ -207,50 +207,41 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
       { type: 'attempt', status: 200 },
     ],
-    get schema() {
-      return v.pipe(v.array(sequenceStep()), v.minLength(1, 'It is empty: give at least one entry'))
-    },
+    schema: () => v.pipe(v.array(sequenceStep()), v.minLength(1, 'It is empty: give at least one entry')),
   },
   published: {
     summary: 'Such a message was accepted.',
     example: { to: 'https://shop.test/orders', times: 1 },
-    get schema() {
-      return counted(publishedPattern)
-    },
+    schema: () => counted(publishedPattern),
   },
   delivered: {
     summary: 'Such a message came to its end: delivered unless `state` says otherwise.',
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
-    get schema() {
-      return counted(deliveredPattern)
-    },
+    schema: () => counted(deliveredPattern),
   },
   recorded: {
     summary:
       'The code under test delivers what failed when it was recorded, and no longer gives the recorded failure; without code under test the record is played back.',
     example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
-    get schema() {
-      return v.strictObject({
+    schema: () =>
+      v.strictObject({
         message: v.pipe(name, v.description('The name of its publish step.')),
         attempts: v.pipe(v.array(count), v.description('The recorded status of each attempt; 0 without an answer.')),
         state: v.pipe(state, v.description('The recorded end.')),
         response: v.exactOptional(v.pipe(text, v.description('The beginning of the last recorded answer.'))),
         error: v.exactOptional(v.pipe(text, v.description('What it says of an attempt without an answer.'))),
-      })
-    },
+      }),
   },
   deadLetter: {
     summary: 'Such a message went to the dead-letter queue.',
     example: { to: 'https://shop.test/orders', status: 503 },
-    get schema() {
-      return counted(deadLetterPattern)
-    },
+    schema: () => counted(deadLetterPattern),
   },
   calledBack: {
     summary: 'Such a callback or failure callback arrived.',
     example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
-    get schema() {
-      return counted({
+    schema: () =>
+      counted({
         to: text,
         kind,
         state,
@@ -261,14 +252,13 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         body: any,
         sourceBody: any,
         method: text,
-      })
-    },
+      }),
   },
   scheduled: {
     summary: 'Such a schedule exists.',
     example: { scheduleId: 'nightly', paused: false },
-    get schema() {
-      return counted({
+    schema: () =>
+      counted({
         to: text,
         cron: text,
         scheduleId: text,
@@ -281,63 +271,52 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         queue: text,
         label: text,
         next: moment,
-      })
-    },
+      }),
   },
   requested: {
     summary: 'Such an HTTP request arrived at one of the services.',
     example: { service: 'queue', status: 401 },
-    get schema() {
-      return counted(requestPattern)
-    },
+    schema: () => counted(requestPattern),
   },
   received: {
     summary: 'This many deliveries reached the destination, whatever became of their answers.',
     example: { at: 'https://shop.test/orders', times: 2 },
-    get schema() {
-      return v.strictObject({ at: text, times: count })
-    },
+    schema: () => v.strictObject({ at: text, times: count }),
   },
   executed: {
     summary: 'The store ran this command for an application, not for a step.',
     example: { words: ['INCR', 'charges'], times: 1 },
-    get schema() {
-      return v.strictObject({ words, times: v.exactOptional(count) })
-    },
+    schema: () => v.strictObject({ words, times: v.exactOptional(count) }),
   },
   key: {
     summary: 'The store holds this key, or does not.',
     example: { name: 'stock', value: '2' },
-    get schema() {
-      return v.strictObject({
+    schema: () =>
+      v.strictObject({
         name,
         absent: v.exactOptional(yes),
         value: v.exactOptional(v.pipe(v.unknown(), v.description('A text; lists, sets and hashes as JSON.'))),
         ttl: v.exactOptional(v.nullable(duration)),
         type: v.exactOptional(text),
-      })
-    },
+      }),
   },
-  deadLetters: { summary: 'There are this many dead letters.', example: 0, schema: count },
-  pending: { summary: 'This many messages have not ended.', example: 0, schema: count },
-  idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: yes },
-  time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: moment },
+  deadLetters: { summary: 'There are this many dead letters.', example: 0, schema: () => count },
+  pending: { summary: 'This many messages have not ended.', example: 0, schema: () => count },
+  idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: () => yes },
+  time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => moment },
   invariants: {
     summary: 'The engine keeps its promises: every invariant, or those named.',
     example: ['no-lost-message'],
-    get schema() {
-      return v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))])
-    },
+    schema: () => v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))]),
   },
 }
 
 export const expectationNames: readonly ExpectationName[] = Object.keys(expectationKinds) as ExpectationName[]
 
-/** One expectation. */
 export const oneExpectation: () => v.GenericSchema = once(() =>
   v.union(
     expectationNames.map((key) =>
-      v.pipe(v.strictObject({ [key]: expectationKinds[key].schema }), v.description(expectationKinds[key].summary)),
+      v.pipe(v.strictObject({ [key]: expectationKinds[key].schema() }), v.description(expectationKinds[key].summary)),
     ),
   ),
 )

@@ -37,7 +37,7 @@ export interface StepKind<T> {
   /** The value after the step's name, for the documentation. */
   readonly example: T
   /** Created on first use, so that importing the package costs nothing. */
-  readonly schema: v.GenericSchema
+  readonly schema: () => v.GenericSchema
   run(value: T, stage: StepContext): unknown
 }
 
@@ -64,8 +64,8 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   publish: {
     summary: 'Publishes a message, or several.',
     example: { to: 'https://shop.test/orders', as: 'order', body: { id: 42 }, retries: 3 },
-    get schema() {
-      return v.strictObject({
+    schema: () =>
+      v.strictObject({
         to: v.pipe(v.string(), v.minLength(1, 'It is empty'), v.description('A url, or the name of a url group.')),
         as: v.exactOptional(named('The name by which later steps and expectations call it.')),
         queue: v.exactOptional(named('The queue to go through.')),
@@ -77,15 +77,14 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
           ),
         ),
         ...messageEntries,
-      })
-    },
+      }),
     run: publish,
   },
   request: {
     summary: 'Sends an HTTP request to one of the services, as an application would.',
     example: { service: 'queue', path: '/v2/keys', status: 200 },
-    get schema() {
-      return v.strictObject({
+    schema: () =>
+      v.strictObject({
         service: v.picklist(['store', 'queue', 'stats']),
         path: v.pipe(v.string(), v.regex(/^\//, 'It does not begin with /')),
         method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
@@ -98,14 +97,13 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
         answer: v.exactOptional(
           v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
         ),
-      })
-    },
+      }),
     run: request,
   },
   command: {
     summary: 'Runs a command of the data store, as the test itself.',
     example: ['SET', 'stock', 3],
-    schema: words,
+    schema: () => words,
     run(argv, { sandbox }) {
       const run = () => sandbox.store.run(...argv)
       return searchLoading(argv.map(String), storeInternals.of(sandbox.store).engine)?.then(run) ?? run()
@@ -114,29 +112,25 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   advance: {
     summary: 'Moves time by a span and runs what falls due.',
     example: '5m',
-    schema: duration,
+    schema: () => duration,
     run: (by, { sandbox }) => sandbox.clock.advance(by),
   },
   advanceTo: {
     summary: 'Moves time to an instant and runs what falls due.',
     example: '2030-01-02T03:00:00Z',
-    schema: moment,
+    schema: () => moment,
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
     summary: 'Runs until nothing is left but schedules; with `budget`, at most that many timers.',
     example: true,
-    get schema() {
-      return v.union([yes, v.strictObject({ budget: positive })])
-    },
+    schema: () => v.union([yes, v.strictObject({ budget: positive })]),
     run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : how),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
     example: 'order',
-    get schema() {
-      return named('The name of a publish step.')
-    },
+    schema: () => named('The name of a publish step.'),
     run: (who, stage) => {
       for (const { id } of messagesOf(who, stage)) stage.sandbox.queue.cancel(id)
     },
@@ -144,9 +138,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   retryNow: {
     summary: 'Delivers waiting messages now.',
     example: 'order',
-    get schema() {
-      return named('The name of a publish step.')
-    },
+    schema: () => named('The name of a publish step.'),
     run: (who, stage) => {
       for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.release(id)
     },
@@ -154,163 +146,128 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   retryDeadLetters: {
     summary: 'Publishes dead letters again: those of a name, or `all`.',
     example: 'all',
-    get schema() {
-      return named('The name of a publish step, or all.')
-    },
+    schema: () => named('The name of a publish step, or all.'),
     run: retryDeadLetters,
   },
   deleteDeadLetters: {
     summary: 'Deletes dead letters: those of a name, or `all`.',
     example: 'all',
-    get schema() {
-      return named('The name of a publish step, or all.')
-    },
+    schema: () => named('The name of a publish step, or all.'),
     run: deleteDeadLetters,
   },
   pauseQueue: {
     summary: 'Pauses a queue.',
     example: 'orders',
-    get schema() {
-      return named('The name of a queue.')
-    },
+    schema: () => named('The name of a queue.'),
     run: (queue, { sandbox }) => sandbox.queue.pauseQueue(queue),
   },
   resumeQueue: {
     summary: 'Resumes a queue.',
     example: 'orders',
-    get schema() {
-      return named('The name of a queue.')
-    },
+    schema: () => named('The name of a queue.'),
     run: (queue, { sandbox }) => sandbox.queue.resumeQueue(queue),
   },
   setQueue: {
     summary: 'Creates a queue or changes its parallelism.',
     example: { name: 'orders', parallelism: 2 },
-    get schema() {
-      return v.strictObject({ name, parallelism: positive })
-    },
+    schema: () => v.strictObject({ name, parallelism: positive }),
     run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, queue.parallelism, undefined),
   },
   schedule: {
     summary: 'Creates a schedule, or replaces the one of the same id.',
     example: { id: 'nightly', cron: '0 3 * * *', to: 'https://shop.test/report' },
-    get schema() {
-      return v.strictObject(scheduleEntries)
-    },
+    schema: () => v.strictObject(scheduleEntries),
     run: (given, { sandbox }) => createSchedule(given, sandbox),
   },
   fireSchedule: {
     summary: 'Triggers a schedule now.',
     example: 'nightly',
-    get schema() {
-      return named('The id of a schedule.')
-    },
+    schema: () => named('The id of a schedule.'),
     run: (id, { sandbox }) => sandbox.queue.schedules.fire(id),
   },
   pauseSchedule: {
     summary: 'Pauses a schedule.',
     example: 'nightly',
-    get schema() {
-      return named('The id of a schedule.')
-    },
+    schema: () => named('The id of a schedule.'),
     run: (id, { sandbox }) => setPaused(id, true, sandbox),
   },
   resumeSchedule: {
     summary: 'Resumes a schedule.',
     example: 'nightly',
-    get schema() {
-      return named('The id of a schedule.')
-    },
+    schema: () => named('The id of a schedule.'),
     run: (id, { sandbox }) => setPaused(id, false, sandbox),
   },
   deleteSchedule: {
     summary: 'Deletes a schedule; its messages stay.',
     example: 'nightly',
-    get schema() {
-      return named('The id of a schedule.')
-    },
+    schema: () => named('The id of a schedule.'),
     run: (id, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).schedules.delete(id)),
   },
   pauseFlowControl: {
     summary: 'Pauses a flow-control key: its messages wait.',
     example: 'payments',
-    get schema() {
-      return named('A flow-control key.')
-    },
+    schema: () => named('A flow-control key.'),
     run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pause(key)),
   },
   resumeFlowControl: {
     summary: 'Resumes a flow-control key.',
     example: 'payments',
-    get schema() {
-      return named('A flow-control key.')
-    },
+    schema: () => named('A flow-control key.'),
     run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
     example: { key: 'payments', parallelism: 2, rate: 10, periodSeconds: 60 },
-    get schema() {
-      return v.strictObject({
+    schema: () =>
+      v.strictObject({
         key: name,
         parallelism: v.exactOptional(positive),
         rate: v.exactOptional(positive),
         periodSeconds: v.exactOptional(positive),
-      })
-    },
+      }),
     run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
       recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: periodSeconds })),
   },
   setUrlGroup: {
     summary: 'Creates a url group, or adds endpoints to it.',
     example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
-    get schema() {
-      return v.strictObject({ name, endpoints: members })
-    },
+    schema: () => v.strictObject({ name, endpoints: members }),
     run: (group, { sandbox }) => sandbox.queue.urlGroup(group.name, group.endpoints),
   },
   deleteUrlGroup: {
     summary: 'Deletes a url group.',
     example: 'fleet',
-    get schema() {
-      return named('The name of a url group.')
-    },
+    schema: () => named('The name of a url group.'),
     run: (group, { sandbox }) => sandbox.queue.urlGroups.delete(group),
   },
   rotateKeys: {
     summary: 'Rotates the signing keys: the next one becomes the current one.',
     example: true,
-    schema: yes,
+    schema: () => yes,
     run: (_, { sandbox }) => sandbox.queue.keys.rotate(),
   },
   resetPassword: {
     summary: 'Resets the password of the data store: its tokens are revoked.',
     example: true,
-    schema: yes,
+    schema: () => yes,
     run: (_, { sandbox }) => sandbox.store.resetPassword(),
   },
   addFaults: {
     summary: 'Adds fault rules; their windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
-    get schema() {
-      return rules()
-    },
+    schema: () => rules(),
     run: (given, stage) => stage.sandbox.faults.add(given, { line: stage.lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',
     example: 'outage',
-    get schema() {
-      return named('The name of a fault rule.')
-    },
+    schema: () => named('The name of a fault rule.'),
     run: (rule, { sandbox }) => sandbox.faults.remove(rule),
   },
   expect: {
     summary: 'Checks expectations at this moment.',
     example: { deadLetters: 1 },
-    get schema() {
-      return expectations()
-    },
+    schema: () => expectations(),
     run: (list, stage) => stage.expect((Array.isArray(list) ? list : [list]) as readonly Expectation[]),
   },
 }

@@ -25,7 +25,7 @@ import type { Scenario, ScenarioDestination } from './written-scenario.js'
 const stepSchema = (): v.GenericSchema =>
   v.union(
     stepNames.map((key) =>
-      v.pipe(v.strictObject({ [key]: stepKinds[key].schema }), v.description(stepKinds[key].summary)),
+      v.pipe(v.strictObject({ [key]: stepKinds[key].schema() }), v.description(stepKinds[key].summary)),
     ),
   )
 

@@ -6,7 +6,6 @@ import { minute } from './usage-calendar.js'
 
 const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<TallyName, number>>
 
-/** The entries that are counted. */
 export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
 
 /** What was counted, as JSON. */

@@ -1,7 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
-import { bytesPerUnit } from '../kernel/work.js'
 import type { CommandDescription } from './command/command-description.js'
-import { itemsOf, type Reply, Status } from './command/reply.js'
+import { type Reply, Status } from './command/reply.js'
 
 /** What the service would bill, since the start or the last reset. */
 export interface Spend {
@@ -136,11 +135,6 @@ export function sizeOfReply(reply: Reply): number {
   let size = 0
   for (const item of reply as readonly Reply[]) size += sizeOfReply(item)
   return size
-}
-
-/** Units of work for sending a reply of so many bytes. */
-export function unitsOfReply(reply: Reply, bytes: number): number {
-  return Math.floor(bytes / bytesPerUnit) + itemsOf(reply)
 }
 
 /** Months since year 0 of the day with this number since 1970-01-01, in the Gregorian calendar. */

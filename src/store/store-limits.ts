@@ -2,14 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import { unitsPerRow } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Command } from './command/command.js'
-import {
-  dailyLimit,
-  keyTooLarge,
-  monthlyLimit,
-  recordTooLarge,
-  storageExceeded,
-  tooMuchWork,
-} from './command/errors.js'
+import { dailyLimit, keyTooLarge, monthlyLimit, replyError, storageExceeded, tooMuchWork } from './command/errors.js'
 import type { ReplyError } from './command/reply.js'
 import type { CommandTable } from './commands/command-table.js'
 import { usedMemory } from './commands/info.js'
@@ -118,5 +111,5 @@ function refusedWrite(
   const added = sizeOfWords(argv)
   const grows = (key: Bytes): boolean => db.type(key) !== 'string' || extending.has(command.name)
   const size = (key: Bytes): number => (grows(key) && db.has(key) ? measure(db.value(key)!).bytes : 0)
-  return keys.some((key) => size(key) + added > maxRecordSize) ? recordTooLarge() : undefined
+  return keys.some((key) => size(key) + added > maxRecordSize) ? replyError('recordTooLarge') : undefined
 }

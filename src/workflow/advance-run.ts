@@ -10,7 +10,6 @@ import { near, quoted } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 
-/** How a run may end. */
 export type RunEnd = 'success' | 'failed' | 'canceled'
 
 export const endStates: Readonly<Record<RunEnd, VendorRunState>> = {

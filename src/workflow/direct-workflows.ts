@@ -323,7 +323,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   /** @throws Error when it has ended */
   cancel(): void {
     this.#inputs.record('cancel')
-    this.#engine.cancel(this.#run.id)
+    this.#engine.completion.cancel(this.#run.id)
   }
 
   /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import { someOf } from './history-file.js'
 import type { HistoryEntry, StepIdentity, Unknown } from './run-history.js'
 
@@ -162,7 +163,7 @@ export class RebuiltRunLog {
     const { out, waitTimeout } = step
     const what = `step ${name}`
     if (sleeps.has(type) || waitTimeout === true) return {}
-    if (type === 'Call' && (out === undefined || !isJson(out))) return this.#called(step, what)
+    if (type === 'Call' && (out === undefined || parsedJson(out) === undefined)) return this.#called(step, what)
     if (type === 'Wait' || type === 'WaitForWebhook') {
       const unknown = this.#doubt(what, out, opensJson(out) || type === 'WaitForWebhook')
       return { out: out === undefined ? undefined : toBase64(utf8(out)), unknown }
@@ -180,7 +181,7 @@ export class RebuiltRunLog {
     if (status === undefined || body === undefined || isHidden)
       return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'left out' : 'cut', what) }
     // A body that was cut shows nothing of it, unless it was JSON.
-    const unknown = opensJson(body) && !isJson(body) ? this.#tell('cut', what) : undefined
+    const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('cut', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }
 
@@ -188,7 +189,7 @@ export class RebuiltRunLog {
   #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
     if (out === undefined) return this.#tell(this.#isEmptied ? 'left out' : 'perhaps undefined', what)
     if (isRedacted(out)) return this.#tell('redacted', what)
-    return isOfJson && !isJson(out) ? this.#tell('cut', what) : undefined
+    return isOfJson && parsedJson(out) === undefined ? this.#tell('cut', what) : undefined
   }
 
   #tell(unknown: Unknown, what: string): Unknown {
@@ -232,13 +233,4 @@ function isRedacted(out: string): boolean {
 /** Whether a text begins like JSON of some length. Others are no JSON: events and payloads may be plain text. */
 function opensJson(out: string | undefined): boolean {
   return out !== undefined && /^\s*["[{]/.test(out)
-}
-
-function isJson(out: string): boolean {
-  try {
-    JSON.parse(out)
-    return true
-  } catch {
-    return false
-  }
 }

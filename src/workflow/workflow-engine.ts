@@ -20,8 +20,8 @@ import { RunRestarts } from './run-restarts.js'
 import { RunSettings } from './run-settings.js'
 import { StubRunner } from './stub-runner.js'
 import { Submissions } from './submissions.js'
-import { type Trigger, type TriggeredRun, Triggers } from './triggers.js'
-import { type AskedWait, Events } from './workflow-events.js'
+import { Triggers } from './triggers.js'
+import { Events } from './workflow-events.js'
 import { answeredIn, runSettingsOf } from './workflow-protocol.js'
 import type { HeaderLists, VendorRunState, WorkflowRunState } from './workflow-run.js'
 import { type ResolvedWait, Waits } from './workflow-waits.js'
@@ -45,11 +45,12 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly #random: Random
   readonly #traffic: Traffic
   readonly #settings: RunSettings
-  readonly #triggers: Triggers
+  /** How runs begin. */
+  readonly triggers: Triggers
   readonly #submissions: Submissions
-  readonly #again: RunRestarts
-  readonly #events: Events
-  readonly #endings: RunCompletion
+  readonly restarts: RunRestarts
+  readonly events: Events
+  readonly completion: RunCompletion
   /** The run that rests only when another does: the branches of a run end one after the other. */
   #quick: WorkflowRunState | undefined
 
@@ -59,11 +60,11 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     this.#random = random
     this.#traffic = traffic
     this.#settings = new RunSettings(queue)
-    this.#triggers = new Triggers(this, this.#settings, traffic)
+    this.triggers = new Triggers(this, this.#settings, traffic)
     this.#submissions = new Submissions(this, this.#settings, traffic)
-    this.#again = new RunRestarts(this, this.#settings, this.#triggers)
-    this.#events = new Events(this, traffic)
-    this.#endings = new RunCompletion(this)
+    this.restarts = new RunRestarts(this, this.#settings, this.triggers)
+    this.events = new Events(this, traffic)
+    this.completion = new RunCompletion(this)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new StubRunner(this, clock)
@@ -109,7 +110,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   #freshWaits(): Waits {
-    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#events.wake(wait, event))
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.events.wake(wait, event))
   }
 
   #freshRegister(): RunRegistry {
@@ -145,7 +146,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
     this.checkRunId(asked.runId, call.words)
-    if (asked.init) return this.#triggers.prepare(call, this.urlOf(call.target), raw, asked)
+    if (asked.init) return this.triggers.prepare(call, this.urlOf(call.target), raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
     return this.submitting(run, () => {
       const url = this.urlOf(call.target)
@@ -183,23 +184,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
   }
 
-  // ── beginning
-
-  /** What a publish says about the run that it begins. @throws Refusal */
-  readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
-    return this.#triggers.read(call, url, raw)
-  }
-
-  /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
-  begin(trigger: Trigger): TriggeredRun {
-    return this.#triggers.begin(trigger)
-  }
-
-  /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
-  announcesTo(url: string, isAsked: boolean): boolean {
-    return this.#triggers.announcesTo(url, isAsked)
-  }
-
   // ── steps
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
@@ -226,30 +210,15 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   // ── waiting
 
-  /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
-  wait(runId: string, wait: AskedWait, cause: number, createdAt?: string): void {
-    this.#events.wait(runId, wait, cause, createdAt)
-  }
-
   /**
    * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
    * @returns the waits that it ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
-    return this.#events.notify(eventId, event, runId, cause)
+    return this.events.notify(eventId, event, runId, cause)
   }
 
   // ── ends
-
-  /** @throws Refusal 404 */
-  end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
-    return this.#endings.end(id, result, cause, createdAt)
-  }
-
-  /** @throws Refusal 404 */
-  cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
-    return this.#endings.cancel(id, cause, createdAt)
-  }
 
   /** @returns `seq` of the entry of the log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
@@ -257,17 +226,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   // ── again
-
-  /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
-  runAgain(
-    run: WorkflowRunState,
-    overrides: RawSettings,
-    words: QueueDialect,
-    resume: boolean,
-    cause?: number,
-  ): WorkflowRunState {
-    return this.#again.run(run, overrides, words, resume, cause)
-  }
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
   retryFailureFunction(run: WorkflowRunState, cause?: number): void {
@@ -310,6 +268,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void {
-    this.#endings.fail(run, message, reply, dlqId)
+    this.completion.fail(run, message, reply, dlqId)
   }
 }

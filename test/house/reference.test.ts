@@ -4,10 +4,10 @@ import { programs } from '../../packages/server/src/programs/programs.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/resp/session-commands.js'
-import { commandReference } from '../../src/store/rest/store-reference.js'
 import { differenceReference } from '../support/difference-reference.js'
 import { documentedCommands } from '../support/documented-commands.js'
 import { policyReference } from '../support/policy-reference.js'
+import { commandReference } from '../support/store-reference.js'
 
 const root = new URL('../..', import.meta.url)
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')

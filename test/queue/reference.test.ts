@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'
-import { queueReference } from '../../src/queue/rest/queue-reference.js'
 import { publishOptions } from '../../src/queue/settings/publish-options.js'
+import { queueReference } from '../support/queue-reference.js'
 
 const page = readFileSync(new URL('../../docs/reference/queue.md', import.meta.url), 'utf8')
 

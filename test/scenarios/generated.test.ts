@@ -158,7 +158,7 @@ describe('the tables and the matchers know the same fields', () => {
     ['deadLetter', judges.toHaveDeadLetter],
     ['requested', judges.toHaveReceivedRequest],
   ] as const)('%s', (name, judge) => {
-    const schema = (expectationKinds[name].schema as unknown as { entries: object }).entries
+    const schema = (expectationKinds[name].schema() as unknown as { entries: object }).entries
     const known = fieldsOf((pattern) => judge(sandbox, pattern)).filter((field) => !madeWhilePlayed.includes(field))
     const own = Object.keys(schema).filter((field) => field !== 'times' && field !== 'message')
     expect(own.sort()).toEqual(known)
@@ -172,7 +172,7 @@ describe('the tables and the matchers know the same fields', () => {
       times: _,
       message: __,
       ...own
-    } = (expectationKinds[name].schema as unknown as { entries: object }).entries as Record<string, unknown>
+    } = (expectationKinds[name].schema() as unknown as { entries: object }).entries as Record<string, unknown>
     const known = fieldsOf((pattern) => judge(sandbox, pattern))
     expect(Object.keys(own).filter((field) => !known.includes(field))).toEqual([])
   })

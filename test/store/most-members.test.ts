@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { limitRows } from '../../packages/server/src/limit-rows.js'
+import { limitRows } from '../../packages/server/test/limit-rows.js'
 import { maxMembers } from '../../src/store/command/memory.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 

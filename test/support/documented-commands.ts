@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import type { DocumentedCommand } from '../../src/store/rest/store-reference.js'
+import type { DocumentedCommand } from './store-reference.js'
 
 const file = new URL('../../docs/protocol/commands.json', import.meta.url)
 

@@ -1,4 +1,4 @@
-import { type LimitRow, limitRows } from '../../packages/server/src/limit-rows.js'
+import { type LimitRow, limitRows } from '../../packages/server/test/limit-rows.js'
 
 const begin = '<!-- begin limits: `npm run docs` writes this -->'
 const end = '<!-- end -->'

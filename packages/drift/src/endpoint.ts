@@ -46,7 +46,6 @@ interface EndpointAnswer {
   readonly body: string
 }
 
-/** What the endpoint answers to a delivery. */
 export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Vocabulary): EndpointAnswer {
   const fails = Number(asked.fails ?? 0)
   const status = Number(headers['service-retried'] ?? 0) < fails ? 500 : Number(asked.status ?? 200)

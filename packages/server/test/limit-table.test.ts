@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { withLimitTable } from '../../../test/support/limit-table.js'
 import { serveArguments } from '../src/config.js'
-import { limitRows } from '../src/limit-rows.js'
 import { defaultLimits } from '../src/server-limits.js'
 import { attacks, refusedForItsForm, takesTheTimeOfItsLength } from './endurance/attack-list.js'
+import { limitRows } from './limit-rows.js'
 
 test.each(['docs/server.md', 'SECURITY.md'])(
   '%s lists every limit as the table has it (`npm run docs` writes it)',
@@ -68,11 +68,11 @@ const noLimits: readonly (readonly [RegExp, string])[] = [
 ]
 
 test('every constant that is named like a limit has a row, or is known to be none', () => {
-  const rows = readFileSync(new URL('../src/limit-rows.ts', import.meta.url), 'utf8')
+  const rows = readFileSync(new URL('./limit-rows.ts', import.meta.url), 'utf8')
   const named = new Set(
     [...rows.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm)].flatMap(([, names = '', from = '']) => {
       const file = from.startsWith('.')
-        ? new URL(from.replace(/\.js$/, '.ts'), 'file:///packages/server/src/').pathname.slice(1)
+        ? new URL(from.replace(/\.js$/, '.ts'), 'file:///packages/server/test/').pathname.slice(1)
         : from.replace(/^@stuntdouble\/(\w+).*$/, 'packages/$1')
       return names.split(',').map((name) => `${file} ${name.trim().split(' ')[0]}`)
     }),
@@ -104,7 +104,7 @@ test('every policy that is a limit and has a number has a row', () => {
 })
 
 test('no row has a number of its own', () => {
-  const rows = readFileSync(new URL('../src/limit-rows.ts', import.meta.url), 'utf8')
+  const rows = readFileSync(new URL('./limit-rows.ts', import.meta.url), 'utf8')
   const table = rows.slice(rows.indexOf('export const limitRows'))
   // Bytes of a mebibyte, milliseconds of a second or an hour, and hundredths are units; 408 is a status.
   const units = /(?:\b100 \*|`408,|\/ (?:1_048_576|1024|1000|3_600_000))/g

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { definedFields } from '../../kernel/defined-fields.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
@@ -202,7 +203,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
 
 function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
   const { nextDeliveryTime, error, response } = detail ?? {}
-  return present({
+  return definedFields({
     message: message.id,
     state,
     time,
@@ -230,8 +231,8 @@ function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentT
     name,
     createdAt,
     updatedAt,
-    endpoints: endpoints.map((endpoint) => present({ url: endpoint.url, name: endpoint.name })),
-    ...present({
+    endpoints: endpoints.map((endpoint) => definedFields({ url: endpoint.url, name: endpoint.name })),
+    ...definedFields({
       defaults: defaults && Object.fromEntries(defaults),
       contentType,
       headers: headers.length === 0 ? undefined : portableHeaders(headers),
@@ -245,7 +246,7 @@ function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: FifoQu
 
 function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
   key.refresh(now)
-  return present({
+  return definedFields({
     key: key.key,
     parallelism: key.parallelismMax,
     rate: key.rateMax,
@@ -261,7 +262,7 @@ function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
 function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
   const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime, destination } = schedule
   const { cron, body, settings, callerIp, region } = draft
-  return present({
+  return definedFields({
     id,
     cron,
     destination,
@@ -288,7 +289,7 @@ function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
 function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
   const { id, kind, url, settings, origin, time, notBefore, source, delivery } = message
   const { due, retried, wait } = delivery
-  return present({
+  return definedFields({
     id,
     kind,
     url,
@@ -319,7 +320,7 @@ function hasVanished({ delivery }: Message): boolean {
 
 function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
   const { status, headers, body, error } = reply
-  return present({
+  return definedFields({
     id,
     time,
     message: message.id,
@@ -328,9 +329,4 @@ function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLette
     body: portableString(body),
     error,
   })
-}
-
-/** Without the fields that are undefined, as JSON has it. */
-function present<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 }

@@ -133,7 +133,6 @@ export const headerObject: v.GenericSchema<unknown, [name: string, value: string
   v.union([v.string(), v.array(v.string())]),
 )
 
-/** One of the items of a batch. */
 export interface BatchItem {
   readonly destination: string
   readonly headers?: [name: string, value: string | string[]][] | null | undefined
@@ -148,7 +147,6 @@ const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
   queue: v.nullish(v.string()),
 })
 
-/** All items of one. */
 export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
 
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */

@@ -1,4 +1,5 @@
 import { toBase64 } from '../../kernel/bytes.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, headersOf } from './selection.js'
 
@@ -77,7 +78,7 @@ function withContent(
 ): Publish {
   const { bytes, text } = bodyOf(body)
   const json = all.some(([name, value]) => name.toLowerCase() === 'content-type' && value === 'application/json')
-  const value = json && text !== undefined ? parsed(text) : undefined
+  const value = json && text !== undefined ? parsedJson(text) : undefined
   const isValue = value !== undefined && typeof value !== 'string' && JSON.stringify(value) === text
   // The type of a value that is no text is JSON without being named.
   const headers = all.filter(([name]) => !(isValue && name.toLowerCase() === 'content-type'))
@@ -87,13 +88,5 @@ function withContent(
     ...(!isValue && text !== undefined && text !== '' && { body: text }),
     ...(text === undefined && { bodyBase64: toBase64(bytes) }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,6 @@
 import { toBase64 } from '../../kernel/bytes.js'
+import { decodeSegment } from '../../kernel/http.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import { hidden } from './copied-secrets.js'
 import { settingOf } from './publishes.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
@@ -51,7 +53,7 @@ function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly SdkArg[]
 }
 
 function rowsOf({ text }: CapturedBody, path: string): readonly (readonly SdkArg[])[] | undefined {
-  const given = text === undefined ? undefined : parsed(text)
+  const given = text === undefined ? undefined : parsedJson(text)
   const rows = path === '/' ? [given] : path === '/pipeline' || path === '/multi-exec' ? given : undefined
   const isRow = (row: unknown): boolean =>
     Array.isArray(row) && row.length > 0 && row.every((word) => ['string', 'number', 'boolean'].includes(typeof word))
@@ -111,14 +113,14 @@ function publishCall({ headers, body }: Sent, path: string): string | undefined 
   if (verb === 'publish') return messageCall('publish', { to: rest, headers, body })
   const slash = rest.indexOf('/')
   if (slash < 0) return undefined
-  const queueName = jsLiteral(decoded(rest.slice(0, slash)))
+  const queueName = jsLiteral(decodeSegment(rest.slice(0, slash)))
   return `queue({ queueName: ${queueName} }).${messageCall('enqueue', { to: rest.slice(slash + 1), headers, body })}`
 }
 
 /** `publishJSON` where it writes the same body and type. */
 function messageCall(verb: string, row: Row): string {
   const { text = '' } = row.body
-  const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsed(text) : undefined
+  const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsedJson(text) : undefined
   if (value === undefined || text.includes(hidden) || JSON.stringify(value) !== text)
     return `${verb}(${jsLiteral(fieldsOf(row))})`
   const headers = row.headers.filter(([name]) => name.toLowerCase() !== 'content-type')
@@ -137,13 +139,13 @@ function scheduleCall({ headers, body, method }: Sent, path: string): string | u
 
 function groupCall({ body, method }: Sent, path: string): string | undefined {
   const name = /^\/v2\/topics\/([^/]+)\/endpoints$/.exec(path)?.[1]
-  const given = parsed(body.text ?? '') as { endpoints?: unknown } | undefined
+  const given = parsedJson(body.text ?? '') as { endpoints?: unknown } | undefined
   if (name === undefined || method !== 'POST' || !Array.isArray(given?.endpoints)) return undefined
-  return `urlGroups.addEndpoints(${jsLiteral({ name: decoded(name), endpoints: given.endpoints })})`
+  return `urlGroups.addEndpoints(${jsLiteral({ name: decodeSegment(name), endpoints: given.endpoints })})`
 }
 
 function batchCall({ body }: Sent, path: string): string | undefined {
-  const given = path === '/v2/batch' ? parsed(body.text ?? '') : undefined
+  const given = path === '/v2/batch' ? parsedJson(body.text ?? '') : undefined
   if (!Array.isArray(given)) return undefined
   const rows = (given as { destination?: unknown; headers?: object; body?: unknown; queue?: unknown }[]).map((row) => {
     const { destination, headers = {}, body: text, queue } = row ?? {}
@@ -160,7 +162,7 @@ function batchCall({ body }: Sent, path: string): string | undefined {
 
 /** A batch of one message that begins a run is what the client of workflows sends. */
 function triggerCall({ body }: Sent, path: string): string | undefined {
-  const given = path === '/v2/batch' ? parsed(body.text ?? '') : undefined
+  const given = path === '/v2/batch' ? parsedJson(body.text ?? '') : undefined
   const [row] = Array.isArray(given) && given.length === 1 ? given : []
   const headers = Object.entries<unknown>(row?.headers ?? {}).map(([name, value]): [string, string] => [
     name,
@@ -180,7 +182,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   )
   return `trigger(${jsLiteral({
     url: row.destination,
-    ...(text !== '' && { body: parsed(text) ?? text }),
+    ...(text !== '' && { body: parsedJson(text) ?? text }),
     workflowRunId: runId.replace(/^wfr_/, ''),
     ...(own.length > 0 && { headers: Object.fromEntries(own) }),
     ...(retries !== undefined && { retries: Number(retries) }),
@@ -244,20 +246,4 @@ function bodyField({ bytes, text }: CapturedBody): object {
 
 function ownHeader(headers: Sent['headers'], setting: string): string | undefined {
   return headerIn(headers, `upstash-${setting}`) ?? headerIn(headers, `service-${setting}`)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ import type { User } from '../access/user.js'
 import type { BlockingRequest } from '../command/blocking-request.js'
 import type { CommandDescription } from '../command/command-description.js'
 import { costOfNames, maxKept } from '../command/connection-memory.js'
-import { groupGone, outOfMemory, streamGone } from '../command/errors.js'
+import { replyError } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Database, EventClass } from '../keyspace/database.js'
 import type { StoreClock } from '../keyspace/store-clock.js'
@@ -215,10 +215,11 @@ export class BlockedClients {
       const { want } = blocked
       if (blocked.end !== undefined) continue
       if (want.type !== type) {
-        if (want.group !== undefined) blocked.finish({ error: streamGone() })
+        if (want.group !== undefined) blocked.finish({ error: replyError('streamGone') })
         continue
       }
-      if (want.group !== undefined && !this.#hasGroup(key, want.group)) blocked.finish({ error: groupGone() })
+      if (want.group !== undefined && !this.#hasGroup(key, want.group))
+        blocked.finish({ error: replyError('groupGone') })
       else this.#serveAt(key, blocked)
     }
   }
@@ -253,7 +254,7 @@ export class BlockedClients {
 
   #enqueue(argv: readonly Bytes[], user: User, want: BlockingRequest, client: CommandClient): Blocked {
     const size = costOfNames(want.keys)
-    if ((client.kept ?? 0) + size > maxKept) throw outOfMemory()
+    if ((client.kept ?? 0) + size > maxKept) throw replyError('outOfMemory')
     const blocked = new Blocked(argv, user, want, client, size, this)
     // What has ended goes faster than new ones come.
     this.#tidy(2 * want.keys.length)

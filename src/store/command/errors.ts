@@ -145,6 +145,11 @@ const fixed = {
   setIdBelowGiven: 'ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id',
   setIdBelowTop: 'ERR The ID specified in XSETID is smaller than the target stream top item',
   setIdBelowLength: 'ERR The entries_added specified in XSETID is smaller than the target stream length',
+  streamGone: 'UNBLOCKED the stream key no longer exists',
+  groupGone: 'NOGROUP the consumer group this client was blocked on no longer exists',
+  recordTooLarge: 'ERR max single record size exceeded',
+  // As redis-server refuses to keep more of a connection: a row of a transaction that would go beyond `maxmemory`.
+  outOfMemory: "OOM command not allowed when used memory > 'maxmemory'.",
   userName: "ERR Usernames can't contain spaces or null characters",
   weakPassword: 'ERR The password is too weak: it needs at least 8 characters',
   genpassBits:
@@ -247,11 +252,6 @@ function fate(hasRun: boolean): string {
   return hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
 }
 
-/** As redis-server refuses to keep more of a connection: a row of a transaction that would go beyond `maxmemory`. */
-export function outOfMemory(): ReplyError {
-  return new ReplyError("OOM command not allowed when used memory > 'maxmemory'.")
-}
-
 /** A guard of this package: what is asked for takes too long. */
 export function tooMuchWork(limit: number): ReplyError {
   return new WorkExceeded(
@@ -281,10 +281,6 @@ export function storageExceeded(limit: number, usage: number, docs: string): Rep
   return new ReplyError(
     `ERR DB capacity quota exceeded. Threshold: ${limit} bytes, Usage: ${usage} bytes. See https://${docs} for details`,
   )
-}
-
-export function recordTooLarge(): ReplyError {
-  return new ReplyError('ERR max single record size exceeded')
 }
 
 export function keyTooLarge(limit: number, actual: number): ReplyError {
@@ -373,16 +369,6 @@ export function noSuchGroup(key: Bytes, group: Bytes, where = ''): ReplyError {
 
 export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
   return new ReplyError(`NOGROUP No such consumer group '${cText(group)}' for key name '${cText(key)}'`)
-}
-
-/** To who waited in a group: its stream is gone. */
-export function streamGone(): ReplyError {
-  return new ReplyError('UNBLOCKED the stream key no longer exists')
-}
-
-/** To who waited in a group: the group is gone. */
-export function groupGone(): ReplyError {
-  return new ReplyError('NOGROUP the consumer group this client was blocked on no longer exists')
 }
 
 /** `option` is such as `min-idle-time`, or `IDLE option`. */

@@ -1,7 +1,7 @@
 import { type Bytes, toArray } from '../../kernel/bytes.js'
 import { Heap, type HeapItem } from '../../kernel/heap.js'
 import type { Work } from '../../kernel/work.js'
-import { outOfMemory, replyError } from '../command/errors.js'
+import { replyError } from '../command/errors.js'
 import { maxMembers } from '../command/memory.js'
 import { OrderedTable } from '../values/ordered-table.js'
 import { RawString } from '../values/raw-string.js'
@@ -75,7 +75,7 @@ export class Database {
    */
   expectMembers(count: number): void {
     this.#mostBefore = count === 0 ? Number.POSITIVE_INFINITY : this.mostMembers - count
-    if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw outOfMemory()
+    if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw replyError('outOfMemory')
   }
 
   /** The live value of a key. Looking does not count as using. */
@@ -173,7 +173,7 @@ export class Database {
       this.#made.add(value)
       // Nobody extends a container, so this says the same as `instanceof` and does not have to search for it.
     } else if (value.constructor !== type) throw replyError('wrongType')
-    else if (sizeOfValue(value) > this.#mostBefore) throw outOfMemory()
+    else if (sizeOfValue(value) > this.#mostBefore) throw replyError('outOfMemory')
     // Not pushed: arrays that are emptied by every command would give up their room each time.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T

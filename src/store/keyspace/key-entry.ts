@@ -6,14 +6,12 @@ export type KeyspaceValue = Bytes | Container
 
 /** A value and what else there is to say about its key. */
 export class KeyEntry {
-  value: KeyspaceValue
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
-  /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
-  usedAt: number
 
-  constructor(value: KeyspaceValue, usedAt: number) {
-    this.value = value
-    this.usedAt = usedAt
-  }
+  constructor(
+    public value: KeyspaceValue,
+    /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
+    public usedAt: number,
+  ) {}
 }

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { maxName } from '../command/connection-memory.js'
-import { outOfMemory, replyError } from '../command/errors.js'
+import { replyError } from '../command/errors.js'
 import { ok, ReplyError, Status } from '../command/reply.js'
 import { parseInt64 } from '../command/text.js'
 import { MapReply, TextReply } from '../command/typed-reply.js'
@@ -286,7 +286,7 @@ function idOf(word: Bytes): number {
 
 /** It stands in lists that are divided by spaces, of all connections: redis-server takes a name of any length. [choice] */
 function nameOf(text: Bytes, what: string): Bytes {
-  if (text.length > maxName) throw outOfMemory()
+  if (text.length > maxName) throw replyError('outOfMemory')
   if (/^[!-~]*$/.test(text)) return text
   throw new ReplyError(`ERR ${what} cannot contain spaces, newlines or special characters.`)
 }

@@ -10,7 +10,6 @@ import { costOfNames, maxKept } from '../command/connection-memory.js'
 import {
   answerTooLarge,
   noCommandPermission,
-  outOfMemory,
   replyError,
   requestTooLarge,
   tooManyRows,
@@ -54,7 +53,6 @@ export interface SessionOwner {
   left(session: Session): void
 }
 
-/** Sends the bytes of an answer. */
 type Send = (bytes: Bytes) => void
 
 /**
@@ -298,7 +296,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Throws `ReplyError` where so many more bytes may not be kept. */
   demandRoom(bytes: number): void {
-    if (this.kept + bytes > maxKept) throw outOfMemory()
+    if (this.kept + bytes > maxKept) throw replyError('outOfMemory')
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------

@@ -13,16 +13,13 @@ export interface Postings {
 
 /** A term with its postings. Most terms of a large text are in one document: a map for each would be most of the memory. */
 class Term implements Postings {
-  readonly text: string
   /** While there is one document, or none: -1. */
   #id = -1
   #positions: number | number[] = 0
   /** From the second document on. */
   #all: Map<number, number | number[]> | undefined
 
-  constructor(text: string) {
-    this.text = text
-  }
+  constructor(readonly text: string) {}
 
   get size(): number {
     return this.#all?.size ?? (this.#id === -1 ? 0 : 1)

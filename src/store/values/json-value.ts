@@ -18,24 +18,18 @@ export const maxDepth = 128
 
 /** A number with a fraction or an exponent, or a whole number too large for 64 bits. */
 export class Float {
-  readonly value: number
-  /** As the document spelled it: `1.50` comes back as `1.50`. Only exponents have one spelling, `1.6e308`. */
-  readonly text: Bytes
-
-  constructor(value: number, text: Bytes) {
-    this.value = value
-    this.text = text
-  }
+  constructor(
+    readonly value: number,
+    /** As the document spelled it: `1.50` comes back as `1.50`. Only exponents have one spelling, `1.6e308`. */
+    readonly text: Bytes,
+  ) {}
 }
 
 /** What a key of type `json` holds. */
 export class JsonDocument implements Container {
   readonly type = 'json'
-  root: Json
 
-  constructor(root: Json = null) {
-    this.root = root
-  }
+  constructor(public root: Json = null) {}
 
   /** `{}` is a document like any other: its key stays. */
   get isEmpty(): boolean {

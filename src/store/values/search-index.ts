@@ -10,7 +10,6 @@ const nothing: IndexDefinition = { dataType: 'HASH', prefixes: [], language: 'en
  */
 export class SearchIndex implements Container {
   readonly type = 'search'
-  readonly definition: IndexDefinition
   /** Made and read by the engine, which is loaded on first use; `undefined` before it has looked at the keys. */
   content: unknown
   /** Keys that were written since, and when the first write was that the content does not know, oldest first. */
@@ -18,9 +17,7 @@ export class SearchIndex implements Container {
   /** How many of them, from the oldest on, were there when the request that runs began. */
   earlier = 0
 
-  constructor(definition: IndexDefinition = nothing) {
-    this.definition = definition
-  }
+  constructor(readonly definition: IndexDefinition = nothing) {}
 
   get isEmpty(): boolean {
     return false

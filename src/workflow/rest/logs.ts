@@ -116,7 +116,7 @@ function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): Answer {
       ? workflows.records.select(cancelSelection(query)).items
       : ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
   const open = found.filter((run) => run.isStarted)
-  for (const run of open) if (run.isStarted) workflows.cancel(run.id, call.cause)
+  for (const run of open) if (run.isStarted) workflows.completion.cancel(run.id, call.cause)
   return json({ cancelled: open.length })
 }
 

@@ -85,7 +85,7 @@ function runAgain(
   verb: 'resume' | 'restart',
 ): WorkflowRunState {
   const run = failedRun(letter)
-  const begun = workflows.runAgain(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
+  const begun = workflows.restarts.run(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
   workflows.queue.courier.deadLetters.delete(letter)
   return begun
 }

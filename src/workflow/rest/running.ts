@@ -71,14 +71,14 @@ function prepared(call: PublishCall, workflows: WorkflowEngine): () => Triggered
   const given = joined(settings.get('workflow-runid'))?.trim()
   const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
   workflows.checkRunId(runId, call.words)
-  const read = workflows.readTrigger(call, url, withProtocol(settings, call.words))
+  const read = workflows.triggers.read(call, url, withProtocol(settings, call.words))
   return () =>
-    workflows.begin({
+    workflows.triggers.begin({
       ...read,
       runId,
       features: allFeatures,
       byRest: true,
-      announce: workflows.announcesTo(url, isAsked),
+      announce: workflows.triggers.announcesTo(url, isAsked),
     })
 }
 
@@ -134,7 +134,12 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): Answer {
     checkUrl(target, field)
     checkReach(target, workflows.queue.policy)
   }
-  workflows.wait(runId, { eventId, step, url, timeout, after, timeoutUrl, timeoutHeaders }, call.cause, createdAt(call))
+  workflows.events.wait(
+    runId,
+    { eventId, step, url, timeout, after, timeoutUrl, timeoutHeaders },
+    call.cause,
+    createdAt(call),
+  )
   return empty()
 }
 
@@ -185,8 +190,8 @@ function steps(call: ServiceRequest, workflows: WorkflowEngine): Answer {
 function end(call: ServiceRequest, workflows: WorkflowEngine): Answer {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
-  if (cancel === 'false') workflows.end(id!, call.body, call.cause, createdAt(call))
-  else workflows.cancel(id!, call.cause, createdAt(call))
+  if (cancel === 'false') workflows.completion.end(id!, call.body, call.cause, createdAt(call))
+  else workflows.completion.cancel(id!, call.cause, createdAt(call))
   return empty()
 }
 

@@ -1,5 +1,6 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { plural } from '../../../../src/kernel/plural.js'
+import { permutations } from '../interleavings/given-order.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-call`. */
@@ -175,9 +176,4 @@ function orders<T>(all: readonly T[]): T[][] {
   if (all.length <= maxBranches) return permutations(all).slice(1)
   const first = all.slice(1).map((one) => [one, ...all.filter((other) => other !== one)])
   return [...first, [...all].reverse()]
-}
-
-function permutations<T>(all: readonly T[]): T[][] {
-  if (all.length < 2) return [[...all]]
-  return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))
 }

@@ -2,6 +2,7 @@ import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import { headerOf } from '../../../../src/kernel/http.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
@@ -122,23 +123,15 @@ export function headerEndingIn(headers: HeaderList, end: string): string | undef
 
 /** Names of the steps that a request submits. */
 export function stepsIn({ endpoint, body }: Pick<Submission, 'endpoint' | 'body'>): readonly Record<string, unknown>[] {
-  const parsed = json(text(body))
+  const parsed = parsedJson(text(body))
   if (endpoint === '/v2/batch' && Array.isArray(parsed)) return parsed.map((item) => ({ ...asStep(item.body), item }))
   const step = (parsed as { step?: unknown } | undefined)?.step ?? parsed
   return typeof step === 'object' && step !== null && 'stepName' in step ? [step as Record<string, unknown>] : []
 }
 
 function asStep(body: unknown): Record<string, unknown> {
-  const step = typeof body === 'string' ? json(body) : body
+  const step = typeof body === 'string' ? parsedJson(body) : body
   return typeof step === 'object' && step !== null && 'stepName' in step ? (step as Record<string, unknown>) : {}
-}
-
-export function json(given: string): unknown {
-  try {
-    return JSON.parse(given)
-  } catch {
-    return undefined
-  }
 }
 
 /** What a request of a run submits, in a few words. */

@@ -1,6 +1,7 @@
 import { type Bytes, text, utf8 } from '../../../../src/kernel/bytes.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Answer, Call } from '../../../../src/protocol/service.js'
-import { headerEndingIn, json } from './run-delivery.js'
+import { headerEndingIn } from './run-delivery.js'
 
 /** The same call, whose body was read. */
 export function callWith({ method, url, headers, signal }: Call, body: Bytes): Call {
@@ -25,7 +26,7 @@ export function fetchesList({ method }: Call, endpoint: string): boolean {
 
 /** What the SDK says where the list of steps and the code differ. */
 export function refusalOf({ body }: { readonly body: Bytes }): string | undefined {
-  const { message } = (json(text(body)) ?? {}) as { message?: unknown }
+  const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
   // Of steps beside each other it goes on with all their names, on lines of their own.
   return typeof message === 'string'
     ? /Incompatible (?:step|number of parallel steps) .*/.exec(message)?.[0]
@@ -37,7 +38,7 @@ export function pretended(endpoint: string, body: Bytes): Answer {
   const accepted = { messageId: 'msg_none' }
   if (endpoint.startsWith('/v2/notify/')) return jsonAnswer('[]')
   if (endpoint !== '/v2/batch') return jsonAnswer(JSON.stringify(accepted))
-  return jsonAnswer(JSON.stringify((json(text(body)) as unknown[]).map(() => accepted)))
+  return jsonAnswer(JSON.stringify((parsedJson(text(body)) as unknown[]).map(() => accepted)))
 }
 
 export function jsonAnswer(written: string): Answer {

@@ -1,6 +1,7 @@
 import { text } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
-import { json, type Submission, stepsIn } from './run-delivery.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
+import { type Submission, stepsIn } from './run-delivery.js'
 
 /** A field of what code outside steps made, that is not the same the second time. */
 export interface StepDifference {
@@ -63,7 +64,7 @@ type Fields = Map<string, string>
 function fieldsOf(submission: Submission): Fields {
   const { endpoint, body, method } = submission
   const fields: Fields = new Map([['request', `${method} ${endpoint}`]])
-  const parsed = json(text(body))
+  const parsed = parsedJson(text(body))
   if (endpoint === '/v2/batch' && Array.isArray(parsed)) {
     for (const [index, item] of parsed.entries()) {
       const name = parsed.length > 1 ? `[${index + 1}] ` : ''
@@ -90,7 +91,7 @@ function addHeaders(fields: Fields, name: string, headers: HeaderList | [string,
 }
 
 function addBody(fields: Fields, name: string, body: unknown): void {
-  const parsed = typeof body === 'string' ? json(body) : body
+  const parsed = typeof body === 'string' ? parsedJson(body) : body
   if (isStep(parsed)) {
     addStep(fields, name, parsed)
     return
@@ -109,6 +110,6 @@ function isStep(given: unknown): given is Record<string, unknown> {
 function addStep(fields: Fields, name: string, step: Record<string, unknown>): void {
   for (const field of stepFields) if (step[field] !== undefined) fields.set(name + field, String(step[field]))
   if (step.stepType !== 'Notify' || typeof step.out !== 'string') return
-  const { eventId, eventData } = (json(step.out) ?? {}) as { eventId?: unknown; eventData?: unknown }
+  const { eventId, eventData } = (parsedJson(step.out) ?? {}) as { eventId?: unknown; eventData?: unknown }
   fields.set(`${name}event`, `${eventId} ${JSON.stringify(eventData)}`)
 }

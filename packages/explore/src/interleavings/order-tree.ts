@@ -26,15 +26,12 @@ interface Step {
 export class OrderTree {
   /** Somebody had two requests under way at the same time: such orders cannot be reduced. */
   isAmbiguous = false
-  readonly reduces: boolean
   readonly #path: Node[] = []
   #trace: Step[] = []
   /** What follows has been seen in another order. */
   #isKnown = false
 
-  constructor(reduces: boolean) {
-    this.reduces = reduces
-  }
+  constructor(readonly reduces: boolean) {}
 
   /** A run begins. */
   begin(): void {

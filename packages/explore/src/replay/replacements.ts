@@ -1,7 +1,7 @@
 import { fromBase64, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { HistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
-import { json } from '../crash/run-delivery.js'
 
 /** Values as JSON that stand for one that a history lacks: code that does not look at it goes on alike with all of them. */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
@@ -11,7 +11,7 @@ export function withStandIn(entry: HistoryEntry, at: number, standIn: string): H
   if (entry.unknown === undefined) return entry
   if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
   const step = stepOfEntry(entry, at)
-  const given = json(text(fromBase64(entry.body)!)) as Record<string, unknown>
+  const given = parsedJson(text(fromBase64(entry.body)!)) as Record<string, unknown>
   if (step === undefined || step.targetStep !== undefined) return entry
   return { ...entry, body: toBase64(utf8(JSON.stringify({ ...given, out: outOf(step.stepType, standIn) }))) }
 }

@@ -2,12 +2,13 @@ import { connect } from '../../../../fixtures/fixture-sandbox.js'
 import { refuseLookups } from '../../../../src/adapters/lookup.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { isRealHost } from '../../../../src/protocol/dialect.js'
 import type { Call } from '../../../../src/protocol/service.js'
 import { createSandbox, type Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { History, StepIdentity } from '../../../../src/workflow/run-history.js'
-import { headerEndingIn, json, stepsIn } from '../crash/run-delivery.js'
+import { headerEndingIn, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
 
@@ -155,7 +156,7 @@ function identityOf({
 
 /** Why a list was refused, out of the answer. */
 export function messageOf({ body, error, note }: AttemptOutcome): string {
-  const { message } = (json(text(body)) ?? {}) as { message?: unknown }
+  const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
   return typeof message === 'string' ? message : (note ?? error ?? text(body))
 }
 

@@ -74,7 +74,6 @@ export class QueueModel {
       : (entry.messageId as string | undefined)
   }
 
-  /** The story of one message. */
   story(id: string): MessageStates | undefined {
     return this.#stories.get(id)
   }

@@ -109,7 +109,6 @@ export class StoreModel {
     return this.#histories.get(idOf(key))?.changes ?? []
   }
 
-  /** The last change up to a point. */
   lastChange(point: StoreInstant): KeyChange | undefined {
     return this.#steps[this.#countAt(point) - 1]?.change
   }

@@ -55,7 +55,6 @@ export function Marked({ text }: { readonly text: string }): JSX.Element {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}</>
 }
 
-/** A link to an entry of the log. */
 export function EntryLink({ view, seq, children }: EntryLinkProps): JSX.Element {
   const isSelected = view.selectedSeq.value === seq
   return (

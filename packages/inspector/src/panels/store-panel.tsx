@@ -64,7 +64,6 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
   )
 }
 
-/** What an id is the id of. */
 function keyOfId(id: string): string | { readonly base64: string } {
   return id.startsWith('b') ? { base64: id.slice(1) } : id.slice(1)
 }

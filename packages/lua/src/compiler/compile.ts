@@ -26,14 +26,11 @@ export const deepestNode = 1500
  * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.
  */
 class FunctionCompiler implements Compiler {
-  readonly chunk: string
   /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
   nesting = 1
   #zero: number | undefined
 
-  constructor(chunk: string) {
-    this.chunk = chunk
-  }
+  constructor(readonly chunk: string) {}
 
   /**
    * A number literal. As in the reference, 0 and -0 share one constant of a function: whichever comes first.

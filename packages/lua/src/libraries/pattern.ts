@@ -15,18 +15,16 @@ const position = -2
 const percent = 37
 
 export class Matcher {
-  readonly source: string
-  readonly pattern: string
   /** Number of captures of the current match. */
   level = 0
   readonly #starts: number[] = []
   readonly #lengths: number[] = []
   #nesting = 0
 
-  constructor(source: string, pattern: string) {
-    this.source = source
-    this.pattern = pattern
-  }
+  constructor(
+    readonly source: string,
+    readonly pattern: string,
+  ) {}
 
   /** The end of the match that starts at `at` with the pattern from `from` on, or -1. */
   match(at: number, from: number): number {

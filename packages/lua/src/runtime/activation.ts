@@ -183,7 +183,6 @@ function siteOf(level: number): CallSite | undefined {
   return level > 1 && site?.isTail ? undefined : site
 }
 
-/** An error of the code at `site`. */
 export function errorAt(site: CallSite, message: string): LuaError {
   if (site.line === 0) return hostErrorValue(message)
   return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)

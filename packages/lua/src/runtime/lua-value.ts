@@ -21,11 +21,7 @@ export const oneNil: readonly LuaValue[] = [undefined]
 
 /** A light userdata: only its identity counts. `cjson.null` is the only one redis has. */
 export class Userdata {
-  readonly label: string
-
-  constructor(label: string) {
-    this.label = label
-  }
+  constructor(readonly label: string) {}
 }
 
 export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'

@@ -2,18 +2,13 @@ import { parseNumber } from '../runtime/number-text.js'
 
 /** A source that is not Lua 5.1, worded as the reference compiler does: `user_script:1: '=' expected near 'x'`. */
 export class LuaSyntaxError {
-  readonly message: string
-  readonly line: number
-  /** Column of the offending token, from 1, and the token itself, for compilers that report them apart. */
-  readonly column: number
-  readonly near: string | undefined
-
-  constructor(message: string, line: number, column: number, near: string | undefined) {
-    this.message = message
-    this.line = line
-    this.column = column
-    this.near = near
-  }
+  constructor(
+    readonly message: string,
+    readonly line: number,
+    /** Column of the offending token, from 1, and the token itself, for compilers that report them apart. */
+    readonly column: number,
+    readonly near: string | undefined,
+  ) {}
 }
 
 /** Keywords and symbols stand for themselves; the rest are classes with a value. */

@@ -31,7 +31,6 @@ export interface McpTarget {
   /** A saved trace: only what reads the traffic is there. */
   readonly isTrace: boolean
   ask(asking: ControlCall): Promise<ControlResponse>
-  /** The tenants that there are. */
   tenants(): Promise<readonly string[]>
   /**
    * Texts that must not be shown.

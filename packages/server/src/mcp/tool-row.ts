@@ -1,7 +1,6 @@
 import type { Tool } from '../control/tool.js'
 import type { McpTarget } from './mcp-target.js'
 
-/** A JSON Schema of an object. */
 export interface InputSchema {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, object>>

@@ -16,6 +16,7 @@ import {
   reportText,
   tokenVariable,
 } from '@stuntdouble/drift'
+import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { plural } from '../../../../src/kernel/plural.js'
 import { type Vocabulary, vocabularyNames } from '../../../../src/protocol/dialect.js'
 import { plainText } from '../../../../src/report/safe-text.js'
@@ -128,19 +129,10 @@ async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void
     throw new UsageError(
       `The service refuses the token in ${variable} with ${status}: look whether it is that of this url.`,
     )
-  if ((status >= 300 && status < 400) || !isJson(body))
+  if ((status >= 300 && status < 400) || parsedJson(body) === undefined)
     throw new UsageError(
       `What answers there is no ${has.has('store') ? 'data store' : 'message queue'}: it answered ${ask.method} ${ask.path} with ${status} and without JSON. Nothing was made; look whether the url is right.`,
     )
-}
-
-function isJson(body: string): boolean {
-  try {
-    JSON.parse(body)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The run, which Ctrl-C ends: what was made is taken back then, too. A second one ends at once. */

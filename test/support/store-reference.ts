@@ -1,6 +1,6 @@
-import { readOnlyMayRun } from '../access/access-control.js'
-import type { Command } from '../command/command.js'
-import { blockingTable, commandTable } from '../commands/index.js'
+import { readOnlyMayRun } from '../../src/store/access/access-control.js'
+import type { Command } from '../../src/store/command/command.js'
+import { blockingTable, commandTable } from '../../src/store/commands/index.js'
 
 /** A row of docs/protocol/commands.json: what is publicly known of a command. */
 export interface DocumentedCommand {

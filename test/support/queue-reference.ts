@@ -1,12 +1,12 @@
-import { formatDuration } from '../../kernel/duration.js'
-import { canonicalName } from '../../kernel/http.js'
-import type { QueueLimits } from '../../policy/policy.js'
-import { retryHeaders } from '../delivery/retry.js'
-import { ownDeliveryHeaders } from '../settings/forwarded-headers.js'
-import { openSettings, publishOptions } from '../settings/publish-options.js'
-import { plans } from '../settings/queue-plan.js'
-import { signatureFlaws } from '../signing/signature-lab.js'
-import { dlqFilters, logFilters, messageFilters, runFilters } from './message-filters.js'
+import { formatDuration } from '../../src/kernel/duration.js'
+import { canonicalName } from '../../src/kernel/http.js'
+import type { QueueLimits } from '../../src/policy/policy.js'
+import { retryHeaders } from '../../src/queue/delivery/retry.js'
+import { dlqFilters, logFilters, messageFilters, runFilters } from '../../src/queue/rest/message-filters.js'
+import { ownDeliveryHeaders } from '../../src/queue/settings/forwarded-headers.js'
+import { openSettings, publishOptions } from '../../src/queue/settings/publish-options.js'
+import { plans } from '../../src/queue/settings/queue-plan.js'
+import { signatureFlaws } from '../../src/queue/signing/signature-lab.js'
 
 /** What the page tells of an endpoint. */
 interface EndpointRow {

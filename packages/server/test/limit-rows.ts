@@ -79,33 +79,46 @@ import { maxTextLength } from '../../../src/store/values/json-text.js'
 import { maxDepth } from '../../../src/store/values/json-value.js'
 import { maxNames } from '../../../src/workflow/stubs.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
-import { maxHead as longestPassedHead } from './cluster/forward.js'
-import { maxKept as mostKeptInCluster } from './cluster/journaled-sandbox.js'
-import { maxApart, maxOvertaking } from './cluster/node-signature.js'
-import { maxPending } from './control/clock-operations.js'
-import { maxBytesWaiting, maxWaiting, maxWorlds } from './control/entry-stream.js'
-import { inSlicesTimes, usualAtOnce } from './control/large.js'
-import { deepest, maxControlValues, maxItems, maxSteps, maxBytes as mostListBytes } from './control/operation-parts.js'
-import { maxSlots } from './control/queue-operations.js'
-import { maxWait as longestTrafficWait } from './control/traffic-operations.js'
-import { criticalAt, fullAt } from './heap-watch.js'
-import { linkLifetime, maxLinks } from './inspector/inspector-links.js'
-import { maxCopied } from './mcp/copy-tool.js'
-import { maxSeeds } from './mcp/extra-tools.js'
-import { maxStreams as mostMcpStreams } from './mcp/mcp-http.js'
-import { maxItems as mostToolItems } from './mcp/operation-tools.js'
-import { maxMessage as longestMcpMessage } from './mcp/stdin-lines.js'
-import { maxJobs, maxReport, maxRuns, maxShards } from './programs/explore-program.js'
-import { maxRun } from './programs/history-program.js'
-import { maxRecords } from './programs/import-program.js'
-import { maxRuns as mostPlayed } from './programs/play-program.js'
-import { maxKeys as mostEngineKeys } from './real-redis/copy-keys.js'
-import { maxLine as longestEngineLine } from './real-redis/reply-reader.js'
-import { farewell } from './redis-port/connections.js'
-import { answersShare, defaultLimits, maxHead, maxHeaders, maxUnwanted, type ServerLimits } from './server-limits.js'
-import { arrivalLook, headArrival } from './sockets.js'
-import { deepest as deepestFile, maxFile, maxValues as mostAliasValues } from './tenant-scenario/scenario-file.js'
-import { maxTrace } from './trace-file.js'
+import { maxHead as longestPassedHead } from '../src/cluster/forward.js'
+import { maxKept as mostKeptInCluster } from '../src/cluster/journaled-sandbox.js'
+import { maxApart, maxOvertaking } from '../src/cluster/node-signature.js'
+import { maxPending } from '../src/control/clock-operations.js'
+import { maxBytesWaiting, maxWaiting, maxWorlds } from '../src/control/entry-stream.js'
+import { inSlicesTimes, usualAtOnce } from '../src/control/large.js'
+import {
+  deepest,
+  maxControlValues,
+  maxItems,
+  maxSteps,
+  maxBytes as mostListBytes,
+} from '../src/control/operation-parts.js'
+import { maxSlots } from '../src/control/queue-operations.js'
+import { maxWait as longestTrafficWait } from '../src/control/traffic-operations.js'
+import { criticalAt, fullAt } from '../src/heap-watch.js'
+import { linkLifetime, maxLinks } from '../src/inspector/inspector-links.js'
+import { maxCopied } from '../src/mcp/copy-tool.js'
+import { maxSeeds } from '../src/mcp/extra-tools.js'
+import { maxStreams as mostMcpStreams } from '../src/mcp/mcp-http.js'
+import { maxItems as mostToolItems } from '../src/mcp/operation-tools.js'
+import { maxMessage as longestMcpMessage } from '../src/mcp/stdin-lines.js'
+import { maxJobs, maxReport, maxRuns, maxShards } from '../src/programs/explore-program.js'
+import { maxRun } from '../src/programs/history-program.js'
+import { maxRecords } from '../src/programs/import-program.js'
+import { maxRuns as mostPlayed } from '../src/programs/play-program.js'
+import { maxKeys as mostEngineKeys } from '../src/real-redis/copy-keys.js'
+import { maxLine as longestEngineLine } from '../src/real-redis/reply-reader.js'
+import { farewell } from '../src/redis-port/connections.js'
+import {
+  answersShare,
+  defaultLimits,
+  maxHead,
+  maxHeaders,
+  maxUnwanted,
+  type ServerLimits,
+} from '../src/server-limits.js'
+import { arrivalLook, headArrival } from '../src/sockets.js'
+import { deepest as deepestFile, maxFile, maxValues as mostAliasValues } from '../src/tenant-scenario/scenario-file.js'
+import { maxTrace } from '../src/trace-file.js'
 
 // The table has a file of its own, which nothing but the documentation and its tests loads: it names constants of every
 // room, and most rooms know the limits of the server.

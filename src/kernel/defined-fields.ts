@@ -1,0 +1,4 @@
+/** Without the fields that are undefined, as JSON has it. */
+export function definedFields<T extends object>(given: T): T {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
+}
