@@ -232,6 +232,6 @@ function droppedHints(evidence: MatcherInput): string[] {
   const [dropped] = evidence.of('dropped')
   if (dropped === undefined) return []
   return [
-    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,
+    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.maxTrafficEntries to keep more.`,
   ]
 }

@@ -107,9 +107,9 @@ export function composeEnding(received: object, place: Place | undefined, ending
 
 /** Whether the code under test did anything here, told when it did not. */
 function unasked({ entries, received }: MatcherInput): string[] {
-  const { policy } = received as { readonly policy?: { readonly trafficLimit?: number } }
+  const { policy } = received as { readonly policy?: { readonly maxTrafficEntries?: number } }
   // Without a log nobody knows.
-  if (policy?.trafficLimit === 0 || entries.some((entry) => !isPreparing(entry))) return []
+  if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
   return [
     `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,

@@ -445,7 +445,7 @@ export class Calls {
     task.whenStuck?.(
       () => patience,
       () =>
-        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerPatience). ` +
+        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerStallTimeout). ` +
         'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers.',
     )
   }

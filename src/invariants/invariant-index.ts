@@ -66,7 +66,7 @@ export class InvariantIndex {
   constructor(readonly world: World) {
     const { entries } = world
     this.#first = entries[0]?.seq ?? 1
-    this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.trafficLimit !== 0
+    this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.maxTrafficEntries !== 0
     for (const entry of entries) this.#file(entry)
     for (const fault of this.of('fault')) this.#fileFault(fault)
     const restart = this.of('fault').find(({ fault }) => fault === 'restart')

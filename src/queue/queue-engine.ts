@@ -201,7 +201,7 @@ export class QueueEngine {
     this.log.prune(now)
     const message = this.courier.byId.get(id)
     if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
-    const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
+    const { deliveredRetention: time = Number.POSITIVE_INFINITY } = this.policy
     return now - message.lastLog!.time < time ? message : undefined
   }
 

@@ -107,7 +107,7 @@ export class TrafficView {
     return this.entries.length
   }
 
-  /** Entries that were dropped because the log was full (`policy.trafficLimit`, `policy.maxTrafficBytes`). */
+  /** Entries that were dropped because the log was full (`policy.maxTrafficEntries`, `policy.maxTrafficBytes`). */
   get dropped(): number {
     return this.#traffic.dropped
   }

@@ -211,7 +211,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { seed = 1 } = options
   const clock = clockOf(plan, startAt)
   const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
-  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
+  const traffic = new Traffic(clock, { entries: policy.maxTrafficEntries, bytes: kept })
   return {
     clock,
     random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
@@ -256,7 +256,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     random: random.fork('calls'),
     callers,
     inputs: new InputRecorder(journal, 'calls'),
-    patience: policy.handlerPatience,
+    patience: policy.handlerStallTimeout,
     hints,
     network,
   })

@@ -68,8 +68,8 @@ export const unitsPerWord = 4
 
 /** Whether a plan limits more than the sizes of keys, requests and work. */
 export function isMetered(policy: Policy): boolean {
-  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage } = policy
-  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage].some((limit) => limit !== undefined)
+  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize } = policy
+  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize].some((limit) => limit !== undefined)
 }
 
 /** The refusal of so many more commands today, or this month. */
@@ -91,9 +91,9 @@ export function refusedStorage(
   store: StoreEngine,
   tables: readonly CommandTable<Command>[],
 ): ReplyError | undefined {
-  const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
+  const { maxKeySize, maxRecordSize, maxStorageSize } = store.options.policy
   const longWord = argv.some((word) => word.length > maxKeySize)
-  if (!longWord && maxRecordSize === undefined && maxStorage === undefined) return undefined
+  if (!longWord && maxRecordSize === undefined && maxStorageSize === undefined) return undefined
   const command = tables.map((table) => table.find(argv)).find((found) => found !== undefined)
   if (command === undefined) return undefined
   const keys = command.keysOf(argv)
@@ -109,10 +109,10 @@ function refusedWrite(
   argv: readonly Bytes[],
   { db, options, docs }: StoreEngine,
 ): ReplyError | undefined {
-  const { maxRecordSize, maxStorage } = options.policy
-  if (maxStorage !== undefined) {
+  const { maxRecordSize, maxStorageSize } = options.policy
+  if (maxStorageSize !== undefined) {
     const usage = usedMemory(db)
-    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, docs)
+    if (usage >= maxStorageSize) return storageExceeded(maxStorageSize, usage, docs)
   }
   if (maxRecordSize === undefined) return undefined
   const added = sizeOfWords(argv)

@@ -71,7 +71,7 @@ export class Waits {
       run === undefined
         ? [...(this.#byEvent.get(eventId) ?? [])]
         : [...(run.waits ?? [])].filter((wait) => wait.eventId === eventId)
-    return this.#policy.notifyOrder === 'newest' ? waits.reverse() : waits
+    return this.#policy.workflowNotifyOrder === 'newest' ? waits.reverse() : waits
   }
 
   /** @returns the waits that the event ended, with the messages that tell of it */

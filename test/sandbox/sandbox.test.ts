@@ -21,7 +21,7 @@ describe('misuse is told with the next step', () => {
       /^A sandbox has no option "twin"((?!hush).)*createTwinSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
-    ['a negative limit', { policy: { trafficLimit: -1 } }, 'policy.trafficLimit takes >=0, not -1.'],
+    ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
     ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules takes'],
     [
       'a plan that nobody sells',
@@ -52,8 +52,8 @@ describe('misuse is told with the next step', () => {
 })
 
 test('every default may be given, and nothing where it means no limit', () => {
-  using sandbox = createSandbox({ policy: { ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined } })
-  expect(sandbox.policy).toMatchObject({ ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined })
+  using sandbox = createSandbox({ policy: { ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined } })
+  expect(sandbox.policy).toMatchObject({ ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined })
   using defaults = createSandbox()
   expect(defaults.policy).toEqual(defaultPolicy)
   expect(defaults.policy).not.toBe(defaultPolicy)

@@ -83,7 +83,7 @@ test('results that are too long together fail a run, whatever their number', asy
 })
 
 test('who submits the same again and again without being recognized has no room for ever', async () => {
-  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { deduplicateSteps: false } })
+  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
   const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
   await client.trigger({ url, workflowRunId: 'one' })
   await clock.advance('1m')

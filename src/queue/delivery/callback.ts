@@ -34,7 +34,7 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 /** Fields in the order in which a captured body has them. [queue.md 5.4] */
 export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: Policy): Record<string, unknown> {
   const { origin } = message
-  const time = (at: number): string | number => (policy.callbackTimes === 'string' ? String(at) : at)
+  const time = (at: number): string | number => (policy.callbackTimestampType === 'string' ? String(at) : at)
   const body = {
     status: reply.status,
     header: headerMap(reply.headers),

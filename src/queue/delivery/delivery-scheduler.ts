@@ -107,7 +107,7 @@ export class DeliveryScheduler {
         const which = flowControlKey === undefined ? {} : { flowControlKey }
         traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
       },
-      draws: policy.waitList === 'shuffled' ? options.random.fork('wait list') : undefined,
+      draws: policy.flowControlOrder === 'shuffled' ? options.random.fork('wait list') : undefined,
     })
   }
 
@@ -246,7 +246,7 @@ export class DeliveryScheduler {
     this.live.delete(message)
     this.log.write(message, 'CANCEL_REQUESTED', this.#options.clock.now())
     this.#note(message, 'CANCEL_REQUESTED')
-    this.#endEarly(message, this.#options.policy.cancelledAt === 'now')
+    this.#endEarly(message, this.#options.policy.cancelTiming === 'immediate')
     return true
   }
 
@@ -434,7 +434,7 @@ export class DeliveryScheduler {
     const isOver = error !== undefined && message.part?.isOver === true
     const result = { status, headers, error, isFinal: wrong !== undefined, isOver }
     const verdict = verdictOn(result, message.retried, message.settings, now, policy)
-    this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelledAt === 'now' })
+    this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelTiming === 'immediate' })
     const { delivery } = message
     this.#logVerdict(attempt, verdict, reply, error, now)
     traffic.complete(attempt, undefined, reply.body.length)
@@ -484,7 +484,7 @@ export class DeliveryScheduler {
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     const { part } = message
-    const isDue = part?.isCall !== true || policy.callReports === 'every' || message.ended
+    const isDue = part?.isCall !== true || policy.workflowCallCallbacks === 'every' || message.ended
     if (callback !== undefined && isDue && !message.cancelRequested)
       this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return

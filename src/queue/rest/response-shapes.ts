@@ -114,7 +114,7 @@ export function logShape(entry: LogEntry, policy: Policy, trim?: TrimBody): Shap
   return {
     time: entry.time,
     ...common(message),
-    state: entry.state === 'CANCELLED' ? policy.cancelledSpelling : entry.state,
+    state: entry.state === 'CANCELLED' ? policy.canceledSpelling : entry.state,
     body: redacted ?? (body === undefined || body === '' ? undefined : toBase64(body)),
     nextDeliveryTime: detail?.nextDeliveryTime,
     error: detail?.error,

@@ -124,7 +124,7 @@ export const publishOptions: readonly PublishOption[] = [
       const delay = parseServiceDuration(text)
       if (delay === undefined) throw invalid(gathering, 'delay', `${JSON.stringify(text)} is not a duration`)
       const { policy, limits } = gathering.context
-      if (gathering.prefix !== '' && policy.refuseCallbackDelay)
+      if (gathering.prefix !== '' && policy.rejectCallbackDelay)
         throw invalid(gathering, 'delay', 'callbacks cannot be delayed')
       if (policy.enforceQuotas && limits.maxDelay !== undefined && delay > limits.maxDelay) {
         throw refusals.quota('maxDelay', limits.maxDelay / 1000, policy.quotaStatus)

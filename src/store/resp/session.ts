@@ -369,7 +369,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Bytes of an answer. */
   get #mostAnswered(): number {
-    return Math.min(this.#house.front.store.options.policy.maxAnswerSize, maxAnswer)
+    return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxAnswer)
   }
 
   /** @returns the reply; `undefined` where it has sent everything itself */

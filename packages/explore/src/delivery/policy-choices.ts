@@ -7,13 +7,13 @@ import { literal } from './rule-literal.js'
 // Policies that are varied: what the public sources of a service leave open, and an app must not depend on.
 
 /** Policies that are spans of time. */
-type Span = 'deduplicationWindow' | 'deliveredReadableFor' | 'handlerPatience' | 'maxRetryDelay' | 'maxRatePeriod'
+type Span = 'deduplicationWindow' | 'deliveredRetention' | 'handlerStallTimeout' | 'maxRetryDelay' | 'maxRatePeriod'
 
 /** Milliseconds of their units. */
 const units: Readonly<Record<Span, number>> = {
   deduplicationWindow: 1,
-  deliveredReadableFor: 1,
-  handlerPatience: 1,
+  deliveredRetention: 1,
+  handlerStallTimeout: 1,
   maxRetryDelay: 1,
   maxRatePeriod: 1000,
 }
@@ -31,12 +31,12 @@ export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyC
 export const disputedPolicies: PolicyChoices = {
   deduplicationWindow: ['10m', '90d'],
   backoffFactor: [2.5, 2],
-  cancelledSpelling: ['CANCELLED', 'CANCELED'],
-  callbackTimes: ['string', 'number'],
-  refuseCallbackDelay: [false, true],
-  waitList: ['fifo', 'shuffled'],
-  notifyOrder: ['oldest', 'newest'],
-  callReports: ['last', 'every'],
+  canceledSpelling: ['CANCELLED', 'CANCELED'],
+  callbackTimestampType: ['string', 'number'],
+  rejectCallbackDelay: [false, true],
+  flowControlOrder: ['fifo', 'shuffled'],
+  workflowNotifyOrder: ['oldest', 'newest'],
+  workflowCallCallbacks: ['last', 'every'],
 }
 
 /** One value of each policy that is varied, as it was given. */

@@ -41,7 +41,7 @@ export function liveDestinations(
   }
   return {
     // The application is given the time of `--timeout`.
-    sandbox: { policy: { handlerPatience: undefined } },
+    sandbox: { policy: { handlerStallTimeout: undefined } },
     elsewhere: (pattern) => {
       const taken = new AddressPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))
