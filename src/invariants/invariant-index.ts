@@ -1,5 +1,5 @@
 import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
-import type { Policy, QueueLimits } from '../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
 /** The state of a message that has not ended. `adrift`: nothing will ever move it on. */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
@@ -11,8 +11,8 @@ export interface World {
   readonly now: number
   /** Time runs with the host: timers may be late. */
   readonly isRealTime: boolean
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
   /** Nothing runs, and no timer is left but those that renew themselves for ever: what stands now stays. */
   readonly isDrained: boolean
   /** Messages that have not ended. */

@@ -1,10 +1,15 @@
-/** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
+import type { Duration } from '../kernel/duration.js'
+
+/**
+ * What a price plan of the queue allows. Durations as texts such as `'7d'` or in milliseconds, sizes in bytes; `undefined` is
+ * unlimited. [queue.md 5.6]
+ */
 export interface QueueLimits {
   readonly messagesPerDay: number | undefined
   readonly maxMessageSize: number
-  readonly maxDelay: number | undefined
+  readonly maxDelay: Duration | undefined
   /** Longest time a destination may take to answer. */
-  readonly maxTimeout: number
+  readonly maxTimeout: Duration
   readonly maxRetries: number
   readonly schedules: number
   readonly queues: number
@@ -12,8 +17,8 @@ export interface QueueLimits {
   readonly globalParallelism: number
   readonly urlGroups: number
   readonly endpointsPerGroup: number
-  readonly logRetention: number
-  readonly dlqRetention: number
+  readonly logRetention: Duration
+  readonly dlqRetention: Duration
 }
 
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
@@ -77,8 +82,8 @@ export interface Policy {
   maxStreamBuffer: number
   /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
   maxScriptSteps: number
-  /** Milliseconds for which a write waits before searches find it; 0 for none. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
-  searchIndexingDelay: number
+  /** How long a write waits before searches find it; 0 for not at all. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
+  searchIndexingDelay: Duration
   /**
    * Bytes of one document, all fields of the schema together, that a search index reads, as long as two novels; a guard of this package, not a fact
    * about the service. A longer text is found by its beginning, other values beyond are left out, and so are STRING values that
@@ -123,17 +128,17 @@ export interface Policy {
   backoffFactor: number
   /** Whether the default back-off is truncated to whole seconds. [queue.md 5.2] */
   roundBackoff: boolean
-  /** Longest wait before a retry, milliseconds. [queue.md 5.2] */
-  maxRetryDelay: number
+  /** Longest wait before a retry. [queue.md 5.2] */
+  maxRetryDelay: Duration
   /** Whether Retry-After and similar headers win over the message's own retry delay. [queue.md 5.2] */
   retryHeadersOverrideExpression: boolean
-  /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
-  deduplicationWindow: number
+  /** How long a deduplication id is remembered. [queue.md 2.4, 16] */
+  deduplicationWindow: Duration
   /**
-   * Milliseconds for which a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
+   * How long a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
    * knows it. [queue.md 1.5]
    */
-  deliveredRetention: number | undefined
+  deliveredRetention: Duration | undefined
   /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
   canceledSpelling: 'CANCELLED' | 'CANCELED'
   /** `due`: the entry is written when the next delivery would have been due. `immediate`: at once. [queue.md 4.2] */
@@ -151,10 +156,10 @@ export interface Policy {
   /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
   unhandledDestination: 'error' | number
   /**
-   * Real milliseconds that a handler in this process may run without ending or sleeping before its delivery counts as
+   * Host time that a handler in this process may run without ending or sleeping before its delivery counts as
    * unanswered, `undefined` for no limit. [a guard of ours]
    */
-  handlerStallTimeout: number | undefined
+  handlerStallTimeout: Duration | undefined
   /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
   callerIp: string
   /** Entries of a page of the log: default and maximum. [queue.md 1.10, 16] */
@@ -164,8 +169,8 @@ export interface Policy {
   dlqPageSize: number
   /** Messages that one bulk cancel may name in `count`. [queue.md 1.5] */
   maxCancelCount: number
-  /** Longest rate period of flow control, seconds. [queue.md 2.2] */
-  maxRatePeriod: number
+  /** Longest rate period of flow control. [queue.md 2.2] */
+  maxRatePeriod: Duration
   /** When the callback of a workflow's call goes out: after its last attempt, or after every one. [workflow.md 0] */
   workflowCallCallbacks: 'last' | 'every'
   /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
@@ -205,7 +210,46 @@ export interface Policy {
   replacedScheduleKeepsCreatedAt: boolean
 }
 
-export const defaultPolicy: Policy = {
+type PolicyDuration =
+  | 'searchIndexingDelay'
+  | 'maxRetryDelay'
+  | 'deduplicationWindow'
+  | 'deliveredRetention'
+  | 'handlerStallTimeout'
+  | 'maxRatePeriod'
+type QueueLimitDuration = 'maxDelay' | 'maxTimeout' | 'logRetention' | 'dlqRetention'
+
+/** The policies that are lengths of time, in virtual time but for `handlerStallTimeout`. */
+export const policyDurations: readonly PolicyDuration[] = [
+  'searchIndexingDelay',
+  'maxRetryDelay',
+  'deduplicationWindow',
+  'deliveredRetention',
+  'handlerStallTimeout',
+  'maxRatePeriod',
+]
+
+/** The limits of a plan that are lengths of time. */
+export const queueLimitDurations: readonly QueueLimitDuration[] = [
+  'maxDelay',
+  'maxTimeout',
+  'logRetention',
+  'dlqRetention',
+]
+
+type InMilliseconds<T, Names extends keyof T> = {
+  [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
+}
+
+/** Limits in force: durations are milliseconds. */
+export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
+
+/** The choices in force: durations are milliseconds. */
+export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
+  queueLimits: Partial<ResolvedQueueLimits>
+}
+
+export const defaultPolicy: ResolvedPolicy = {
   maxTrafficEntries: 200_000,
   maxTrafficBytes: 268_435_456,
   maxForkBytes: 536_870_912,
@@ -262,7 +306,7 @@ export const defaultPolicy: Policy = {
   maxLogPageSize: 1000,
   dlqPageSize: 100,
   maxCancelCount: 500,
-  maxRatePeriod: 604_800,
+  maxRatePeriod: 604_800_000,
   workflowCallCallbacks: 'last',
   workflowLazyBodyAbove: undefined,
   maxRunSteps: 1_000,

@@ -19,7 +19,7 @@ import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic-log.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
 import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
@@ -100,7 +100,7 @@ export interface CoreState {
 export interface CorePlan {
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly addresses: Addresses
   readonly locate: Locate
   /** Tokens that a world begins with. */

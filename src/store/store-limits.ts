@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import { unitsPerRow } from '../kernel/work.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Command } from './command/command.js'
 import {
   dailyLimit,
@@ -36,7 +36,7 @@ export function maxRows({ options }: StoreEngine): number {
   return maxRowsOf(options.policy)
 }
 
-export function maxRowsOf({ maxWork }: Policy): number {
+export function maxRowsOf({ maxWork }: ResolvedPolicy): number {
   return Math.floor(maxWork / unitsPerRow)
 }
 
@@ -67,7 +67,7 @@ export const freeWords = 256
 export const unitsPerWord = 4
 
 /** Whether a plan limits more than the sizes of keys, requests and work. */
-export function isMetered(policy: Policy): boolean {
+export function isMetered(policy: ResolvedPolicy): boolean {
   const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize } = policy
   return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize].some((limit) => limit !== undefined)
 }

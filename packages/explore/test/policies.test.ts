@@ -178,7 +178,7 @@ describe('which combinations are tried', () => {
   test('all of a few, whatever is drawn', async () => {
     const given = { deduplicationWindow: ['10m', 1], retries: [0, 1, 2], maxRatePeriod: ['1h'] } as const
     expect([...(await seen(given, 6))].sort()).toEqual(
-      [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600`)).sort(),
+      [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600000`)).sort(),
     )
   })
 

@@ -502,7 +502,7 @@ export const limitRows: readonly LimitRow[] = [
   policy('maxBatchSize', 'a batch of the queue, where quotas are enforced', 'bytes', 'the refusal over quota'),
   policy('maxCancelCount', 'messages that one bulk cancel names in `count`', 'messages', 'it cancels this many'),
   policy('maxLogPageSize', 'entries of a page of the log', 'entries', 'the page has this many'),
-  policy('maxRatePeriod', 'the period of a rate of flow control', 's', '400'),
+  policy('maxRatePeriod', 'the period of a rate of flow control', 'ms', '400'),
   policy('maxRetryDelay', 'the wait before a retry', 'ms', 'it is this long'),
   policy('handlerStallTimeout', 'a handler in this process that neither ends nor sleeps', 'ms', 'its delivery fails'),
   fixed('retries of a message', maxRetries, 'retries', '400'),

@@ -1,5 +1,5 @@
 import { type HeaderList, headerOf } from '../../kernel/http.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { AttemptVerdict } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import type { QueueDialect } from '../settings/queue-dialect.js'
@@ -30,7 +30,7 @@ export function verdictOn(
   retried: number,
   { retries, retryDelay, words }: Pick<PublishSettings, 'retries' | 'retryDelay' | 'words'>,
   now: number,
-  policy: Policy,
+  policy: ResolvedPolicy,
 ): AttemptVerdict {
   if (error === undefined) return delivered
   if (isOver) return { is: 'dropped' }

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.js'
 import { type Duration, formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import { noAnswer } from '../destinations/apply-faults.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
@@ -26,8 +26,8 @@ export interface InFlightOptions {
   readonly clock: Clock
   readonly random: Random
   readonly destinations: DeliveryTarget
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
   readonly outcomes: Outcomes
   /** Whether a restart can cut calls off: only then are they kept. */
   readonly keeps: boolean

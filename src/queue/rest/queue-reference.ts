@@ -1,6 +1,6 @@
 import { formatDuration } from '../../kernel/duration.js'
 import { canonicalName } from '../../kernel/http.js'
-import type { QueueLimits } from '../../policy/policy.js'
+import type { ResolvedQueueLimits } from '../../policy/policy.js'
 import { retryHeaders } from '../delivery/retry.js'
 import { ownDeliveryHeaders } from '../settings/forwarded-headers.js'
 import { openSettings, publishOptions } from '../settings/publish-options.js'
@@ -96,7 +96,7 @@ function flaws(): string {
 
 function limits(): string {
   const names = Object.keys(plans) as (keyof typeof plans)[]
-  const fields = Object.keys(plans.payg) as (keyof QueueLimits)[]
+  const fields = Object.keys(plans.payg) as (keyof ResolvedQueueLimits)[]
   const rows = fields.map((field) => [`\`${field}\``, ...names.map((name) => shown(field, plans[name][field]))])
   return [
     '## Plans',
@@ -105,7 +105,7 @@ function limits(): string {
   ].join('\n\n')
 }
 
-function shown(field: keyof QueueLimits, value: number | undefined): string {
+function shown(field: keyof ResolvedQueueLimits, value: number | undefined): string {
   if (value === undefined) return 'unlimited'
   if (field === 'maxMessageSize') return `${value / 1_048_576} MB`
   return /Delay|Timeout|Retention/.test(field) ? formatDuration(value) : String(value)
