@@ -173,7 +173,7 @@ export class TrafficView {
     return decoded(entry)
   }
 
-  /** This place in the log, for `since` and for `toHaveSpent(…, { since })`. */
+  /** This place in the log, for `since` and for `toHaveCost(…, { since })`. */
   mark(): Mark {
     const { latest } = this.#traffic
     const { spend } = this.context

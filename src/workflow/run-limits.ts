@@ -12,7 +12,12 @@ const entriesPerStep = 10
  * @param step `undefined` for what is no step
  * @throws Refusal 429
  */
-export function checkRoom(run: WorkflowRunState, step: StepBody | undefined, bytes: number, policy: ResolvedPolicy): void {
+export function checkRoom(
+  run: WorkflowRunState,
+  step: StepBody | undefined,
+  bytes: number,
+  policy: ResolvedPolicy,
+): void {
   run.exceeded ??= exceeded(run, step, bytes, policy)
   if (run.exceeded !== undefined) throw refusals.exceedsLimit()
 }

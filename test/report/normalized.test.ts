@@ -6,7 +6,7 @@ test('the story of an order, as a snapshot would hold it', async () => {
   const { sandbox } = await orderWorld()
   const lines = sandbox.traffic.normalized()
   expect(lines.slice(0, 5)).toEqual([
-    { at: 'T+0s', type: 'command', words: ['SET', 'stock', '5'], reply: 'OK', via: 'test' },
+    { at: 'T+0s', type: 'command', argv: ['SET', 'stock', '5'], reply: 'OK', via: 'test' },
     {
       at: 'T+0s',
       type: 'request',

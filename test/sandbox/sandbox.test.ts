@@ -63,8 +63,14 @@ describe('misuse is told with the next step', () => {
 })
 
 test('every default may be given, and nothing where it means no limit', () => {
-  using sandbox = createSandbox({ policy: { ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined } })
-  expect(sandbox.policy).toMatchObject({ ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined })
+  using sandbox = createSandbox({
+    policy: { ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined },
+  })
+  expect(sandbox.policy).toMatchObject({
+    ...defaultPolicy,
+    maxTrafficEntries: undefined,
+    handlerStallTimeout: undefined,
+  })
   using defaults = createSandbox()
   expect(defaults.policy).toEqual(defaultPolicy)
   expect(defaults.policy).not.toBe(defaultPolicy)

@@ -254,18 +254,21 @@ describe('what is refused stands in the log', () => {
     }
   })
 
-  it.each(['maxStorageSize', 'maxRecordSize'])('and what waits on a connection is found under %s, too', async (name) => {
-    const rest = Rest.open({ policy: { [name]: 3000 } })
-    const { store } = rest.sandbox
-    store.run('RPUSH', 'l', 'x'.repeat(5000))
-    const Connector = connector(rest.sandbox)
-    const stream: Duplex = await new Connector({}).connect()
-    let brought = ''
-    stream.on('data', (chunk: Buffer) => {
-      brought += chunk.toString('latin1')
-    })
-    stream.write('BLPOP l 0\r\n')
-    await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
-    stream.destroy()
-  })
+  it.each(['maxStorageSize', 'maxRecordSize'])(
+    'and what waits on a connection is found under %s, too',
+    async (name) => {
+      const rest = Rest.open({ policy: { [name]: 3000 } })
+      const { store } = rest.sandbox
+      store.run('RPUSH', 'l', 'x'.repeat(5000))
+      const Connector = connector(rest.sandbox)
+      const stream: Duplex = await new Connector({}).connect()
+      let brought = ''
+      stream.on('data', (chunk: Buffer) => {
+        brought += chunk.toString('latin1')
+      })
+      stream.write('BLPOP l 0\r\n')
+      await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
+      stream.destroy()
+    },
+  )
 })

@@ -163,7 +163,9 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     // The dry run, and the real one.
     for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
     expect(workflow.run('wfr_given').state).toBe('RUN_FAILED')
-    expect(calls.map((call) => call.status)).toEqual(workflowTwoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500])
+    expect(calls.map((call) => call.status)).toEqual(
+      workflowTwoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500],
+    )
     expect(failures.count).toBe(1)
     expect(failures.last().header('upstash-workflow-is-failure')).toBe('true')
     expect(failures.last().json()).toMatchObject({

@@ -32,7 +32,10 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 }
 
 /** Fields in the order in which a captured body has them. [queue.md 5.4] */
-export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: ResolvedPolicy): Record<string, unknown> {
+export function callbackBody(
+  { message, retried, reply, dlqId }: Reported,
+  policy: ResolvedPolicy,
+): Record<string, unknown> {
   const { origin } = message
   const time = (at: number): string | number => (policy.callbackTimestampType === 'string' ? String(at) : at)
   const body = {

@@ -1,4 +1,4 @@
-import type { ResolvedPolicy, ResolvedQueueLimits, QueuePlan } from '../../policy/policy.js'
+import type { QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 
 const day = 86_400_000
 const megabyte = 1_048_576
