@@ -34,15 +34,15 @@ export interface OutboundPattern {
   readonly handlerRuns?: Or<number>
 }
 
-export const callFields: FieldsOf<OutboundPattern, EntryOf<'call'>> = {
+export const callFields: FieldsOf<OutboundPattern, EntryOf<'outbound'>> = {
   method: methodField((entry) => entry.method),
   url: addressField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
   headers: headersField((entry) => entry.headers),
-  status: numberField((entry) => entry.answer?.status),
-  response: optional(bodyField((entry) => entry.answer?.body)),
-  error: optional(textField((entry) => entry.answer?.error)),
-  handlerRuns: numberField((entry) => entry.handled),
+  status: numberField((entry) => entry.response?.status),
+  response: optional(bodyField((entry) => entry.response?.body)),
+  error: optional(textField((entry) => entry.response?.error)),
+  handlerRuns: numberField((entry) => entry.handlerRuns),
 }
 
 /** Calls to the hosts that `sandbox.calls` has registered. */
@@ -55,7 +55,7 @@ export function called(received: unknown, given: string | OutboundPattern = {}, 
     matcher,
     call: callOf(pattern, options),
     evidence,
-    things: () => evidence.of('call'),
+    things: () => evidence.of('outbound'),
     test: testOf(callFields, { ...pattern }),
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
     times: timesOf(matcher, options),

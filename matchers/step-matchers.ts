@@ -26,7 +26,7 @@ import { type RequestPattern, requestFields } from './requests.js'
 /** What may be said about an entry of each type. */
 interface StepPatterns {
   readonly request: RequestPattern
-  readonly call: OutboundPattern
+  readonly outbound: OutboundPattern
   readonly command: {
     /** As in `toHaveExecuted`. */
     readonly argv?: readonly CommandArgPattern[]
@@ -83,7 +83,7 @@ const wordsField: PatternField<EntryOf<'command'>> = {
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
-  call: callFields,
+  outbound: callFields,
   command: {
     argv: wordsField,
     via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
@@ -96,7 +96,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   published: publishedFields,
   attempt: attemptFields,
   message: {
-    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'RELEASED'], (entry) => entry.state),
+    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'DELIVER_REQUESTED'], (entry) => entry.state),
     messageId: textField((entry) => entry.messageId),
     reason: optional(textField((entry) => entry.reason)),
   },
@@ -146,9 +146,9 @@ type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
   readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
 } = {
-  setting: ['of', 'name', 'change', 'value'],
+  setting: ['resource', 'name', 'change', 'value'],
   'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
-  clock: ['call', 'to', 'moves'],
+  clock: ['move', 'to', 'count'],
   dropped: ['count', 'limit', 'unit'],
 }
 

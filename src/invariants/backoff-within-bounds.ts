@@ -47,8 +47,8 @@ function checkTime(
   findings: Findings,
 ): void {
   const between = changes.filter(({ seq }) => seq > before.seq && seq < attempt.seq)
-  const was = (state: 'RELEASED' | 'WAITING'): boolean => between.some((change) => change.state === state)
-  if (attempt.at < due && !was('RELEASED')) {
+  const was = (state: 'DELIVER_REQUESTED' | 'WAITING'): boolean => between.some((change) => change.state === state)
+  if (attempt.at < due && !was('DELIVER_REQUESTED')) {
     findings.broken(
       `${id} was due at ${iso(due)} and attempted ${formatDuration(due - attempt.at)} early`,
       before,
@@ -74,7 +74,7 @@ function checkDelay(
   world: World,
   findings: Findings,
 ): void {
-  const { delay, at } = outcome.next!
+  const { delayMs: delay, at } = outcome.next!
   const expected = expectedDelay(published.retryDelay, attempt.retried, outcome, world)
   if (delay === expected.delay && at === outcome.at + delay) return
   findings.broken(

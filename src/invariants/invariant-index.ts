@@ -115,7 +115,7 @@ export class InvariantIndex {
         if (entry.fault === 'drop') this.#drop(entry)
         return
       case 'setting':
-        if (entry.of === 'service') this.#abandon()
+        if (entry.resource === 'service') this.#abandon()
     }
   }
 
@@ -174,7 +174,7 @@ function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
 
 /** The position of an attempt's end in the story; infinity while it is under way. */
 export function endOf(attempt: EntryOf<'attempt'>): number {
-  return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfter ?? attempt.seq) + 0.5
+  return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfterSeq ?? attempt.seq) + 0.5
 }
 
 /** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */

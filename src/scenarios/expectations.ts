@@ -100,7 +100,7 @@ const state: v.GenericSchema = v.picklist([
   'CANCEL_REQUESTED',
   'CANCELLED',
   'WAITING',
-  'RELEASED',
+  'DELIVER_REQUESTED',
 ])
 
 const publishedPattern: Entries = {
@@ -151,7 +151,7 @@ const requestPattern: Entries = {
 /** The fields that a step of a sequence may name, by type of entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
-  command: { words, via: v.picklist(['request', 'pipeline', 'transaction', 'native', 'direct']), error: text },
+  command: { words, via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']), error: text },
   keyspace: { key: text, event: text },
   published: publishedPattern,
   attempt: {

@@ -228,7 +228,7 @@ class Player implements StepContext {
     for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
       const route = parsedPattern(text)
       const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
-      const met = traffic.of('call').filter(({ method, url }) => isFor(route, method, url))
+      const met = traffic.of('outbound').filter(({ method, url }) => isFor(route, method, url))
       // Each step meets one call; what a rule of faults answers uses none.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()

@@ -147,7 +147,7 @@ describe('toFollowSequence', () => {
     const follow = (steps: unknown) => () => expect(sandbox).toFollowSequence(steps as never)
     expect(follow([])).toThrow('toFollowSequence() needs a list of steps')
     expect(follow([{ type: 'delivered' }])).toThrow(
-      "does not know the step { type: 'delivered' }. A step has a type, one of request, call, command,",
+      "does not know the step { type: 'delivered' }. A step has a type, one of request, outbound, command,",
     )
     expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence() knows no field 'code'.")
   })

@@ -551,7 +551,7 @@ describe('the story of an attempt', () => {
     at.destinations.script(shop, [status(503), retryAfter(30), ok()])
     await publish(at, { 'Service-Delay': '5s' })
     await at.clock.drain()
-    expect(attempts(at).map(({ why, waited }) => [why, waited])).toEqual([
+    expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
       ['first attempt', 'delay 5 s as published'],
       ['retry 1 of 3', 'delay 12 s from the default back-off after 503'],
       ['retry 2 of 3', 'delay 30 s as Retry-After asked after 429'],

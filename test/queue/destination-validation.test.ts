@@ -140,7 +140,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     })
     expect(status).toBe(200)
     await at.clock.drain()
-    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delay).toBe(401)
+    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delayMs).toBe(401)
   })
 
   test.each([

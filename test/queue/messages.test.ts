@@ -368,7 +368,7 @@ describe('deliver now [queue.md 1.5]', () => {
     expect(answer.status).toBe(200)
     await at.clock.advance(0)
     expect(seen.count).toBe(1)
-    expect(at.traffic.of('attempt')[0]!.why).toBe('first attempt, delivered now on request')
+    expect(at.traffic.of('attempt')[0]!.reason).toBe('first attempt, delivered now on request')
     await at.clock.drain()
     expect(seen.count).toBe(1)
   })

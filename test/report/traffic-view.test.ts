@@ -87,7 +87,7 @@ describe('entries', () => {
     await clock.advance('5s')
     await clock.advance('5s')
     await clock.drain()
-    expect(traffic.of('clock').map(({ call, at, to, moves }) => [call, (to! - at) / 1000, moves])).toEqual([
+    expect(traffic.of('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves])).toEqual([
       ['advance', 0, 1],
       ['advance', 10, 2],
       ['drain', 0, 1],

@@ -32,8 +32,8 @@ async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]
     },
   })
   const calls = play.sandbox.traffic
-    .of('call')
-    .map(({ at, handled, answer }) => [answer!.status, handled, answer!.at - at])
+    .of('outbound')
+    .map(({ at, handlerRuns: handled, response: answer }) => [answer!.status, handled, answer!.at - at])
   return { seen: [...calls, ...seen], verdict: play.verdict(), holds: play.holds }
 }
 

@@ -246,10 +246,10 @@ describe('what is refused stands in the log', () => {
     }
     await expect.poll(() => brought.match(/^-ERR/gm)?.length, { interval: 2 }).toBe(rows.length)
     stream.destroy()
-    for (const via of ['request', 'pipeline', 'native']) {
+    for (const via of ['request', 'pipeline', 'resp']) {
       const logged = traffic.of('command').filter((entry) => entry.via === via && entry.error !== undefined)
       // What is longer than a request may be is read over on a connection: nobody has its words.
-      const kept = via === 'native' && name === 'maxRequestSize' ? unknown : rows
+      const kept = via === 'resp' && name === 'maxRequestSize' ? unknown : rows
       expect(logged.map(({ argv }) => argv)).toEqual(kept)
     }
   })

@@ -272,7 +272,7 @@ export class DeliveryScheduler {
   release(message: Message): void {
     if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
     message.timer?.cancel()
-    this.#note(message, 'RELEASED', 'delivered now on request')
+    this.#note(message, 'DELIVER_REQUESTED', 'delivered now on request')
     this.#setTimer(message)
   }
 
@@ -517,7 +517,7 @@ export class DeliveryScheduler {
     }
   }
 
-  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED', reason?: string): void {
+  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED', reason?: string): void {
     const entry = this.#options.traffic.append(
       { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
       message.lastEntrySeq,

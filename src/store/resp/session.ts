@@ -172,7 +172,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (transaction.isOpen && own?.inTransaction !== 'runs') {
       return transaction.queue(argv, () => this.#checkRow(argv, own))
     }
-    return own === undefined ? this.#command(argv, 'native') : this.#runOwn(own, argv)
+    return own === undefined ? this.#command(argv, 'resp') : this.#runOwn(own, argv)
   }
 
   /** Its own command, if it is one. Throws `ReplyError` for what it may not send now. */
@@ -198,7 +198,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     const { journal, store } = this.#house.front
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
-      if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
+      if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'resp', undefined, end)
     }
     // What a transaction runs comes before its EXEC, everything else before what it brings about.
     const showsAfterwards = own.name === 'EXEC'
@@ -247,7 +247,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** For commands of the store that connections send in another way. */
   command(argv: readonly Bytes[]): SessionReply {
-    return this.#command(argv, 'native') as TypedReply
+    return this.#command(argv, 'resp') as TypedReply
   }
 
   #command(argv: readonly Bytes[], via: CommandEntry['via']): TypedReply | Blocked {

@@ -26,7 +26,7 @@ describe('a connection', () => {
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await waits
     const commands = sandbox.traffic.entries.filter((entry) => entry.type === 'command')
-    expect(commands.map(({ argv, reply, waited }) => [argv[0], reply, waited])).toEqual([
+    expect(commands.map(({ argv, reply, waitedMs: waited }) => [argv[0], reply, waited])).toEqual([
       ['RPUSH', 1, undefined],
       ['BLPOP', ['jobs', 'a'], 2000],
     ])
