@@ -132,7 +132,7 @@ function leftRunning() {
     body: '' as never,
     retried: 0,
     maxRetries: 3,
-    why: 'x',
+    reason: 'x',
   } as const
   sandbox.queue.traffic.append(attempt as never, published.seq)
   return { sandbox, published }

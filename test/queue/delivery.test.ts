@@ -558,7 +558,7 @@ describe('the story of an attempt', () => {
     ])
     expect(attempts(at)[0]!.outcome!.next).toEqual({
       at: attempts(at)[1]!.at,
-      delay: 12_000,
+      delayMs: 12_000,
       reason: 'delay 12 s from the default back-off after 503',
     })
   })

@@ -31,7 +31,7 @@ describe('a connection', () => {
       ['BLPOP', ['jobs', 'a'], 2000],
     ])
     expect(sandbox.traffic.timeline()).toContain('BLPOP jobs 0 (by the test, waited 2s)')
-    expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waited":2000')
+    expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waitedMs":2000')
     expect(sandbox.at({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
 
