@@ -42,15 +42,16 @@ const judgesByName: Judges = {
   recorded: (value, { sandbox, messages, underTest }) =>
     judgeRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
   deadLetter: patternJudge('dead letter', evaluators.toHaveDeadLetter),
-  calledBack: patternJudge('called back', evaluators.toHaveDeliveredCallback),
-  scheduled: patternJudge('scheduled', evaluators.toHaveSchedule),
-  requested: patternJudge('requested', evaluators.toHaveReceivedRequest),
-  received: ({ at, times }, { sandbox }) => {
+  deliveredCallback: patternJudge('delivered callback', evaluators.toHaveDeliveredCallback),
+  schedule: patternJudge('schedule', evaluators.toHaveSchedule),
+  receivedRequest: patternJudge('received request', evaluators.toHaveReceivedRequest),
+  outboundRequest: patternJudge('outbound request', evaluators.toHaveOutboundRequest),
+  reached: ({ url: at, times }, { sandbox }) => {
     const fits = wildcard(at)
     const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
     return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
-  executed: ({ words, times }, { sandbox }) => {
+  executed: ({ argv: words, times }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
     const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}`
     return verdictOf(expected, evaluators.toHaveExecuted(sandbox, ...(given as never[])), times === 0)

@@ -52,11 +52,12 @@ export interface ExpectationValues {
     readonly error?: string
   }
   readonly deadLetter: Pattern & CountedExpectation
-  readonly calledBack: Pattern & CountedExpectation
-  readonly scheduled: Pattern & CountedExpectation
-  readonly requested: Pattern & CountedExpectation
-  readonly received: { readonly at: string; readonly times: number }
-  readonly executed: { readonly words: readonly (string | number)[]; readonly times?: number }
+  readonly deliveredCallback: Pattern & CountedExpectation
+  readonly schedule: Pattern & CountedExpectation
+  readonly receivedRequest: Pattern & CountedExpectation
+  readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
+  readonly reached: { readonly url: string; readonly times: number }
+  readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
   readonly key: {
     readonly name: string
     readonly absent?: true
@@ -148,10 +149,21 @@ const requestPattern: Entries = {
   response: any,
 }
 
+const outboundPattern: Entries = {
+  method: text,
+  url: text,
+  headers: anyHeaders,
+  body: any,
+  status: count,
+  response: any,
+  error: text,
+  handlerRuns: count,
+}
+
 /** The fields that a step of a sequence may name, by type of entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
-  command: { words, via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']), error: text },
+  command: { argv: words, via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']), error: text },
   keyspace: { key: text, event: text },
   published: publishedPattern,
   attempt: {
@@ -246,7 +258,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       return counted(deadLetterPattern)
     },
   },
-  calledBack: {
+  deliveredCallback: {
     summary: 'Such a callback or failure callback arrived.',
     example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
     get schema() {
@@ -264,7 +276,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       })
     },
   },
-  scheduled: {
+  schedule: {
     summary: 'Such a schedule exists.',
     example: { scheduleId: 'nightly', paused: false },
     get schema() {
@@ -284,25 +296,35 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       })
     },
   },
-  requested: {
+  receivedRequest: {
     summary: 'Such an HTTP request arrived at one of the services.',
     example: { service: 'queue', status: 401 },
     get schema() {
       return counted(requestPattern)
     },
   },
-  received: {
-    summary: 'This many deliveries reached the destination, whatever became of their answers.',
-    example: { at: 'https://shop.test/orders', times: 2 },
+  outboundRequest: {
+    summary: 'The app sent such a request to an external host that the scenario, or the code under test, has registered.',
+    example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
     get schema() {
-      return v.strictObject({ at: text, times: count })
+      return v.strictObject({
+        times: v.exactOptional(v.pipe(count, v.description('Exactly how many; without it one or more.'))),
+        ...optional(outboundPattern),
+      })
+    },
+  },
+  reached: {
+    summary: 'This many deliveries reached the destination, whatever became of their answers.',
+    example: { url: 'https://shop.test/orders', times: 2 },
+    get schema() {
+      return v.strictObject({ url: text, times: count })
     },
   },
   executed: {
     summary: 'The store ran this command for an application, not for a step.',
-    example: { words: ['INCR', 'charges'], times: 1 },
+    example: { argv: ['INCR', 'charges'], times: 1 },
     get schema() {
-      return v.strictObject({ words, times: v.exactOptional(count) })
+      return v.strictObject({ argv: words, times: v.exactOptional(count) })
     },
   },
   key: {

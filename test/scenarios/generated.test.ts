@@ -156,7 +156,8 @@ describe('the tables and the matchers know the same fields', () => {
     ['published', evaluators.toHavePublished],
     ['delivered', evaluators.toHaveDelivered],
     ['deadLetter', evaluators.toHaveDeadLetter],
-    ['requested', evaluators.toHaveReceivedRequest],
+    ['receivedRequest', evaluators.toHaveReceivedRequest],
+    ['outboundRequest', evaluators.toHaveOutboundRequest],
   ] as const)('%s', (name, judge) => {
     const schema = (expectationKinds[name].schema as unknown as { entries: object }).entries
     const known = fieldsOf((pattern) => judge(sandbox, pattern)).filter((field) => !madeWhilePlayed.includes(field))
@@ -165,8 +166,8 @@ describe('the tables and the matchers know the same fields', () => {
   })
 
   test.each([
-    ['calledBack', evaluators.toHaveDeliveredCallback],
-    ['scheduled', evaluators.toHaveSchedule],
+    ['deliveredCallback', evaluators.toHaveDeliveredCallback],
+    ['schedule', evaluators.toHaveSchedule],
   ] as const)('%s names no field that its matcher does not know', (name, judge) => {
     const {
       times: _,
