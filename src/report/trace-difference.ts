@@ -78,7 +78,7 @@ const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
 /** What distinguishes entries, apart from their ids. */
 const tellingFields =
-  'type service method url argv event key kind retried of name change point fault decision call'.split(' ')
+  'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
