@@ -22,7 +22,9 @@ const maxAnswer = 320
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.of('request').filter(isTrigger)
-  const refused = asked.filter(({ response: answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400))
+  const refused = asked.filter(
+    ({ response: answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400),
+  )
   const last = refused.at(-1)
   if (last !== undefined) {
     const { status, body } = last.response!

@@ -49,7 +49,21 @@ export class ForeignCall implements CallEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & CallEntry {
-    const { seq, at, cause, type, method, url, headers, body, possibleCauses, handlerRuns: handled, fault, response: answer, endedAfterSeq } = this
+    const {
+      seq,
+      at,
+      cause,
+      type,
+      method,
+      url,
+      headers,
+      body,
+      possibleCauses,
+      handlerRuns: handled,
+      fault,
+      response: answer,
+      endedAfterSeq,
+    } = this
     return {
       seq,
       at,

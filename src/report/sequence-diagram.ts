@@ -58,7 +58,11 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction): Diagra
       )
     } else if (entry.type === 'setting') {
       add(
-        note(entry.at, 'queue', `${entry.resource} ${excerpt(redaction.text(entry.name), 40)} ${plainText(entry.change)}`),
+        note(
+          entry.at,
+          'queue',
+          `${entry.resource} ${excerpt(redaction.text(entry.name), 40)} ${plainText(entry.change)}`,
+        ),
         entry.seq,
       )
     } else if (entry.type === 'flow-control') {

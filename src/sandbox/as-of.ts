@@ -73,7 +73,9 @@ const ends: ReadonlySet<string | symbol> = new Set(['response', 'outcome', 'to',
 
 function isOpen(entry: Entry): boolean {
   const { endedAfterSeq } = entry as Ended
-  return endedAfterSeq === undefined && (entry.type === 'attempt' || entry.type === 'request' || entry.type === 'outbound')
+  return (
+    endedAfterSeq === undefined && (entry.type === 'attempt' || entry.type === 'request' || entry.type === 'outbound')
+  )
 }
 
 function endOf(entry: Entry): number | undefined {

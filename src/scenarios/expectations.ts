@@ -304,7 +304,8 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     },
   },
   outboundRequest: {
-    summary: 'The app sent such a request to an external host that the scenario, or the code under test, has registered.',
+    summary:
+      'The app sent such a request to an external host that the scenario, or the code under test, has registered.',
     example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
     get schema() {
       return v.strictObject({

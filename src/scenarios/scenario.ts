@@ -65,7 +65,10 @@ const timedAnswer = (): v.GenericSchema =>
     delay: v.exactOptional(
       v.pipe(
         duration,
-        v.check(fitsSpan((span) => span <= maxSpan), 'It is more than 1e12 milliseconds'),
+        v.check(
+          fitsSpan((span) => span <= maxSpan),
+          'It is more than 1e12 milliseconds',
+        ),
         v.description('How long it takes to answer, in virtual time.'),
       ),
     ),
@@ -238,7 +241,10 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
 }
 
 /** Answers at a destination as the scenario says: its script, its record, then its answer. */
-export function register({ url, script, recorded, response: answer = {} }: ScenarioDestination, sandbox: Sandbox): void {
+export function register(
+  { url, script, recorded, response: answer = {} }: ScenarioDestination,
+  sandbox: Sandbox,
+): void {
   const { delay = 0, status = 200, headers, body } = answer
   sandbox.destinations.answer(url, async (_delivery, task) => {
     if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))

@@ -39,7 +39,9 @@ describe('a call to a foreign host', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     expect(money).toBe(2)
-    expect(sandbox.traffic.of('outbound').map(({ response: answer, handlerRuns: handled }) => ({ ...answer, handled }))).toMatchObject([
+    expect(
+      sandbox.traffic.of('outbound').map(({ response: answer, handlerRuns: handled }) => ({ ...answer, handled })),
+    ).toMatchObject([
       { status: 0, error: 'read ECONNRESET', handled: 1 },
       { status: 201, handled: 1 },
     ])

@@ -134,7 +134,8 @@ describe('a limited log', () => {
     const limit = 112 * 1024
     const write: Record<string, (log: Traffic) => void> = {
       request: (log) => void log.append({ ...request(), body: kib }),
-      answer: (log) => log.complete(log.append(request()), { response: { at: 0, status: 200, headers: [], body: kib } }),
+      answer: (log) =>
+        log.complete(log.append(request()), { response: { at: 0, status: 200, headers: [], body: kib } }),
       outcome: (log) => {
         const entry = log.append(attempt('m1'))
         log.complete(entry, { outcome: { at: 0, status: 200, headers: [], body: kib, state: 'DELIVERED' } }, 10_240)

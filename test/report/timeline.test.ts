@@ -143,7 +143,15 @@ test('attempts stand below each other although each follows from the last; what 
   const traffic = new TestTraffic()
   const published = traffic.append({ ...publishedOrder, body: none })
   const more = { messageId: published.messageId, kind: 'message', url: published.url } as const
-  const attempt = { ...more, type: 'attempt', method: 'POST', maxRetries: 2, reason: '', headers: [], body: none } as const
+  const attempt = {
+    ...more,
+    type: 'attempt',
+    method: 'POST',
+    maxRetries: 2,
+    reason: '',
+    headers: [],
+    body: none,
+  } as const
   const first = traffic.append({ ...attempt, retried: 0 }, published.seq)
   const waiting = traffic.append(
     { type: 'message', messageId: more.messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' },

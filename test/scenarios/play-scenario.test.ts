@@ -189,7 +189,10 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     destinations: [{ url: 'https://a.test/hook' }, { url: 'https://b.test/hook' }],
     steps: [
       {
-        addEndpoints: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'bee' }] },
+        addEndpoints: {
+          name: 'fleet',
+          endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'bee' }],
+        },
       },
       { publish: { to: 'fleet', as: 'both' } },
       drain,
@@ -205,7 +208,10 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   },
   rotateSigningKeys: {
     given: { signingKeys: { current: 'sig_a', next: 'sig_b' } },
-    steps: [{ rotateSigningKeys: true }, { request: { service: 'queue', path: '/v2/keys', response: { current: 'sig_b' } } }],
+    steps: [
+      { rotateSigningKeys: true },
+      { request: { service: 'queue', path: '/v2/keys', response: { current: 'sig_b' } } },
+    ],
   },
   resetPassword: {
     steps: [
@@ -280,7 +286,11 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
     /attempts/,
   ],
   deadLetter: [{ message: 'lost', status: 404 }, { message: 'order' }, /Expected a dead letter/],
-  deliveredCallback: [{ to: 'https://shop.test/failed', kind: 'failure-callback', status: 404 }, { times: 0 }, /found 1/],
+  deliveredCallback: [
+    { to: 'https://shop.test/failed', kind: 'failure-callback', status: 404 },
+    { times: 0 },
+    /found 1/,
+  ],
   schedule: [{ scheduleId: 'hourly' }, { scheduleId: 'daily' }, /hourly/],
   receivedRequest: [{ service: 'queue', status: 200 }, { status: 500 }, /Expected a/],
   outboundRequest: [

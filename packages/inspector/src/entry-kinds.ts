@@ -67,7 +67,13 @@ export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fau
 export type Tone = (typeof tones)[number]
 
 export function toneOf(entry: TraceEntry): Tone {
-  const { response: answer, outcome, error, kind, type } = entry as TraceEntry & {
+  const {
+    response: answer,
+    outcome,
+    error,
+    kind,
+    type,
+  } = entry as TraceEntry & {
     response?: { status: number }
     outcome?: { state: string }
   }
@@ -108,7 +114,14 @@ export interface Span {
 
 export function spanOf(entry: TraceEntry): Span {
   const { at, type } = entry
-  const { response: answer, outcome, notBefore, deduplicated, until, to } = entry as TraceEntry & {
+  const {
+    response: answer,
+    outcome,
+    notBefore,
+    deduplicated,
+    until,
+    to,
+  } = entry as TraceEntry & {
     response?: { at: number }
     outcome?: { at: number; next?: { at: number } }
     notBefore?: number

@@ -517,7 +517,11 @@ export class DeliveryScheduler {
     }
   }
 
-  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED', reason?: string): void {
+  #note(
+    message: Message,
+    state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED',
+    reason?: string,
+  ): void {
     const entry = this.#options.traffic.append(
       { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
       message.lastEntrySeq,

@@ -68,7 +68,11 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
 }
 
 /** The pauses of a queue or a key, the latest last, as far as the log goes back; one that lasts has no end. */
-function pausesOf(queue: QueueEngine, of: SettingEntry['resource'], name: string): { readonly from: number; to?: number }[] {
+function pausesOf(
+  queue: QueueEngine,
+  of: SettingEntry['resource'],
+  name: string,
+): { readonly from: number; to?: number }[] {
   const pauses: { readonly from: number; to?: number }[] = []
   for (const entry of queue.traffic.of('setting')) {
     if (entry.resource !== of || entry.name !== name) continue

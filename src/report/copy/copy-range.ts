@@ -212,7 +212,11 @@ class StretchReader {
 
   #message({ messageId, state, at }: TraceEntry): void {
     const does =
-      state === 'DELIVER_REQUESTED' ? 'release' : state === 'CANCELLED' || state === 'CANCEL_REQUESTED' ? 'cancel' : undefined
+      state === 'DELIVER_REQUESTED'
+        ? 'release'
+        : state === 'CANCELLED' || state === 'CANCEL_REQUESTED'
+          ? 'cancel'
+          : undefined
     const id = String(messageId)
     if (does !== undefined && this.#done.has(`publish ${id}`) && !this.#done.has(`${does} ${id}`))
       this.#do({ does, messageId: id }, at)
