@@ -414,7 +414,7 @@ const ofWorkflows: readonly Mutant[] = [
 ]
 
 const ofTheRest: readonly Mutant[] = [
-  mistake('where a call went does not matter', ['toHaveOutboundRequest'], blindTo('to')),
+  mistake('where a call went does not matter', ['toHaveOutboundRequest'], blindTo('url')),
   mistake('how often a host did its work does not matter', ['toHaveOutboundRequest'], blindTo('handlerRuns')),
   mistake(
     'waiting messages do not matter',
