@@ -1,17 +1,17 @@
 import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
-import { executed, type Word } from './command-matchers.js'
+import { type CommandArgPattern, executed } from './command-matchers.js'
 import { holdsEverywhere } from './explorations.js'
 import { painted } from './failure/colours.js'
-import { type Place, placeOf } from './failure/test-location.js'
+import { placeOf, type TestLocation } from './failure/test-location.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
 import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
-import { type CallPattern, called } from './outbound-matchers.js'
+import { called, type OutboundPattern } from './outbound-matchers.js'
 import type {
-  AttemptPart,
+  AttemptItem,
   AttemptPattern,
   CallbackPattern,
   DeadLetterPattern,
@@ -20,51 +20,51 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
-import type { Range } from './range.js'
+import type { CountRange } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {
   hasRun,
   hasStep,
   hasWaitedFor,
-  type RunPattern,
-  type StepPart,
-  type StepPattern,
-  type WaitedPattern,
+  type WorkflowRunPattern,
+  type WorkflowStepItem,
+  type WorkflowStepPattern,
+  type WorkflowWaitPattern,
 } from './run-matchers.js'
 import { type SchedulePattern, scheduled } from './schedule-matchers.js'
 import { followsSequence } from './sequence.js'
-import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
-import { type SpentOptions, type SpentPattern, spent } from './spending.js'
+import { type ReceiverKeys, type SignaturePattern, signed } from './signatures.js'
+import { type CostOptions, type CostPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {
   AsymmetricMatcher,
-  AttemptPart,
+  AttemptItem,
   AttemptPattern,
   CallbackPattern,
-  CallPattern,
+  CommandArgPattern,
+  CostOptions,
+  CostPattern,
+  CountRange,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
   KeyPattern,
-  KnownKeys,
   MatchOptions,
-  Place,
+  OutboundPattern,
   PublishedPattern,
-  Range,
+  ReceiverKeys,
   RequestPattern,
-  RunPattern,
   SchedulePattern,
   SequenceStep,
-  SignedPattern,
-  SpentOptions,
-  SpentPattern,
-  StepPart,
-  StepPattern,
+  SignaturePattern,
+  TestLocation,
   Verdict,
-  WaitedPattern,
-  Word,
+  WorkflowRunPattern,
+  WorkflowStepItem,
+  WorkflowStepPattern,
+  WorkflowWaitPattern,
 }
 export { commandOf, entryOf, messageTo }
 
@@ -93,7 +93,7 @@ export interface SandboxMatchers<R = unknown> {
    * of the command. A last argument `{ times: n }` counts.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
-  toHaveExecuted(...words: readonly (Word | MatchOptions)[]): R
+  toHaveExecuted(...words: readonly (CommandArgPattern | MatchOptions)[]): R
   /**
    * The store holds this key now.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
@@ -116,33 +116,33 @@ export interface SandboxMatchers<R = unknown> {
   toHaveDeadLetter(pattern?: DeadLetterPattern, options?: MatchOptions): R
   /**
    * Such a callback or failure callback arrived.
-   * @example expect(sandbox.queue).toHaveCalledBack({ to: 'https://shop.test/failed', status: 503, retried: 2 })
+   * @example expect(sandbox.queue).toHaveDeliveredCallback({ to: 'https://shop.test/failed', status: 503, retried: 2 })
    */
-  toHaveCalledBack(pattern?: CallbackPattern, options?: MatchOptions): R
+  toHaveDeliveredCallback(pattern?: CallbackPattern, options?: MatchOptions): R
   /**
    * The queue recognised such a message as published before.
-   * @example expect(sandbox.queue).toHaveBeenDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
+   * @example expect(sandbox.queue).toHaveDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
    */
-  toHaveBeenDeduplicated(pattern?: DeduplicatedPattern, options?: MatchOptions): R
+  toHaveDeduplicated(pattern?: DeduplicatedPattern, options?: MatchOptions): R
   /**
    * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
    * `{ url, headers, body }` with the `keys` of the receiver.
-   * @example expect(orders.last()).toHaveBeenSigned({ key: 'current' })
+   * @example expect(orders.last()).toHaveValidSignature({ key: 'current' })
    */
-  toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
+  toHaveValidSignature(pattern?: SignaturePattern, options?: MatchOptions): R
   /**
    * What the code under test has cost so far, or since a mark: what one user action costs.
    * @example
    * const mark = sandbox.traffic.mark()
    * await checkout()
-   * expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: mark })
+   * expect(sandbox).toHaveCost({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveSpent(pattern: SpentPattern, options?: SpentOptions): R
+  toHaveCost(pattern: CostPattern, options?: CostOptions): R
   /**
    * Such a schedule exists now.
-   * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
+   * @example expect(sandbox.queue).toHaveSchedule({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
-  toHaveScheduled(pattern?: SchedulePattern, options?: MatchOptions): R
+  toHaveSchedule(pattern?: SchedulePattern, options?: MatchOptions): R
   /**
    * Such an HTTP request arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
@@ -150,29 +150,29 @@ export interface SandboxMatchers<R = unknown> {
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
   /**
    * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
-   * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
+   * @example expect(sandbox).toHaveOutboundRequest('POST https://bank.test/charges', { times: 1 })
    */
-  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  toHaveOutboundRequest(call?: string | OutboundPattern, options?: MatchOptions): R
   /**
    * These things happened in this order, with anything between them.
-   * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
+   * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', argv: ['INCR'] }])
    */
   toFollowSequence(steps: readonly SequenceStep[]): R
   /**
    * A workflow ran so.
-   * @example expect(sandbox).toHaveRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
+   * @example expect(sandbox).toHaveWorkflowRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
    */
-  toHaveRun(pattern?: RunPattern, options?: MatchOptions): R
+  toHaveWorkflowRun(pattern?: WorkflowRunPattern, options?: MatchOptions): R
   /**
    * A workflow run has a step of this name.
-   * @example expect(sandbox).toHaveStep('charge', { attempts: 2, result: { id: 'ch_1' } })
+   * @example expect(sandbox).toHaveWorkflowStep('charge', { attempts: 2, result: { id: 'ch_1' } })
    */
-  toHaveStep(name: Text, pattern?: StepPattern, options?: MatchOptions): R
+  toHaveWorkflowStep(name: Text, pattern?: WorkflowStepPattern, options?: MatchOptions): R
   /**
    * A step of a workflow run waits for this event, or has waited for it.
-   * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
+   * @example expect(sandbox).toHaveWorkflowWait('approved', { outcome: 'received' })
    */
-  toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  toHaveWorkflowWait(event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions): R
   /**
    * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
    * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
@@ -193,26 +193,26 @@ export interface SandboxAsymmetricMatchers {
 }
 
 /** What is given to `expect()` and the pattern → the verdict. */
-export type Judge = (received: unknown, ...given: never[]) => Verdict
+export type Evaluator = (received: unknown, ...given: never[]) => Verdict
 
 /** The functions behind the matchers: what is given to `expect()` and the pattern → the verdict. */
-export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
+export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator } = {
   toHaveExecuted: executed,
   toHaveKey: hasKey,
   toHavePublished: published,
   toHaveDelivered: delivered,
   toHaveDeadLetter: deadLettered,
-  toHaveCalledBack: calledBack,
-  toHaveBeenDeduplicated: deduplicated,
-  toHaveBeenSigned: signed,
-  toHaveSpent: spent,
-  toHaveScheduled: scheduled,
+  toHaveDeliveredCallback: calledBack,
+  toHaveDeduplicated: deduplicated,
+  toHaveValidSignature: signed,
+  toHaveCost: spent,
+  toHaveSchedule: scheduled,
   toHaveReceivedRequest: receivedRequest,
-  toHaveCalled: called,
+  toHaveOutboundRequest: called,
   toFollowSequence: followsSequence,
-  toHaveRun: hasRun,
-  toHaveStep: hasStep,
-  toHaveWaitedFor: hasWaitedFor,
+  toHaveWorkflowRun: hasRun,
+  toHaveWorkflowStep: hasStep,
+  toHaveWorkflowWait: hasWaitedFor,
   toHold: holdsEverywhere,
   toBeIdle: isIdle,
 }
@@ -228,7 +228,7 @@ export type MatcherFunction = (this: unknown, received: unknown, ...given: any[]
 export const sandboxMatchers: {
   readonly [Name in keyof SandboxMatchers | keyof SandboxAsymmetricMatchers]: MatcherFunction
 } = {
-  ...matchersOf(judges),
+  ...matchersOf(evaluators),
   messageTo: inside('messageTo', messageTo),
   commandOf: inside('commandOf', commandOf),
   entryOf: inside('entryOf', entryOf),
@@ -239,12 +239,12 @@ const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
   toHold: 0,
-  toHaveStep: 3,
-  toHaveWaitedFor: 3,
+  toHaveWorkflowStep: 3,
+  toHaveWorkflowWait: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,
 }
 
-function matchersOf(rows: typeof judges): { readonly [Name in keyof SandboxMatchers]: MatcherFunction } {
+function matchersOf(rows: typeof evaluators): { readonly [Name in keyof SandboxMatchers]: MatcherFunction } {
   const names = Object.keys(rows) as (keyof SandboxMatchers)[]
   return Object.fromEntries(names.map((name) => [name, matcher(name)])) as never
 }
@@ -255,7 +255,7 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     if (given.length > taken) {
       throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
     }
-    const verdict = judges[name](received, ...(given as never[]))
+    const verdict = evaluators[name](received, ...(given as never[]))
     const { isNot = false, utils } = (this ?? {}) as RunnerState
     let failure: FailureData | undefined
     const failed = (): FailureData => {

@@ -205,7 +205,7 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
     retried: attempt.retried,
     at: attempt.at,
     note: outcome?.note,
-    delay: outcome?.next?.delay,
+    delayMs: outcome?.next?.delayMs,
   }
 }
 

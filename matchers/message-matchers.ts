@@ -86,7 +86,7 @@ function titles(
 
 /** Messages that the queue recognised as published before, and did not deliver again. */
 export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {}, options?: MatchOptions): Verdict {
-  const matcher = 'toHaveBeenDeduplicated'
+  const matcher = 'toHaveDeduplicated'
   const evidence = evidenceOf(matcher, received, 'queue')
   const { deduplicated: _, ...fields } = publishedFields
   checkPattern(matcher, pattern, fields)
@@ -200,7 +200,7 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
 
 /** Callbacks and failure callbacks that arrived. */
 export function calledBack(received: unknown, pattern: CallbackPattern = {}, options?: MatchOptions): Verdict {
-  const matcher = 'toHaveCalledBack'
+  const matcher = 'toHaveDeliveredCallback'
   const evidence = evidenceOf(matcher, received, 'queue')
   checkPattern(matcher, pattern, callbackFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
@@ -245,8 +245,8 @@ const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
   topicName: optional(textField((story) => reportOf(story).topicName)),
   endpointName: optional(textField((story) => reportOf(story).endpointName)),
   scheduleId: optional(textField((story) => reportOf(story).scheduleId)),
-  header: anyField((story) => reportOf(story).header),
-  sourceHeader: anyField((story) => reportOf(story).sourceHeader),
+  headers: anyField((story) => reportOf(story).header),
+  sourceHeaders: anyField((story) => reportOf(story).sourceHeader),
   notBefore: anyField((story) => reportOf(story).notBefore),
   createdAt: anyField((story) => reportOf(story).createdAt),
   body: optional(bodyField((story) => decoded(reportOf(story).body))),

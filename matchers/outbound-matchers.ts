@@ -17,10 +17,10 @@ import { headOf } from './requests.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a call that the app made to another host; all that are given must fit. */
-export interface CallPattern {
+export interface OutboundPattern {
   readonly method?: Text
   /** As it arrived; `*` stands for any characters. */
-  readonly to?: Text
+  readonly url?: Text
   /** As they arrived; the credentials of `authorization` are `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly body?: unknown
@@ -31,23 +31,23 @@ export interface CallPattern {
   /** Why no answer came, as the app was told. */
   readonly error?: Text | undefined
   /** How often the host did its work: 0 where a fault came before it, 2 where one repeated the call. */
-  readonly handled?: Or<number>
+  readonly handlerRuns?: Or<number>
 }
 
-export const callFields: FieldsOf<CallPattern, EntryOf<'call'>> = {
+export const callFields: FieldsOf<OutboundPattern, EntryOf<'outbound'>> = {
   method: methodField((entry) => entry.method),
-  to: addressField((entry) => entry.url),
+  url: addressField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
   headers: headersField((entry) => entry.headers),
-  status: numberField((entry) => entry.answer?.status),
-  response: optional(bodyField((entry) => entry.answer?.body)),
-  error: optional(textField((entry) => entry.answer?.error)),
-  handled: numberField((entry) => entry.handled),
+  status: numberField((entry) => entry.response?.status),
+  response: optional(bodyField((entry) => entry.response?.body)),
+  error: optional(textField((entry) => entry.response?.error)),
+  handlerRuns: numberField((entry) => entry.handlerRuns),
 }
 
 /** Calls to the hosts that `sandbox.calls` has registered. */
-export function called(received: unknown, given: string | CallPattern = {}, options?: MatchOptions): Verdict {
-  const matcher = 'toHaveCalled'
+export function called(received: unknown, given: string | OutboundPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveOutboundRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   const pattern = typeof given === 'string' || given instanceof URL ? patternOf(String(given)) : given
   checkPattern(matcher, pattern, callFields)
@@ -55,19 +55,19 @@ export function called(received: unknown, given: string | CallPattern = {}, opti
     matcher,
     call: callOf(pattern, options),
     evidence,
-    things: () => evidence.of('call'),
+    things: () => evidence.of('outbound'),
     test: testOf(callFields, { ...pattern }),
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
     times: timesOf(matcher, options),
     noun: ['call', 'calls'],
-    hints: () => elsewhere(received, pattern.to).map((sentence) => evidence.redaction.text(sentence)),
+    hints: () => elsewhere(received, pattern.url).map((sentence) => evidence.redaction.text(sentence)),
   })
 }
 
 /** `POST https://bank.test/charges`, or the url alone. */
-function patternOf(text: string): CallPattern {
+function patternOf(text: string): OutboundPattern {
   const [, method, to = text] = /^([A-Za-z]+)\s+(.*)$/.exec(text) ?? []
-  return { to, ...(method !== undefined && { method: method.toUpperCase() }) }
+  return { url: to, ...(method !== undefined && { method: method.toUpperCase() }) }
 }
 
 /** What never reached the sandbox, and why. */

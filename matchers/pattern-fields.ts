@@ -76,7 +76,7 @@ const attemptsTaken: Takes = {
         value.every((item) => (isPlainObject(item) || isAsymmetric(item)) && knownAttempt(item)))),
 }
 
-export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delay']
+export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delayMs']
 
 function knownAttempt(item: unknown): boolean {
   return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))
@@ -179,6 +179,7 @@ function unknownField(matcher: string, name: string, value: unknown, known: read
 /** What people write instead of our names. */
 const synonyms: Readonly<Record<string, string>> = {
   url: 'to',
+  to: 'url',
   destination: 'to',
   maxRetries: 'retries',
   id: 'messageId',

@@ -43,9 +43,9 @@ export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
     isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).fields?.body === true,
   },
   headers: headersField((entry) => entry.headers),
-  status: numberField((entry) => entry.answer?.status),
+  status: numberField((entry) => entry.response?.status),
   response: {
-    ...optional(bodyField((entry: EntryOf<'request'>) => entry.answer?.body)),
+    ...optional(bodyField((entry: EntryOf<'request'>) => entry.response?.body)),
     isSecret: (entry: EntryOf<'request'>) => standardRedaction.request(entry).answer?.body === true,
   },
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),

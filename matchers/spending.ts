@@ -8,34 +8,34 @@ import type { StoreCosts } from '../src/report/traffic-context.js'
 import { type Mark, TrafficView } from '../src/report/traffic-view.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
-import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
+import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
 import { evidenceOf, evidenceSince, type MatcherInput } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
-export interface SpentPattern {
+export interface CostPattern {
   /** Attempts of the queue, as the service bills them: every delivery and retry, those of callbacks too. */
-  readonly messages?: Range
+  readonly messages?: CountRange
   /** Bytes of the bodies of attempts and of their answers. */
-  readonly bandwidth?: Range
+  readonly bandwidth?: CountRange
   /** Commands of the store, as the service bills them: those of pipelines, transactions and scripts each. */
-  readonly commands?: Range
-  readonly reads?: Range
-  readonly writes?: Range
+  readonly commands?: CountRange
+  readonly reads?: CountRange
+  readonly writes?: CountRange
   /** Bytes of arguments of commands. */
-  readonly bytesIn?: Range
+  readonly bytesIn?: CountRange
   /** Bytes of replies. */
-  readonly bytesOut?: Range
+  readonly bytesOut?: CountRange
   /** HTTP requests, to all services or to the one that is asked. */
-  readonly requests?: Range
+  readonly requests?: CountRange
 }
 
-export interface SpentOptions {
+export interface CostOptions {
   /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
   readonly since?: Mark
 }
 
-type Cost = keyof SpentPattern
+type Cost = keyof CostPattern
 
 /** What happened in the time that is asked about, and what the data store had billed before it. */
 interface Period extends MatcherInput {
@@ -76,8 +76,8 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
 }
 
 /** What the code under test has cost. */
-export function spent(received: unknown, pattern: SpentPattern, options?: SpentOptions): Verdict {
-  const matcher = 'toHaveSpent'
+export function spent(received: unknown, pattern: CostPattern, options?: CostOptions): Verdict {
+  const matcher = 'toHaveCost'
   const all = evidenceOf(matcher, received, 'sandbox')
   const wanted = checkedPattern(matcher, pattern)
   const since = checkedMark(matcher, all, options)
@@ -232,6 +232,6 @@ function droppedHints(evidence: MatcherInput): string[] {
   const [dropped] = evidence.of('dropped')
   if (dropped === undefined) return []
   return [
-    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,
+    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.maxTrafficEntries to keep more.`,
   ]
 }

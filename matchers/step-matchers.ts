@@ -2,13 +2,13 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type Word, wordsFit } from './command-matchers.js'
+import { type CommandArgPattern, checkWords, compareWord, wordsFit } from './command-matchers.js'
 import type { ValueDifference } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import { attemptFields, messageKinds, publishedFields } from './message-lifecycle.js'
 import { type PatternTest, testOf } from './near-misses.js'
-import { type CallPattern, callFields } from './outbound-matchers.js'
+import { callFields, type OutboundPattern } from './outbound-matchers.js'
 import {
   addressField,
   anyField,
@@ -26,10 +26,10 @@ import { type RequestPattern, requestFields } from './requests.js'
 /** What may be said about an entry of each type. */
 interface StepPatterns {
   readonly request: RequestPattern
-  readonly call: CallPattern
+  readonly outbound: OutboundPattern
   readonly command: {
     /** As in `toHaveExecuted`. */
-    readonly words?: readonly Word[]
+    readonly argv?: readonly CommandArgPattern[]
     readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'direct'>
     readonly error?: Text | undefined
   }
@@ -68,7 +68,7 @@ export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
 const wordsField: PatternField<EntryOf<'command'>> = {
   read: (entry) => entry.argv,
   kind: (expected): ValueComparison => {
-    const words = expected as readonly Word[]
+    const words = expected as readonly CommandArgPattern[]
     const differences = (argv: readonly Bytes[]): ValueDifference[] =>
       words.flatMap((word, index) =>
         compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),
@@ -83,9 +83,9 @@ const wordsField: PatternField<EntryOf<'command'>> = {
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
-  call: callFields,
+  outbound: callFields,
   command: {
-    words: wordsField,
+    argv: wordsField,
     via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
     error: {
       ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
@@ -96,7 +96,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   published: publishedFields,
   attempt: attemptFields,
   message: {
-    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'RELEASED'], (entry) => entry.state),
+    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'DELIVER_REQUESTED'], (entry) => entry.state),
     messageId: textField((entry) => entry.messageId),
     reason: optional(textField((entry) => entry.reason)),
   },
@@ -146,9 +146,9 @@ type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
   readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
 } = {
-  setting: ['of', 'name', 'change', 'value'],
+  setting: ['resource', 'name', 'change', 'value'],
   'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
-  clock: ['call', 'to', 'moves'],
+  clock: ['move', 'to', 'count'],
   dropped: ['count', 'limit', 'unit'],
 }
 
@@ -181,6 +181,6 @@ export function stepTest(matcher: string, step: unknown): StepTest {
   const { type: _, ...pattern } = step as Record<string, unknown>
   const fields = fieldsOfType(type as EntryType)
   checkPattern(matcher, pattern, fields)
-  if ('words' in pattern) checkWords(matcher, pattern.words)
+  if ('argv' in pattern) checkWords(matcher, pattern.argv)
   return { type: type as EntryType, test: testOf(fields, pattern) }
 }

@@ -70,7 +70,7 @@ async function passing(): Promise<Figure> {
       matching('toFollowSequence', 'toFollowSequence', sandbox, [
         { type: 'published', to },
         { type: 'attempt', to, status: 200 },
-        { type: 'command', words: ['SET', `key:${number}`] },
+        { type: 'command', argv: ['SET', `key:${number}`] },
       ]),
       matching('times', 'toHavePublished', sandbox, { to }, { times: 1 }),
     ],

@@ -7,7 +7,7 @@ const month = 30 * 86_400_000
 
 /** A sandbox whose traffic log got so many entries, spread over a month, and then one report after the other. */
 async function reports(name: string, entries: number, period: Period): Promise<Variant> {
-  const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: undefined } })
+  const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: undefined } })
   sandbox.destinations.answer('https://shop.test/orders', () => 200)
   // A message is two entries: it was published, and it was delivered.
   for (let index = 0; index < entries / 2; index++) {

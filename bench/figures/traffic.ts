@@ -6,7 +6,7 @@ import { toHtml } from 'stuntdouble/report'
 import type { Figure, Variant } from '../harness.ts'
 
 const url = 'https://shop.test/orders'
-const off = { policy: { trafficLimit: 0 } } as const
+const off = { policy: { maxTrafficEntries: 0 } } as const
 
 function commands(name: string, options: object, perTest: number): Variant {
   return {

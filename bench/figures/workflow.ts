@@ -32,7 +32,7 @@ function send(
 const messages: Variant = {
   name: 'ten messages',
   async run(times) {
-    const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+    const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
     sandbox.destinations.answer(url, (attempt) => {
       void attempt.headers
       const { step } = JSON.parse(attempt.text()) as { step: number }
@@ -66,7 +66,7 @@ function runs(name: string, sleep?: string): Variant {
   return {
     name,
     async run(times) {
-      const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+      const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
       sandbox.destinations.answer(url, (attempt) => {
         const done = (JSON.parse(attempt.text()) as unknown[]).length
         const runId = attempt.header('service-workflow-runid')!
@@ -147,7 +147,7 @@ function withSdk(): Figure {
   const sdk: Variant = {
     name: 'ten steps with the SDK',
     async run(times) {
-      const sandbox = createSandbox({ startAt: start, vocabulary: 'upstash', policy: { trafficLimit: 0 } })
+      const sandbox = createSandbox({ startAt: start, vocabulary: 'upstash', policy: { maxTrafficEntries: 0 } })
       replaceFetch(sandbox)
       const trigger = served(sandbox, steps)
       for (let count = 0; count < times; count++) {
@@ -208,7 +208,7 @@ const asleep = '{"stepId":1,"stepName":"night","stepType":"SleepFor","sleepFor":
 
 /** So many runs, each asleep after its first delivery. */
 async function sleeping(count: number): Promise<Sandbox> {
-  const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+  const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
   sandbox.destinations.answer(url, (attempt) => {
     const runId = attempt.header('service-workflow-runid')!
     send(sandbox, '/v2/batch', batch(runId, false, asleep, { 'service-delay': '30d' }))
@@ -221,7 +221,7 @@ async function sleeping(count: number): Promise<Sandbox> {
 
 /** The messages alone that such runs consist of: one that was delivered, one that waits as long. */
 async function plainPairs(count: number): Promise<Sandbox> {
-  const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+  const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
   sandbox.destinations.answer(url, () => {
     const later = { destination: url, headers: { 'service-delay': '30d' }, body: asleep }
     send(sandbox, '/v2/batch', JSON.stringify([later]))

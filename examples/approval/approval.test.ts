@@ -27,7 +27,7 @@ test('an approved expense is paid', async ({ sandbox }) => {
 
   expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4_200 })
   expect(store).toHaveKey('expense:dinner', { value: 'approved' })
-  expect(sandbox).toHaveWaitedFor('decision-dinner', { data: { approved: true } })
+  expect(sandbox).toHaveWorkflowWait('decision-dinner', { data: { approved: true } })
 })
 
 test('after three days nobody is asked any more', async ({ sandbox }) => {
@@ -37,7 +37,7 @@ test('after three days nobody is asked any more', async ({ sandbox }) => {
 
   expect(clock.now()).toBe(Date.parse('2030-01-04T09:00:00Z'))
   expect(store).toHaveKey('expense:dinner', { value: 'expired' })
-  expect(sandbox).toHaveRun({ workflow: `${company}/api/approval`, state: 'success', result: 'expired' })
+  expect(sandbox).toHaveWorkflowRun({ workflow: `${company}/api/approval`, state: 'success', result: 'expired' })
 })
 
 test('an answer that comes before the run waits is heard', async ({ sandbox: { clock, destinations, workflow } }) => {
@@ -56,5 +56,5 @@ test('the bank is down for a minute', async ({ sandbox }) => {
   await hand(4_200)
   await workflow.run(run).ends('success')
 
-  expect(sandbox).toHaveStep('pay', { result: { status: 201 } })
+  expect(sandbox).toHaveWorkflowStep('pay', { result: { status: 201 } })
 })

@@ -24,7 +24,7 @@ test('a trip is booked, and the traveller has the points', async () => {
   const { clock, store } = sandbox
   await travel(sandbox)()
   await clock.drain()
-  expect(sandbox).toHaveRun({ workflow: url, state: 'success', result: 'booked' })
+  expect(sandbox).toHaveWorkflowRun({ workflow: url, state: 'success', result: 'booked' })
   expect(store).toHaveKey('points:ada', { value: { t1: '100' } })
 })
 
@@ -34,7 +34,7 @@ test('no hotel: the flight is cancelled, although the airline is down for a whil
   destinations.answer(stay, 409).script(`${air}/t1`, [status(503), status(503)])
   await book()
   await clock.drain()
-  expect(sandbox).toHaveRun({ state: 'success', result: 'no hotel' })
+  expect(sandbox).toHaveWorkflowRun({ state: 'success', result: 'no hotel' })
   expect(queue).toHaveDelivered({ to: `${air}/t1`, attempts: 3 })
 })
 
@@ -45,7 +45,7 @@ test('the points cannot be written: a person is told', async () => {
   workflow.skipRetryDelays()
   await workflow.run('wfr_t1').ends('failed')
   await sandbox.clock.drain()
-  expect(sandbox).toHaveStep('points', { attempts: 4 })
+  expect(sandbox).toHaveWorkflowStep('points', { attempts: 4 })
   expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
 })
 

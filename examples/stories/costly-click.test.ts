@@ -15,6 +15,6 @@ story('costly-click', { asItWas, mended, cause }, (test, app) => {
     await app.buy({ customer: 'ada', items: { teapot: 1, cup: 6 } })
     await sandbox.clock.drain()
 
-    expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: before })
+    expect(sandbox).toHaveCost({ messages: '<=3', commands: '<=5' }, { since: before })
   })
 })

@@ -58,7 +58,7 @@ function submissionsIn(evidence: MatcherInput): Submission[] {
   })
 }
 
-function isAccepted({ answer }: EntryOf<'request'>): boolean {
+function isAccepted({ response: answer }: EntryOf<'request'>): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300
 }
 
@@ -86,8 +86,8 @@ function* loneCalls(calls: readonly Call[]): Generator<Call> {
   }
 }
 
-function endOf({ endedAfter = Number.POSITIVE_INFINITY }: Call): number {
-  return endedAfter
+function endOf({ endedAfterSeq = Number.POSITIVE_INFINITY }: Call): number {
+  return endedAfterSeq
 }
 
 /** What calls did after their first step: they submitted another one, or ended the run. Why one failed nobody knows. */
@@ -119,15 +119,15 @@ function wentOn(
   return told
 }
 
-function endedBefore({ endedAfter = Number.POSITIVE_INFINITY }: EntryOf<'request'>, seq: number): boolean {
-  return endedAfter < seq
+function endedBefore({ endedAfterSeq = Number.POSITIVE_INFINITY }: EntryOf<'request'>, seq: number): boolean {
+  return endedAfterSeq < seq
 }
 
 /** Steps that came when their run had succeeded already: the queue refused them. */
 function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
   return evidence.of('request').flatMap((request) => {
-    if (request.answer?.status !== 400) return []
-    const refusal = text(request.answer.body ?? ('' as never))
+    if (request.response?.status !== 400) return []
+    const refusal = text(request.response.body ?? ('' as never))
     const end = [...ends.values()].find(({ runId, seq }) => request.seq > seq && refusal.includes(runId))
     if (end === undefined || !isRequest(end.cause, evidence)) return []
     const { runId, seq } = end

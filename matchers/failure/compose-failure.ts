@@ -5,7 +5,7 @@ import { evidenceOf, type MatcherInput } from '../received.js'
 import { Chain, type Subject } from './chain.js'
 import { causesOf, type Failed } from './failure-causes.js'
 import { sandboxOf } from './sandbox-facts.js'
-import { type Place, replayCommand } from './test-location.js'
+import { replayCommand, type TestLocation } from './test-location.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const maxLines = 40
@@ -17,7 +17,7 @@ const maxNotes = 8
 /** What a matcher found, from which its failure is composed. All texts are safe to print. */
 export interface MatcherFinding extends Subject {
   readonly evidence: MatcherInput
-  readonly place: Place | undefined
+  readonly place: TestLocation | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
   /** What was expected, in a sentence. */
@@ -82,7 +82,7 @@ interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'stands
  * What a world has to say about a test that no matcher failed: its causes, that nothing asked it; then how to run the
  * test again, and the story.
  */
-export function composeEnding(received: object, place: Place | undefined, ending: TestEnding): FailureData {
+export function composeEnding(received: object, place: TestLocation | undefined, ending: TestEnding): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
   const { withHints, saysUnasked, ...failed } = ending
@@ -107,9 +107,9 @@ export function composeEnding(received: object, place: Place | undefined, ending
 
 /** Whether the code under test did anything here, told when it did not. */
 function unasked({ entries, received }: MatcherInput): string[] {
-  const { policy } = received as { readonly policy?: { readonly trafficLimit?: number } }
+  const { policy } = received as { readonly policy?: { readonly maxTrafficEntries?: number } }
   // Without a log nobody knows.
-  if (policy?.trafficLimit === 0 || entries.some((entry) => !isPreparing(entry))) return []
+  if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
   return [
     `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,
@@ -200,7 +200,7 @@ function linesOf(failure: FailureData): string[] {
 export function wayBack(
   evidence: MatcherInput,
   seq: number | undefined,
-  place: Place | undefined,
+  place: TestLocation | undefined,
 ): Pick<FailureData, 'replay' | 'notes'> | undefined {
   const { seed } = evidence.context
   if (evidence.entries.length === 0 && seed === undefined) return undefined

@@ -62,9 +62,9 @@ const maxAborts = 2
  */
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
   const requests = evidence.of('request')
-  const isRefused = ({ note, answer }: EntryOf<'request'>): boolean =>
+  const isRefused = ({ note, response: answer }: EntryOf<'request'>): boolean =>
     answer?.status === 401 && note?.startsWith(foreignToken) === true
-  const isToldIn = ({ answer }: EntryOf<'request'>): boolean => {
+  const isToldIn = ({ response: answer }: EntryOf<'request'>): boolean => {
     const { error } = (parsedJson(text(answer?.body ?? ('' as never))) ?? {}) as { error?: unknown }
     return typeof error === 'string' && message?.includes(error) === true
   }

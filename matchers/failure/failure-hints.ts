@@ -94,7 +94,9 @@ export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCan
     const name = evidence.name(id)
     if (flaws.length > 0)
       return [`${name} was refused with 401, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
-    const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
+    const rotations = evidence
+      .of('setting')
+      .filter((entry) => entry.resource === 'signing-keys' && entry.seq < last.seq)
     if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last)}`]
     return [
       `${name} was refused with 401 although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,

@@ -82,8 +82,8 @@ function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
 /** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
 function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly PrintedError[]): Throw[] {
   const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
-  return evidence.of('call').flatMap((call): Throw[] => {
-    const text = call.answer?.status === 500 ? texts.get(call.answer.body) : undefined
+  return evidence.of('outbound').flatMap((call): Throw[] => {
+    const text = call.response?.status === 500 ? texts.get(call.response.body) : undefined
     if (text === undefined || !concerns(chain, call)) return []
     const handler = `The handler that stands for ${plainText(call.method)} ${urlText(call.url, evidence.redaction)}`
     return [{ handler, unit: 'call', text }]
@@ -154,6 +154,6 @@ function placeIn(errors: readonly PrintedError[], text: string): string {
 }
 
 /** In the story that is told, or at the address that it is about. */
-function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'call'>): boolean {
+function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'outbound'>): boolean {
   return chain.has(entry) || chain.isAt(entry.url)
 }

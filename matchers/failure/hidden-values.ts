@@ -53,7 +53,7 @@ export function redactOf(thing: unknown): HiddenFields | undefined {
 export function isHidden(field: string, path: string, redact: HiddenFields | undefined): boolean {
   if (redact === undefined) return false
   if (field === 'body' || field === 'sourceBody') return redact.body
-  if (field !== 'headers' && field !== 'header' && field !== 'sourceHeader') return false
+  if (field !== 'headers' && field !== 'sourceHeaders') return false
   return (
     redact.allHeaders ||
     redact.headers.has(nameAt(path)?.toLowerCase() ?? '') ||

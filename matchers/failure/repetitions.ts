@@ -63,26 +63,26 @@ function deedOf(entry: Entry, { redaction }: MatcherInput): string | undefined {
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
     return `published to ${urlText(entry.url, redaction)}`
   }
-  if (entry.type === 'call' && isForEach(entry) && wasDone(entry)) {
+  if (entry.type === 'outbound' && isForEach(entry) && wasDone(entry)) {
     return `called ${entry.method} ${urlText(entry.url, redaction)}`
   }
   return undefined
 }
 
 /** Whether the host does its work again for each such call: others only read, or say what has to be in the end. [RFC 9110 9.2] */
-function isForEach({ method, headers }: EntryOf<'call'>): boolean {
+function isForEach({ method, headers }: EntryOf<'outbound'>): boolean {
   return /^(?:POST|PATCH)$/i.test(method) && !headers.some(([name]) => /^idempotency-key$/i.test(name))
 }
 
 /** Whether a foreign host did its work: its handler ran, and answered so, even where the app saw something else. */
-function wasDone({ handled, answer }: EntryOf<'call'>): boolean {
+function wasDone({ handlerRuns: handled, response: answer }: EntryOf<'outbound'>): boolean {
   const [, answered = answer?.status] = /^the handler ran.* and answered (\d+)/.exec(answer?.note ?? '') ?? []
   return handled > 0 && Math.floor(Number(answered) / 100) === 2
 }
 
 /** A foreign host did its work, and the app did not hear of it. */
 function unheard(entry: Entry): string {
-  return entry.type === 'call' && entry.answer?.status === 0
+  return entry.type === 'outbound' && entry.response?.status === 0
     ? 'got no answer from there although the work was done, and '
     : ''
 }
@@ -105,9 +105,9 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
 /** Requests that were sent again after an answer that asks for it or none, although one of them had done its work. */
 export function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
-  const isDone = (entry: EntryOf<'request' | 'call'>): boolean =>
-    entry.type === 'call' ? wasDone(entry) : done.has(entry.seq)
-  const bySequence = new Map<number, EntryOf<'request' | 'call'>[]>()
+  const isDone = (entry: EntryOf<'request' | 'outbound'>): boolean =>
+    entry.type === 'outbound' ? wasDone(entry) : done.has(entry.seq)
+  const bySequence = new Map<number, EntryOf<'request' | 'outbound'>[]>()
   for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
     const sequence = [...(bySequence.get(before.seq) ?? []), before]
     bySequence.delete(before.seq)
@@ -117,7 +117,7 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
     if (!sequence.some(isDone)) return []
     const { method, url } = sequence[0]!
     const ends = sequence.map((entry) => {
-      const { seq, answer } = entry
+      const { seq, response: answer } = entry
       const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
       return `#${seq} ${end}${isDone(entry) ? ', although it was done' : ''}`
     })

@@ -22,10 +22,12 @@ const maxAnswer = 320
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.of('request').filter(isTrigger)
-  const refused = asked.filter(({ answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400))
+  const refused = asked.filter(
+    ({ response: answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400),
+  )
   const last = refused.at(-1)
   if (last !== undefined) {
-    const { status, body } = last.answer!
+    const { status, body } = last.response!
     const error = parsedJson(text(body ?? ('' as never))) as { error?: unknown } | undefined
     const why = typeof error?.error === 'string' ? ` ${redaction.text(error.error)}` : ''
     const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, maxAnswer)}`

@@ -3,7 +3,7 @@ import { type HostContext, hostContext } from '../kernel/host.js'
 /** Who made a call: one attempt or call, or one of several, or nobody that is known, such as the test itself. */
 export interface Caller {
   readonly cause?: number
-  readonly couldBe?: readonly number[]
+  readonly possibleCauses?: readonly number[]
 }
 
 const nobody: Caller = {}
@@ -51,7 +51,7 @@ export class Callers {
     const knowsOwn = this.#context !== undefined && !outside
     const could = [...this.#open].filter(([, { inside }]) => !(inside && knowsOwn)).map(([seq]) => seq)
     if (could.length === 0) return nobody
-    return could.length === 1 ? { cause: could[0]! } : { couldBe: could.sort((a, b) => a - b) }
+    return could.length === 1 ? { cause: could[0]! } : { possibleCauses: could.sort((a, b) => a - b) }
   }
 
   #begin(seq: number, inside: boolean): () => void {

@@ -362,7 +362,7 @@ export class Calls {
     const gone = signal?.aborted === true ? { gone: { reason: signal.reason as unknown } } : undefined
     const number = journal?.call({ method, url, headers, body, caller, ...gone })
     const call = new ForeignCall(given.method, given.url, given.headers, body)
-    if (caller.couldBe !== undefined) call.couldBe = caller.couldBe
+    if (caller.possibleCauses !== undefined) call.possibleCauses = caller.possibleCauses
     traffic.adopt(call, caller.cause)
     const routes = this.#routes.for(call.method, call.url)
     for (const { recorders } of routes) for (const recorder of recorders) recorder.requests.push(call)
@@ -378,9 +378,9 @@ export class Calls {
       handle: () => callers.runs(call.seq, () => this.#meet(call, routes, scene, (told) => (last = told))),
     }
     const end = (seen: Omit<CallAnswer, 'at' | 'note'>): void => {
-      if (call.answer !== undefined) return
+      if (call.response !== undefined) return
       const note = noteOf(call, last, seen)
-      call.answer = { at: clock.now(), ...seen, ...(note !== undefined && { note }) }
+      call.response = { at: clock.now(), ...seen, ...(note !== undefined && { note }) }
       traffic.complete(call)
       letOutsideContinue(clock)
     }
@@ -417,7 +417,7 @@ export class Calls {
     const step = routes.find(({ script }) => script.length > 0)?.script.shift()
     const handler = underneath(routes) ?? (async () => answerOf(plain))
     const handled = (answering: OutboundResponderFn): Promise<Answer> => {
-      call.handled++
+      call.handlerRuns++
       return answering(call, scene.task).then(
         (answer) => {
           tell(`answered ${answer.status}`)
@@ -445,7 +445,7 @@ export class Calls {
     task.whenStuck?.(
       () => patience,
       () =>
-        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerPatience). ` +
+        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerStallTimeout). ` +
         'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers.',
     )
   }
@@ -496,7 +496,7 @@ function noteOf(
   last: string | undefined,
   { status }: Pick<CallAnswer, 'status'>,
 ): string | undefined {
-  const { handled } = call
+  const { handlerRuns: handled } = call
   const times = handled > 1 ? ` ${handled} times` : ''
   const seen = last === `answered ${status}`
   const deed =

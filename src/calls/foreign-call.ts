@@ -20,15 +20,15 @@ export class ForeignCall implements CallEntry, EntryStamp {
     loggedAsJson(ForeignCall)
   }
 
-  readonly type = 'call'
+  readonly type = 'outbound'
   seq = 0
   at = 0
   declare cause?: number
-  declare couldBe?: readonly number[]
-  handled = 0
+  declare possibleCauses?: readonly number[]
+  handlerRuns = 0
   declare fault?: string
-  declare answer?: CallAnswer
-  declare endedAfter?: number
+  declare response?: CallAnswer
+  declare endedAfterSeq?: number
   readonly headers: HeaderList
   readonly #sent: HeaderList
 
@@ -49,7 +49,21 @@ export class ForeignCall implements CallEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & CallEntry {
-    const { seq, at, cause, type, method, url, headers, body, couldBe, handled, fault, answer, endedAfter } = this
+    const {
+      seq,
+      at,
+      cause,
+      type,
+      method,
+      url,
+      headers,
+      body,
+      possibleCauses,
+      handlerRuns: handled,
+      fault,
+      response: answer,
+      endedAfterSeq,
+    } = this
     return {
       seq,
       at,
@@ -59,11 +73,11 @@ export class ForeignCall implements CallEntry, EntryStamp {
       url,
       headers,
       body,
-      ...(couldBe !== undefined && { couldBe }),
-      handled,
+      ...(possibleCauses !== undefined && { possibleCauses }),
+      handlerRuns: handled,
       ...(fault !== undefined && { fault }),
-      ...(answer !== undefined && { answer }),
-      ...(endedAfter !== undefined && { endedAfter }),
+      ...(answer !== undefined && { response: answer }),
+      ...(endedAfterSeq !== undefined && { endedAfterSeq }),
     }
   }
 

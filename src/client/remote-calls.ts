@@ -83,7 +83,7 @@ export interface RecordedCall {
   readonly at: number
   readonly headers: HeaderList
   readonly body: MessageView['body']
-  readonly handled: number
+  readonly handlerRuns: number
   /** Status that the app saw; 0 without an answer, absent before it. */
   readonly status?: CallAnswer['status']
 }

@@ -1,5 +1,5 @@
 import type { UnplayedCalls } from '../calls/calls.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Vocabulary } from '../protocol/dialect.js'
 import type { Step } from '../queue/destinations/delivery-script.js'
 import type { Trace } from '../report/trace.js'
@@ -16,7 +16,7 @@ export interface WorldSnapshot {
   readonly state: SandboxDump
   readonly tokens: SandboxTokens
   readonly vocabulary: Vocabulary
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly spend: Spend
   /** What the data store had billed at each mark of the log. */
   readonly costs: readonly (readonly [Mark, StoreCosts])[]

@@ -1,7 +1,7 @@
 import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic-log.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Findings, Invariant } from './invariant.js'
 import type { CheckedMessage, InvariantIndex, World } from './invariant-index.js'
 
@@ -47,8 +47,8 @@ function checkTime(
   findings: Findings,
 ): void {
   const between = changes.filter(({ seq }) => seq > before.seq && seq < attempt.seq)
-  const was = (state: 'RELEASED' | 'WAITING'): boolean => between.some((change) => change.state === state)
-  if (attempt.at < due && !was('RELEASED')) {
+  const was = (state: 'DELIVER_REQUESTED' | 'WAITING'): boolean => between.some((change) => change.state === state)
+  if (attempt.at < due && !was('DELIVER_REQUESTED')) {
     findings.broken(
       `${id} was due at ${iso(due)} and attempted ${formatDuration(due - attempt.at)} early`,
       before,
@@ -74,7 +74,7 @@ function checkDelay(
   world: World,
   findings: Findings,
 ): void {
-  const { delay, at } = outcome.next!
+  const { delayMs: delay, at } = outcome.next!
   const expected = expectedDelay(published.retryDelay, attempt.retried, outcome, world)
   if (delay === expected.delay && at === outcome.at + delay) return
   findings.broken(
@@ -108,7 +108,7 @@ function expectedDelay(
 }
 
 /** e^(f·n) seconds for the retry number n, no more than the longest wait. [queue.md 5.2] */
-function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: Policy): Expected {
+function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: ResolvedPolicy): Expected {
   const seconds = Math.min(Math.E ** (backoffFactor * (retried + 1)), maxRetryDelay / 1000)
   // A power and its exponential function differ in the last place; whole seconds hide it except next to one.
   const near = Math.abs(seconds - Math.round(seconds)) < 1e-6 ? Math.round(seconds) : seconds

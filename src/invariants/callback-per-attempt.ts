@@ -15,7 +15,7 @@ export const callbackPerAttempt: Invariant = {
     for (const story of history.stories.values()) {
       if (history.struck(story.id, this.suspendedBy)) continue
       if (story.published.callback === undefined && story.callbacks.length === 0) continue
-      count(story, findings, history.world.policy.callReports === 'last')
+      count(story, findings, history.world.policy.workflowCallCallbacks === 'last')
     }
   },
 }

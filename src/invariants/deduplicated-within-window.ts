@@ -13,7 +13,7 @@ export const deduplicatedWithinWindow: Invariant = {
     let remembersAll = isWhole
     if (!isWhole) findings.unknown('duplicates of messages that were published before the first entry that is left')
     for (const entry of world.entries) {
-      if (entry.type === 'setting' && entry.of === 'service') {
+      if (entry.type === 'setting' && entry.resource === 'service') {
         firsts.clear()
         remembersAll = entry.change === 'reset'
       }

@@ -41,11 +41,11 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
     if (entry.type === 'published' && entry.queue !== undefined && !entry.deduplicated) {
       lineOf(entry.queue).stories.push(stories.get(entry.seq)!)
     } else if (entry.type === 'setting') {
-      if (entry.of === 'service') {
+      if (entry.resource === 'service') {
         open.clear()
         isKnown &&= entry.change === 'reset'
-      } else if (entry.of === 'queue' && entry.change === 'deleted') open.delete(entry.name)
-      else if (entry.of === 'queue' && entry.change === 'set') {
+      } else if (entry.resource === 'queue' && entry.change === 'deleted') open.delete(entry.name)
+      else if (entry.resource === 'queue' && entry.change === 'set') {
         lineOf(entry.name).parallelism.set(entry.seq, Number(entry.value?.parallelism))
       }
     }

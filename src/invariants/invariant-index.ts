@@ -1,5 +1,5 @@
 import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
-import type { Policy, QueueLimits } from '../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
 /** The state of a message that has not ended. `adrift`: nothing will ever move it on. */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
@@ -11,8 +11,8 @@ export interface World {
   readonly now: number
   /** Time runs with the host: timers may be late. */
   readonly isRealTime: boolean
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
   /** Nothing runs, and no timer is left but those that renew themselves for ever: what stands now stays. */
   readonly isDrained: boolean
   /** Messages that have not ended. */
@@ -66,7 +66,7 @@ export class InvariantIndex {
   constructor(readonly world: World) {
     const { entries } = world
     this.#first = entries[0]?.seq ?? 1
-    this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.trafficLimit !== 0
+    this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.maxTrafficEntries !== 0
     for (const entry of entries) this.#file(entry)
     for (const fault of this.of('fault')) this.#fileFault(fault)
     const restart = this.of('fault').find(({ fault }) => fault === 'restart')
@@ -115,7 +115,7 @@ export class InvariantIndex {
         if (entry.fault === 'drop') this.#drop(entry)
         return
       case 'setting':
-        if (entry.of === 'service') this.#abandon()
+        if (entry.resource === 'service') this.#abandon()
     }
   }
 
@@ -174,7 +174,7 @@ function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
 
 /** The position of an attempt's end in the story; infinity while it is under way. */
 export function endOf(attempt: EntryOf<'attempt'>): number {
-  return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfter ?? attempt.seq) + 0.5
+  return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfterSeq ?? attempt.seq) + 0.5
 }
 
 /** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */

@@ -44,7 +44,7 @@ function settingSteps(
   stepsOf: (key: string) => KeyStep[],
 ): void {
   for (const entry of history.of('setting')) {
-    const { seq: place, at, of, change } = entry
+    const { seq: place, at, resource: of, change } = entry
     if (of === 'service') for (const list of steps.values()) list.push({ place, at, is: 'service', entry })
     if (of !== 'flow-control') continue
     const list = stepsOf(entry.name)

@@ -39,7 +39,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
 function walkPlan(history: InvariantIndex, isExcused: (id: string) => boolean, findings: Findings): void {
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
-  const resets = history.of('setting').flatMap(({ of, seq }) => (of === 'service' ? seq : []))
+  const resets = history.of('setting').flatMap(({ resource: of, seq }) => (of === 'service' ? seq : []))
   // What a reset cuts off never ends, but is not counted any more.
   const cutOff = ({ seq }: { seq: number }): number => resets.find((reset) => reset > seq) ?? Number.POSITIVE_INFINITY
   const ends = attempts.map((attempt) => Math.min(endOf(attempt), cutOff(attempt))).sort((one, other) => one - other)

@@ -40,8 +40,8 @@ function eventsBySchedule({ world }: InvariantIndex): ReadonlyMap<string, Event[
   const events = new Map<string, Event[]>()
   for (const entry of world.entries) {
     if (entry.type !== 'setting') continue
-    if (entry.of === 'service') for (const list of events.values()) list.push(entry)
-    if (entry.of !== 'schedule') continue
+    if (entry.resource === 'service') for (const list of events.values()) list.push(entry)
+    if (entry.resource !== 'schedule') continue
     const list = events.get(entry.name)
     if (list === undefined) events.set(entry.name, [entry])
     else list.push(entry)

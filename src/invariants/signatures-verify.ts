@@ -19,7 +19,7 @@ export const signaturesVerify: Invariant = {
     'corrupt-json': 'for the delivery it struck',
   },
   examine(history, findings) {
-    const rotations = history.of('setting').filter(({ of }) => of === 'signing-keys')
+    const rotations = history.of('setting').filter(({ resource: of }) => of === 'signing-keys')
     const keys = history.world.signingKeys
     for (const attempt of sampled(history.of('attempt'))) {
       if (history.struck(attempt, this.suspendedBy)) continue

@@ -15,7 +15,7 @@ export interface EntryStamp {
 
 export type ServiceName = 'store' | 'queue' | 'stats'
 
-/** One HTTP request that the sandbox received. `answer` is there once it was answered. */
+/** One HTTP request that the sandbox received. `response` is there once it was answered. */
 export interface RequestEntry {
   readonly type: 'request'
   readonly service: ServiceName
@@ -29,9 +29,9 @@ export interface RequestEntry {
   redact?: HiddenFields
   /** What its author should know of the words that it has, or of its token: a sentence. */
   note?: string
-  answer?: RequestAnswer
+  response?: RequestAnswer
   /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
-  endedAfter?: number
+  endedAfterSeq?: number
 }
 
 export interface RequestAnswer {
@@ -48,7 +48,7 @@ export interface RequestAnswer {
  * code made it.
  */
 export interface CallEntry {
-  readonly type: 'call'
+  readonly type: 'outbound'
   readonly method: string
   /** As it arrived. */
   readonly url: string
@@ -56,14 +56,14 @@ export interface CallEntry {
   readonly headers: HeaderList
   readonly body: Bytes
   /** `seq` of the attempts under way, each of which can have made it, where that cannot be told: then it has no `cause`. */
-  readonly couldBe?: readonly number[]
+  readonly possibleCauses?: readonly number[]
   /** How often the handler ran: 0 when a fault came before it, 2 when one repeated the call. */
-  handled: number
+  handlerRuns: number
   /** Kind of the fault that a script was; faults of rules have entries of their own. */
   fault?: string
-  answer?: CallAnswer
+  response?: CallAnswer
   /** `seq` of the last entry that was there when the app had its answer. */
-  endedAfter?: number
+  endedAfterSeq?: number
 }
 
 /** What the app saw of a call. */
@@ -85,11 +85,11 @@ export interface CommandEntry {
   readonly type: 'command'
   readonly argv: readonly Bytes[]
   readonly user: string
-  readonly via: 'request' | 'pipeline' | 'transaction' | 'native' | 'direct'
+  readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
   readonly reply?: unknown
   readonly error?: string
   /** Milliseconds of virtual time for which it waited, as BLPOP does: its entry is that of its end. */
-  readonly waited?: number
+  readonly waitedMs?: number
   /** What its author should know: the service may refuse it. A sentence. */
   readonly note?: string
 }
@@ -159,9 +159,9 @@ export interface AttemptEntry {
   readonly retried: number
   readonly maxRetries: number
   /** Why the attempt happens now, as a sentence part: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
-  readonly why: string
+  readonly reason: string
   /** Why and how long it had to wait, absent when it did not. */
-  readonly waited?: string | undefined
+  readonly waitReason?: string | undefined
   /** The workflow run that the attempt belongs to. */
   readonly workflowRunId?: string | undefined
   readonly headers: HeaderList
@@ -174,7 +174,7 @@ export interface AttemptEntry {
   store?: StoreChange
   outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
-  endedAfter?: number
+  endedAfterSeq?: number
 }
 
 export interface AttemptOutcome {
@@ -187,7 +187,7 @@ export interface AttemptOutcome {
   readonly body: Bytes
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For RETRY: when, after how long, and by which rule. */
-  readonly next?: { readonly at: number; readonly delay: number; readonly reason: string }
+  readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
   /** What really happened where the queue saw less: `the handler ran, its answer was lost`. */
   readonly note?: string
 }
@@ -196,7 +196,7 @@ export interface AttemptOutcome {
 export interface MessageEntry {
   readonly type: 'message'
   readonly messageId: string
-  readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED'
+  readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED'
   readonly reason?: string
 }
 
@@ -267,11 +267,11 @@ export interface InvokeEntry {
   readonly url: string
 }
 
-/** What stays in force until it is changed again: `of` names the kind, `name` which one. */
+/** What stays in force until it is changed again: `resource` names the kind, `name` which one. */
 export interface SettingEntry {
   readonly type: 'setting'
   /** `service`: the whole message queue was reset or loaded; `store`: the data store was loaded. */
-  readonly of: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
+  readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   readonly name: string
   /** A word for what happened: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
@@ -305,13 +305,13 @@ export interface FlowControlEntry {
 /** The test moved time. Moves that follow each other with nothing between them are one entry. */
 export interface ClockEntry {
   readonly type: 'clock'
-  readonly call: 'advance' | 'advanceTo' | 'drain'
+  readonly move: 'advance' | 'advanceTo' | 'drain'
   /** Where time stood when the move ended; absent while it goes on. */
   to?: number
   /** Moves in this entry. */
-  moves: number
+  count: number
   /** `seq` of the last entry that was there when the move ended. */
-  endedAfter?: number
+  endedAfterSeq?: number
 }
 
 /** Stands first when the log is full, for everything that it has forgotten. */
@@ -353,7 +353,7 @@ export type Entry = EntryStamp & EntryBody
 export const entryTypes: Readonly<Record<EntryType, true>> = {
   request: true,
   command: true,
-  call: true,
+  outbound: true,
   keyspace: true,
   published: true,
   attempt: true,
@@ -522,13 +522,13 @@ export class Traffic {
    */
   complete<E extends RequestEntry | CallEntry | AttemptEntry | ClockEntry>(
     entry: E,
-    end?: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
+    end?: Pick<E, 'response' & keyof E> | Pick<E, 'outcome' & keyof E>,
     bytes = 0,
   ): void {
     if (end !== undefined) Object.assign(entry, end)
     this.#ended++
     // A late answer completes an attempt a second time: it ended when it was given up.
-    entry.endedAfter ??= this.#sequence
+    entry.endedAfterSeq ??= this.#sequence
     this.#add(entry as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()
     if (this.#subscribers.length > 0) this.#tell(entry as Entry)
@@ -549,7 +549,7 @@ export class Traffic {
       case 'keyspace':
         return entryBytes.keyspace + weightOfText(entry.key)
       case 'request':
-      case 'call': {
+      case 'outbound': {
         const { url, headers, body } = entry
         const weight = entryBytes.request + weightOfText(url) + weightOfText(body)
         if (headers === this.#weighed) return weight
@@ -570,8 +570,8 @@ export class Traffic {
 
   #weighEnd(entry: RequestEntry | CallEntry | AttemptEntry | ClockEntry): number {
     if (entry.type === 'attempt') return entry.store === undefined ? 0 : weightOf(entry.store)
-    if (entry.type === 'clock' || entry.answer === undefined) return 0
-    const { headers, body } = entry.answer
+    if (entry.type === 'clock' || entry.response === undefined) return 0
+    const { headers, body } = entry.response
     const weight = weightOfText(body ?? '')
     if (headers === this.#weighedAnswers) return weight
     this.#weighedAnswers = headers
@@ -579,14 +579,14 @@ export class Traffic {
   }
 
   /** The test moves time. @returns what to call when the move has ended */
-  moves(call: ClockEntry['call']): () => void {
+  moves(call: ClockEntry['move']): () => void {
     const last = this.#entries.at(-1)
-    const goesOn = last?.type === 'clock' && last.call === call && last.to === this.#clock.now()
-    const entry: ClockEntry & EntryStamp = goesOn ? last : this.append({ type: 'clock', call, moves: 0 })
-    entry.moves++
+    const goesOn = last?.type === 'clock' && last.move === call && last.to === this.#clock.now()
+    const entry: ClockEntry & EntryStamp = goesOn ? last : this.append({ type: 'clock', move: call, count: 0 })
+    entry.count++
     return () => {
       entry.to = this.#clock.now()
-      delete entry.endedAfter
+      delete entry.endedAfterSeq
       this.complete(entry)
     }
   }
@@ -595,7 +595,7 @@ export class Traffic {
   shareWith(other: Pick<Traffic, 'find'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
       const own = this.#entries[index]!
-      const isOver = own.type === 'request' && own.service === 'store' && own.answer !== undefined
+      const isOver = own.type === 'request' && own.service === 'store' && own.response !== undefined
       if (!isOver && own.type !== 'command' && own.type !== 'keyspace') continue
       const known = other.find(own.seq)
       if (known !== undefined && isSame(own, known)) this.#entries[index] = known

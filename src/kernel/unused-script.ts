@@ -7,7 +7,7 @@ export interface UnusedScript {
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
 
-/** An entry of a log: `attempt` for a delivery, `call` for a call of the app. */
+/** An entry of a log: `attempt` for a delivery, `outbound` for a request of the app. */
 interface Logged {
   readonly type: string
   readonly seq?: number
@@ -26,7 +26,7 @@ export function unplayedText(
   log: readonly Logged[],
 ): string {
   const told = steps.map(({ kind, status }) => (typeof status === 'number' ? `${kind} ${status}` : String(kind)))
-  const type = what === 'delivery' ? 'attempt' : 'call'
+  const type = what === 'delivery' ? 'attempt' : 'outbound'
   const logged = log.filter((entry) => entry.type === type)
   const urls = new Set(logged.flatMap(({ url }) => (typeof url === 'string' ? [url] : [])))
   const why = {

@@ -1,10 +1,15 @@
-/** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
+import type { Duration } from '../kernel/duration.js'
+
+/**
+ * What a price plan of the queue allows. Durations as texts such as `'7d'` or in milliseconds, sizes in bytes; `undefined` is
+ * unlimited. [queue.md 5.6]
+ */
 export interface QueueLimits {
   readonly messagesPerDay: number | undefined
   readonly maxMessageSize: number
-  readonly maxDelay: number | undefined
+  readonly maxDelay: Duration | undefined
   /** Longest time a destination may take to answer. */
-  readonly maxTimeout: number
+  readonly maxTimeout: Duration
   readonly maxRetries: number
   readonly schedules: number
   readonly queues: number
@@ -12,8 +17,8 @@ export interface QueueLimits {
   readonly globalParallelism: number
   readonly urlGroups: number
   readonly endpointsPerGroup: number
-  readonly logRetention: number
-  readonly dlqRetention: number
+  readonly logRetention: Duration
+  readonly dlqRetention: Duration
 }
 
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
@@ -24,7 +29,7 @@ export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
  */
 export interface Policy {
   /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; beyond it the older half is dropped. */
-  trafficLimit: number | undefined
+  maxTrafficEntries: number | undefined
   /**
    * Bytes that a sandbox keeps of what came and happened, `undefined` for all: requests and answers, commands and replies,
    * messages, every entry of the log with what it takes by itself. Beyond it the older half of the log is dropped. The journal,
@@ -52,7 +57,7 @@ export interface Policy {
    * Bytes of the answer to one request to the store, all results of a pipeline or a transaction together; a guard of this
    * package, not a fact about the service. Results beyond it are errors, and in a pipeline their commands are not run.
    */
-  maxAnswerSize: number
+  maxResponseSize: number
   /**
    * Units of work that one request to the store may cost; a guard of this package, not a fact about the service. A unit is
    * some 25 nanoseconds, see docs/decisions/work-is-counted.md. What would cost more is refused, before it does anything
@@ -64,7 +69,7 @@ export interface Policy {
   /** Commands per virtual month, `undefined` for no limit. [store.md 10] */
   monthlyRequestLimit: number | undefined
   /** Bytes of all keys and values, `undefined` for no limit. [store.md 10] */
-  maxStorage: number | undefined
+  maxStorageSize: number | undefined
   /** Bytes of one key. [store.md 10] */
   maxKeySize: number
   /** Bytes of one key's value, `undefined` for no limit. [store.md 10] */
@@ -77,8 +82,8 @@ export interface Policy {
   maxStreamBuffer: number
   /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
   maxScriptSteps: number
-  /** Milliseconds for which a write waits before searches find it; 0 for none. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
-  searchLag: number
+  /** How long a write waits before searches find it; 0 for not at all. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
+  searchIndexingDelay: Duration
   /**
    * Bytes of one document, all fields of the schema together, that a search index reads, as long as two novels; a guard of this package, not a fact
    * about the service. A longer text is found by its beginning, other values beyond are left out, and so are STRING values that
@@ -98,7 +103,7 @@ export interface Policy {
   /** Whether BOOL and DATE fields are FAST without the word, as the page of schemas says. [search.md 11] */
   searchFastByDefault: boolean
   /** Whether KEYWORD fields may have the word FAST, as the page of schemas says, although the command's syntax has no place for it. They are fast without it. [search.md 1] */
-  searchKeywordFast: 'refuse' | 'accept'
+  searchKeywordFast: 'reject' | 'accept'
   /** Retries of a message that does not set them. [queue.md 2.2] */
   retries: number
   /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
@@ -123,38 +128,38 @@ export interface Policy {
   backoffFactor: number
   /** Whether the default back-off is truncated to whole seconds. [queue.md 5.2] */
   roundBackoff: boolean
-  /** Longest wait before a retry, milliseconds. [queue.md 5.2] */
-  maxRetryDelay: number
+  /** Longest wait before a retry. [queue.md 5.2] */
+  maxRetryDelay: Duration
   /** Whether Retry-After and similar headers win over the message's own retry delay. [queue.md 5.2] */
   retryHeadersOverrideExpression: boolean
-  /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
-  deduplicationWindow: number
+  /** How long a deduplication id is remembered. [queue.md 2.4, 16] */
+  deduplicationWindow: Duration
   /**
-   * Milliseconds for which a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
+   * How long a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
    * knows it. [queue.md 1.5]
    */
-  deliveredReadableFor: number | undefined
+  deliveredRetention: Duration | undefined
   /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
-  cancelledSpelling: 'CANCELLED' | 'CANCELED'
-  /** `due`: the entry is written when the next delivery would have been due. `now`: at once. [queue.md 4.2] */
-  cancelledAt: 'due' | 'now'
+  canceledSpelling: 'CANCELLED' | 'CANCELED'
+  /** `due`: the entry is written when the next delivery would have been due. `immediate`: at once. [queue.md 4.2] */
+  cancelTiming: 'due' | 'immediate'
   /** JSON type of `notBefore` and `createdAt` in callback bodies. [queue.md 5.4, 16] */
-  callbackTimes: 'string' | 'number'
+  callbackTimestampType: 'string' | 'number'
   /** Refuse delayed callbacks with 400, as a changelog entry says. [queue.md 2.2, 16] */
-  refuseCallbackDelay: boolean
+  rejectCallbackDelay: boolean
   /** Whether a redirect of a destination is followed (at most 10) instead of counting as a failure. [queue.md 5.1] */
   followRedirects: boolean
   /** Refuse destinations on this machine, as the live service does. [queue.md 1.13] */
-  refuseLoopback: boolean
+  rejectLoopback: boolean
   /** Refuse percent-encoded destinations, as two reports say. [queue.md 1.3] */
-  refuseEncodedDestination: boolean
+  rejectEncodedDestination: boolean
   /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
   unhandledDestination: 'error' | number
   /**
-   * Real milliseconds that a handler in this process may run without ending or sleeping before its delivery counts as
+   * Host time that a handler in this process may run without ending or sleeping before its delivery counts as
    * unanswered, `undefined` for no limit. [a guard of ours]
    */
-  handlerPatience: number | undefined
+  handlerStallTimeout: Duration | undefined
   /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
   callerIp: string
   /** Entries of a page of the log: default and maximum. [queue.md 1.10, 16] */
@@ -164,12 +169,12 @@ export interface Policy {
   dlqPageSize: number
   /** Messages that one bulk cancel may name in `count`. [queue.md 1.5] */
   maxCancelCount: number
-  /** Longest rate period of flow control, seconds. [queue.md 2.2] */
-  maxRatePeriod: number
+  /** Longest rate period of flow control. [queue.md 2.2] */
+  maxRatePeriod: Duration
   /** When the callback of a workflow's call goes out: after its last attempt, or after every one. [workflow.md 0] */
-  callReports: 'last' | 'every'
+  workflowCallCallbacks: 'last' | 'every'
   /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
-  lazyAbove: number | undefined
+  workflowLazyBodyAbove: number | undefined
   /**
    * Steps of one run, finished or planned; one more is refused with 429 and fails the run. `undefined` for no limit.
    * [the documentation's 1,000 on every plan; that planned ones count: choice]
@@ -181,17 +186,17 @@ export interface Policy {
    */
   maxRunContext: number | undefined
   /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0] */
-  deduplicateSteps: boolean
+  workflowDeduplicateSteps: boolean
   /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
-  echoConfiguration: boolean
+  workflowEchoConfiguration: boolean
   /** Whether a step may bring a configuration of its own, as a coming version of the SDK submits it. [workflow.md 12] */
-  stepConfiguration: boolean
+  workflowStepConfiguration: boolean
   /** When `/v2/trigger` asks the SDK to begin the run: for urls that were never seen to be workflows, always, or when the header asks. [workflow.md 2.4] */
-  twoPhaseTrigger: 'unknown-url' | 'always' | 'header'
+  workflowTwoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Whom an event reaches first. [workflow.md 13] */
-  notifyOrder: 'oldest' | 'newest'
+  workflowNotifyOrder: 'oldest' | 'newest'
   /** Who leaves the wait list of a flow-control key: who came first, or anybody, as the service hands on. [workflow.md 0] */
-  waitList: 'fifo' | 'shuffled'
+  flowControlOrder: 'fifo' | 'shuffled'
   /**
    * How the fields of a cron expression are read: as the Go library robfig/cron does, with `5/15` and without `7`, or as a
    * crontab, the other way round. [queue.md 7: standard crontab]
@@ -205,25 +210,64 @@ export interface Policy {
   replacedScheduleKeepsCreatedAt: boolean
 }
 
-export const defaultPolicy: Policy = {
-  trafficLimit: 200_000,
+type PolicyDuration =
+  | 'searchIndexingDelay'
+  | 'maxRetryDelay'
+  | 'deduplicationWindow'
+  | 'deliveredRetention'
+  | 'handlerStallTimeout'
+  | 'maxRatePeriod'
+type QueueLimitDuration = 'maxDelay' | 'maxTimeout' | 'logRetention' | 'dlqRetention'
+
+/** The policies that are lengths of time, in virtual time but for `handlerStallTimeout`. */
+export const policyDurations: readonly PolicyDuration[] = [
+  'searchIndexingDelay',
+  'maxRetryDelay',
+  'deduplicationWindow',
+  'deliveredRetention',
+  'handlerStallTimeout',
+  'maxRatePeriod',
+]
+
+/** The limits of a plan that are lengths of time. */
+export const queueLimitDurations: readonly QueueLimitDuration[] = [
+  'maxDelay',
+  'maxTimeout',
+  'logRetention',
+  'dlqRetention',
+]
+
+type InMilliseconds<T, Names extends keyof T> = {
+  [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
+}
+
+/** Limits in force: durations are milliseconds. */
+export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
+
+/** The choices in force: durations are milliseconds. */
+export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
+  queueLimits: Partial<ResolvedQueueLimits>
+}
+
+export const defaultPolicy: ResolvedPolicy = {
+  maxTrafficEntries: 200_000,
   maxTrafficBytes: 268_435_456,
   maxForkBytes: 536_870_912,
   commands: 'all',
   aclRules: 'service',
   maxRequestSize: 10_485_760,
-  maxAnswerSize: 104_857_600,
+  maxResponseSize: 104_857_600,
   maxWork: 4_000_000,
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,
-  maxStorage: undefined,
+  maxStorageSize: undefined,
   maxKeySize: 32_768,
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,
   scanPageSize: 1000,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
-  searchLag: 0,
+  searchIndexingDelay: 0,
   maxSearchDocument: 1_048_576,
   maxSearchIndexes: 10,
   searchScore: 'bm25',
@@ -231,7 +275,7 @@ export const defaultPolicy: Policy = {
   searchLoneMustNot: 'nothing',
   searchScoreMode: 'multiply',
   searchFastByDefault: false,
-  searchKeywordFast: 'refuse',
+  searchKeywordFast: 'reject',
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},
@@ -247,32 +291,32 @@ export const defaultPolicy: Policy = {
   maxRetryDelay: 86_400_000,
   retryHeadersOverrideExpression: true,
   deduplicationWindow: 600_000,
-  deliveredReadableFor: undefined,
-  cancelledSpelling: 'CANCELLED',
-  cancelledAt: 'due',
-  callbackTimes: 'string',
-  refuseCallbackDelay: false,
+  deliveredRetention: undefined,
+  canceledSpelling: 'CANCELLED',
+  cancelTiming: 'due',
+  callbackTimestampType: 'string',
+  rejectCallbackDelay: false,
   followRedirects: false,
-  refuseLoopback: false,
-  refuseEncodedDestination: false,
+  rejectLoopback: false,
+  rejectEncodedDestination: false,
   unhandledDestination: 'error',
-  handlerPatience: 10_000,
+  handlerStallTimeout: 10_000,
   callerIp: '127.0.0.1',
   logPageSize: 100,
   maxLogPageSize: 1000,
   dlqPageSize: 100,
   maxCancelCount: 500,
-  maxRatePeriod: 604_800,
-  callReports: 'last',
-  lazyAbove: undefined,
+  maxRatePeriod: 604_800_000,
+  workflowCallCallbacks: 'last',
+  workflowLazyBodyAbove: undefined,
   maxRunSteps: 1_000,
   maxRunContext: 104_857_600,
-  deduplicateSteps: true,
-  echoConfiguration: false,
-  stepConfiguration: false,
-  twoPhaseTrigger: 'unknown-url',
-  notifyOrder: 'oldest',
-  waitList: 'fifo',
+  workflowDeduplicateSteps: true,
+  workflowEchoConfiguration: false,
+  workflowStepConfiguration: false,
+  workflowTwoPhaseTrigger: 'unknown-url',
+  workflowNotifyOrder: 'oldest',
+  flowControlOrder: 'fifo',
   cronDialect: 'go',
   cronEvery: 'refuse',
   replacedScheduleStaysPaused: true,

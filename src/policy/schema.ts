@@ -1,22 +1,35 @@
 import * as v from 'valibot'
+import { type Duration, milliseconds } from '../kernel/duration.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
-import type { Policy, QueueLimits } from './policy.js'
-import { defaultPolicy } from './policy.js'
+import type { Policy, QueueLimits, ResolvedPolicy } from './policy.js'
+import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
 /** Never 0: paging by nothing would never end. */
 const page = atLeast(1)
 const limit = v.optional(amount)
+/** `'90s'`, `'1d10h30m'`, or milliseconds. */
+const duration = v.union([
+  v.pipe(
+    v.string(),
+    v.regex(
+      /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
+      'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
+    ),
+  ),
+  amount,
+]) as v.GenericSchema<unknown, Duration> as v.GenericSchema<Duration>
+const durationLimit = v.optional(duration)
 
 type Schemas<T> = { readonly [name in keyof T]-?: v.GenericSchema<T[name]> }
 
 const queueLimits: Schemas<QueueLimits> = {
   messagesPerDay: limit,
   maxMessageSize: amount,
-  maxDelay: limit,
-  maxTimeout: amount,
+  maxDelay: durationLimit,
+  maxTimeout: duration,
   maxRetries: amount,
   schedules: amount,
   queues: amount,
@@ -24,29 +37,29 @@ const queueLimits: Schemas<QueueLimits> = {
   globalParallelism: amount,
   urlGroups: amount,
   endpointsPerGroup: amount,
-  logRetention: amount,
-  dlqRetention: amount,
+  logRetention: duration,
+  dlqRetention: duration,
 }
 
 const policies: Schemas<Policy> = {
-  trafficLimit: limit,
+  maxTrafficEntries: limit,
   maxTrafficBytes: limit,
   maxForkBytes: limit,
   commands: v.picklist(['all', 'documented']),
   aclRules: v.picklist(['service', 'redis']),
   maxRequestSize: amount,
-  maxAnswerSize: amount,
+  maxResponseSize: amount,
   maxWork: amount,
   dailyRequestLimit: limit,
   monthlyRequestLimit: limit,
-  maxStorage: limit,
+  maxStorageSize: limit,
   maxKeySize: amount,
   maxRecordSize: limit,
   maxPendingPerConsumer: limit,
   scanPageSize: page,
   maxStreamBuffer: amount,
   maxScriptSteps: amount,
-  searchLag: amount,
+  searchIndexingDelay: duration,
   maxSearchDocument: amount,
   maxSearchIndexes: limit,
   searchScore: v.picklist(['bm25', 'constant']),
@@ -54,7 +67,7 @@ const policies: Schemas<Policy> = {
   searchLoneMustNot: v.picklist(['nothing', 'rest']),
   searchScoreMode: v.picklist(['multiply', 'sum']),
   searchFastByDefault: v.boolean(),
-  searchKeywordFast: v.picklist(['refuse', 'accept']),
+  searchKeywordFast: v.picklist(['reject', 'accept']),
   retries: amount,
   queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
   queueLimits: someOf(queueLimits),
@@ -67,35 +80,35 @@ const policies: Schemas<Policy> = {
   homeRegion: v.optional(v.string()),
   backoffFactor: amount,
   roundBackoff: v.boolean(),
-  maxRetryDelay: amount,
+  maxRetryDelay: duration,
   retryHeadersOverrideExpression: v.boolean(),
-  deduplicationWindow: amount,
-  deliveredReadableFor: limit,
-  cancelledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
-  cancelledAt: v.picklist(['due', 'now']),
-  callbackTimes: v.picklist(['string', 'number']),
-  refuseCallbackDelay: v.boolean(),
+  deduplicationWindow: duration,
+  deliveredRetention: durationLimit,
+  canceledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
+  cancelTiming: v.picklist(['due', 'immediate']),
+  callbackTimestampType: v.picklist(['string', 'number']),
+  rejectCallbackDelay: v.boolean(),
   followRedirects: v.boolean(),
-  refuseLoopback: v.boolean(),
-  refuseEncodedDestination: v.boolean(),
+  rejectLoopback: v.boolean(),
+  rejectEncodedDestination: v.boolean(),
   unhandledDestination: v.union([v.literal('error'), amount]),
-  handlerPatience: limit,
+  handlerStallTimeout: durationLimit,
   callerIp: v.string(),
   logPageSize: page,
   maxLogPageSize: page,
   dlqPageSize: page,
   maxCancelCount: page,
-  maxRatePeriod: amount,
-  callReports: v.picklist(['last', 'every']),
-  lazyAbove: limit,
+  maxRatePeriod: duration,
+  workflowCallCallbacks: v.picklist(['last', 'every']),
+  workflowLazyBodyAbove: limit,
   maxRunSteps: limit,
   maxRunContext: limit,
-  deduplicateSteps: v.boolean(),
-  echoConfiguration: v.boolean(),
-  stepConfiguration: v.boolean(),
-  twoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
-  notifyOrder: v.picklist(['oldest', 'newest']),
-  waitList: v.picklist(['fifo', 'shuffled']),
+  workflowDeduplicateSteps: v.boolean(),
+  workflowEchoConfiguration: v.boolean(),
+  workflowStepConfiguration: v.boolean(),
+  workflowTwoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
+  workflowNotifyOrder: v.picklist(['oldest', 'newest']),
+  flowControlOrder: v.picklist(['fifo', 'shuffled']),
   cronDialect: v.picklist(['go', 'crontab']),
   cronEvery: v.picklist(['refuse', 'accept']),
   replacedScheduleStaysPaused: v.boolean(),
@@ -115,7 +128,7 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
 export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
 
 /** The defaults with some choices replaced; an unknown name or an impossible value throws. */
-export function policyWith(changes: Partial<Policy> = {}): Policy {
+export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   const names = Object.keys(changes)
   if (names.length === 0) return { ...defaultPolicy }
   const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
@@ -125,9 +138,38 @@ export function policyWith(changes: Partial<Policy> = {}): Policy {
       `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
     )
   }
-  const [issue] = v.safeParse(policySchema(), changes).issues ?? []
+  const resolved = resolvedPolicy(changes)
+  const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {
     throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
   }
-  return { ...defaultPolicy, ...changes }
+  return { ...defaultPolicy, ...resolved }
+}
+
+/**
+ * Some choices with every duration in milliseconds.
+ * @throws TypeError for a text that is no duration
+ */
+export function resolvedPolicy(changes: Partial<Policy>): Partial<ResolvedPolicy> {
+  const { queueLimits } = changes
+  return {
+    ...inMilliseconds(changes, policyDurations, 'policy'),
+    ...(typeof queueLimits === 'object' &&
+      queueLimits !== null && {
+        queueLimits: inMilliseconds(queueLimits, queueLimitDurations, 'policy.queueLimits'),
+      }),
+  } as Partial<ResolvedPolicy>
+}
+
+function inMilliseconds<T extends object>(given: T, names: readonly (keyof T & string)[], called: string): T {
+  const texts = names.filter((name) => typeof given[name] === 'string')
+  if (texts.length === 0) return given
+  const read = (name: keyof T & string): number => {
+    try {
+      return milliseconds(given[name] as Duration)
+    } catch (error) {
+      throw new TypeError(`${called}.${name}: ${(error as Error).message}`)
+    }
+  }
+  return { ...given, ...Object.fromEntries(texts.map((name) => [name, read(name)])) }
 }

@@ -84,7 +84,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, vocabulary) })
       if (entry !== undefined) {
         if (note !== undefined) entry.note ??= note
-        entry.answer = logged(sent, answered.once(sent.headers), clock.now())
+        entry.response = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
       letOutsideContinue(clock)
@@ -94,7 +94,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       if (error instanceof WorldOver) return finish(json({ error: error.message }, 503))
       if (error instanceof ConnectionBroken) {
         if (entry !== undefined) {
-          entry.answer = { at: clock.now(), status: 0, headers: [], body: undefined }
+          entry.response = { at: clock.now(), status: 0, headers: [], body: undefined }
           traffic.complete(entry)
         }
         letOutsideContinue(clock)
@@ -172,8 +172,8 @@ class Received implements RequestEntry, EntryStamp {
   declare cause?: number
   declare region?: string
   declare note?: string
-  declare answer?: RequestAnswer
-  declare endedAfter?: number
+  declare response?: RequestAnswer
+  declare endedAfterSeq?: number
 
   constructor(
     readonly service: ServiceName,

@@ -3,7 +3,7 @@ import { utf8 } from '../kernel/bytes.js'
 import { accompany, type VirtualClock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic-log.js'
-import type { Policy, QueueLimits } from '../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 import { deliveryWriter } from './delivery/delivery-headers.js'
 import { DeliveryScheduler } from './delivery/delivery-scheduler.js'
 import { FifoQueues } from './delivery/fifo-queues.js'
@@ -24,7 +24,7 @@ export interface QueueOptions {
   readonly clock: VirtualClock
   readonly random: Random
   readonly traffic: Traffic
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly words: QueueDialects
   readonly destinations: DeliveryTarget
   /** Made from the seed where not given. */
@@ -44,8 +44,8 @@ type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher
 
 /** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
 export class QueueEngine {
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
   /** Of what comes without any. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
@@ -200,7 +200,7 @@ export class QueueEngine {
     this.log.prune(now)
     const message = this.courier.byId.get(id)
     if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
-    const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
+    const { deliveredRetention: time = Number.POSITIVE_INFINITY } = this.policy
     return now - message.lastLog!.time < time ? message : undefined
   }
 

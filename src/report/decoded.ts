@@ -54,8 +54,8 @@ export interface DecodedEntry {
 export function decoded(entry: Entry): DecodedEntry {
   switch (entry.type) {
     case 'request':
-    case 'call':
-      return withResponse(new DecodedBody(entry.body), entry.answer?.body)
+    case 'outbound':
+      return withResponse(new DecodedBody(entry.body), entry.response?.body)
     case 'attempt':
       return withResponse(new DecodedBody(entry.body), entry.outcome?.body)
     case 'published':

@@ -36,7 +36,7 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
   switch (entry.type) {
     case 'request':
       return request(entry, wording)
-    case 'call':
+    case 'outbound':
       return call(entry, wording)
     case 'command':
       return {
@@ -135,7 +135,7 @@ function flowDecision(entry: EntryOf<'flow-control'>, wording: EntryWording): st
 }
 
 function timeMove(entry: EntryOf<'clock'>): string {
-  const call = `clock.${plainText(entry.call)}${entry.moves > 1 ? ` (${entry.moves} times)` : ''}`
+  const call = `clock.${plainText(entry.move)}${entry.count > 1 ? ` (${entry.count} times)` : ''}`
   if (entry.to === undefined) return `${call} (under way)`
   const by = entry.to - entry.at
   return by === 0
@@ -145,7 +145,8 @@ function timeMove(entry: EntryOf<'clock'>): string {
 
 /** How much is missing, and why. */
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
-  const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
+  const kept =
+    unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.maxTrafficEntries)`
   return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
@@ -194,12 +195,12 @@ function setting(entry: EntryOf<'setting'>): string {
   const value = Object.entries(entry.value ?? {}).map(
     ([name, what]) => `${plainText(name)} ${quoted(String(what), urlLength)}`,
   )
-  const what = `${entry.of.replace('-', ' ')} ${quoted(entry.name, wordLength)} ${plainText(entry.change.replaceAll('-', ' '))}`
+  const what = `${entry.resource.replace('-', ' ')} ${quoted(entry.name, wordLength)} ${plainText(entry.change.replaceAll('-', ' '))}`
   return value.length === 0 ? what : `${what}: ${value.join(', ')}`
 }
 
 function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescription {
-  const { answer, note } = entry
+  const { response: answer, note } = entry
   const redaction = wording.redaction ?? standardRedaction
   const { url, answer: fields } = redaction.request(entry)
   const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
@@ -212,13 +213,13 @@ function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescrip
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
 }
 
-function call(entry: EntryOf<'call'>, wording: EntryWording): EntryDescription {
-  const { answer, couldBe } = entry
+function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescription {
+  const { response: answer, possibleCauses } = entry
   const { redaction = standardRedaction } = wording
   const end = answer === undefined ? '(not answered yet)' : answerText(answer.status, answer.error, redaction)
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
-  if (couldBe !== undefined) details.push(`made by ${couldBe.map((seq) => `#${seq}`).join(' or ')}`)
+  if (possibleCauses !== undefined) details.push(`made by ${possibleCauses.map((seq) => `#${seq}`).join(' or ')}`)
   if (answer?.note !== undefined) details.push(phrase(answer.note, 300, redaction))
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
     details.push(`answer: ${bodyText(answer.body, wording, undefined)}`)
@@ -236,8 +237,8 @@ function bodyText(
   return excerptBytes(body, bodies, (given) => redaction.text(given))
 }
 
-function via({ via, waited }: EntryOf<'command'>): string {
-  const by: Partial<Record<typeof via, string>> = { direct: 'by the test', native: 'over a connection' }
+function via({ via, waitedMs: waited }: EntryOf<'command'>): string {
+  const by: Partial<Record<typeof via, string>> = { direct: 'by the test', resp: 'over a connection' }
   const told: string[] = via === 'request' ? [] : [by[via] ?? via]
   if (waited !== undefined) told.push(`waited ${formatDuration(waited)}`)
   return told.length === 0 ? '' : ` (${told.join(', ')})`
@@ -296,10 +297,10 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
       ? '(under way)'
       : `${answerText(outcome.status, outcome.error, redaction)}${took(entry, outcome)}`
   const details: string[] = []
-  const waited = untold(entry.waited, told)
+  const waited = untold(entry.waitReason, told)
   if (waited !== undefined) details.push(`had waited: ${phrase(waited, 300, redaction)}`)
-  if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why))
-    details.push(`because: ${phrase(entry.why, 300, redaction)}`)
+  if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.reason))
+    details.push(`because: ${phrase(entry.reason, 300, redaction)}`)
   if (outcome?.note) details.push(phrase(outcome.note, 600, redaction))
   if (outcome !== undefined) details.push(...consequence(outcome, wording, hiddenInRun(entry)))
   if (entry.store !== undefined) details.push(...storeChangeLines(entry.store, wording.redaction))

@@ -46,7 +46,7 @@ export interface HarEntry {
   readonly comment?: string
   readonly _resourceType: 'fetch'
   /** What the entry is: a request that arrived, a delivery attempt of the queue, or a call of the app to another host. */
-  readonly _type: 'request' | 'attempt' | 'call'
+  readonly _type: 'request' | 'attempt' | 'outbound'
   readonly _seq: number
   readonly _cause?: number
   readonly _messageId?: string
@@ -101,7 +101,7 @@ export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
       pages: [],
       entries: entries.flatMap((entry) => {
         if (entry.type === 'request') return [requestEntry(entry, commands.get(entry.seq), redaction)]
-        if (entry.type === 'call') return [callEntry(entry, redaction)]
+        if (entry.type === 'outbound') return [callEntry(entry, redaction)]
         return entry.type === 'attempt' ? [attemptEntry(entry, redaction)] : []
       }),
       comment: `Times are virtual.${dropped}`,
@@ -114,7 +114,7 @@ function requestEntry(
   commands: readonly string[] | undefined,
   redaction: Redaction,
 ): HarEntry {
-  const { answer } = entry
+  const { response: answer } = entry
   const { url, fields, answer: hiddenInAnswer } = redaction.request(entry)
   return {
     startedDateTime: iso(entry.at),
@@ -147,7 +147,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'not answered yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
-    comment: `${entry.kind}, ${redaction.text(entry.why)}${note}`,
+    comment: `${entry.kind}, ${redaction.text(entry.reason)}${note}`,
     _resourceType: 'fetch',
     _type: 'attempt',
     _seq: entry.seq,
@@ -156,10 +156,10 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
   }
 }
 
-function callEntry(entry: EntryOf<'call'>, redaction: Redaction): HarEntry {
-  const { answer, couldBe } = entry
+function callEntry(entry: EntryOf<'outbound'>, redaction: Redaction): HarEntry {
+  const { response: answer, possibleCauses } = entry
   const took = answer === undefined ? 0 : answer.at - entry.at
-  const by = couldBe === undefined ? [] : [`made by ${couldBe.map((seq) => `#${seq}`).join(' or ')}`]
+  const by = possibleCauses === undefined ? [] : [`made by ${possibleCauses.map((seq) => `#${seq}`).join(' or ')}`]
   const comment = [...by, ...(answer?.note === undefined ? [] : [redaction.text(answer.note)])].join('; ')
   return {
     startedDateTime: iso(entry.at),
@@ -170,7 +170,7 @@ function callEntry(entry: EntryOf<'call'>, redaction: Redaction): HarEntry {
     timings: { send: 0, wait: took, receive: 0 },
     ...(comment !== '' && { comment }),
     _resourceType: 'fetch',
-    _type: 'call',
+    _type: 'outbound',
     _seq: entry.seq,
     ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
   }

@@ -63,7 +63,7 @@ export function entryOf(plain: TraceEntry): Entry {
     if ('reply' in plain) out.reply = replyOf(plain.reply)
   }
   if ('body' in plain) out.body = bodyOf(plain.body)
-  for (const end of ['answer', 'outcome']) {
+  for (const end of ['response', 'outcome']) {
     const given = plain[end] as { body: unknown } | undefined
     if (given !== undefined) out[end] = { ...given, body: given.body === null ? undefined : bodyOf(given.body) }
   }

@@ -26,15 +26,15 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
   // By their ends: however many are under way, each is looked at once.
   const ending = entries
     .filter((entry) => entry.type === 'attempt')
-    .filter(({ seq, endedAfter = 0 }) => endedAfter > seq)
-  ending.sort((one, other) => one.endedAfter! - other.endedAfter!)
+    .filter(({ seq, endedAfterSeq = 0 }) => endedAfterSeq > seq)
+  ending.sort((one, other) => one.endedAfterSeq! - other.endedAfterSeq!)
   let ended = 0
   for (const entry of entries) {
-    while (ended < ending.length && ending[ended]!.endedAfter! < entry.seq) open.delete(ending[ended++]!.seq)
+    while (ended < ending.length && ending[ended]!.endedAfterSeq! < entry.seq) open.delete(ending[ended++]!.seq)
     if (entry.cause === undefined && open.size > 0 && isWork(entry.type)) {
       during.set(entry.seq, open.size === 1 ? open.values().next().value : undefined)
     }
-    if (entry.type === 'attempt' && (entry.endedAfter ?? Number.POSITIVE_INFINITY) > entry.seq) open.add(entry.seq)
+    if (entry.type === 'attempt' && (entry.endedAfterSeq ?? Number.POSITIVE_INFINITY) > entry.seq) open.add(entry.seq)
   }
   return {
     above: (entry) => entry.cause ?? during.get(entry.seq),
@@ -43,25 +43,25 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
 }
 
 /** The first of the repeated request, by the number of the repetition. */
-export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'call'>>
+export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'outbound'>>
 
 /**
  * Requests that were sent again after an answer that asks for it or none at all, within the same delivery or outside of
  * any: the queue has no part in it. Whether a client did so or the code that uses it is not known.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
-  const failed = new Map<string, EntryOf<'request' | 'call'>>()
-  const repeated = new Map<number, EntryOf<'request' | 'call'>>()
+  const failed = new Map<string, EntryOf<'request' | 'outbound'>>()
+  const repeated = new Map<number, EntryOf<'request' | 'outbound'>>()
   for (const entry of entries) {
-    if (entry.type !== 'request' && entry.type !== 'call') continue
+    if (entry.type !== 'request' && entry.type !== 'outbound') continue
     const request = entry
     if (nesting.isUnclear(request)) continue
-    const { seq, method, url, body, answer } = request
+    const { seq, method, url, body, response: answer } = request
     const hasFailed = answer !== undefined && (answer.status === 0 || answer.status === 429 || answer.status >= 500)
     if (!hasFailed && failed.size === 0) continue
     const name = `${nesting.above(request) ?? 0} ${method} ${url}\n${body}`
     const before = failed.get(name)
-    if (before !== undefined && (before.endedAfter ?? before.seq) < seq) repeated.set(seq, before)
+    if (before !== undefined && (before.endedAfterSeq ?? before.seq) < seq) repeated.set(seq, before)
     if (hasFailed) failed.set(name, request)
     else failed.delete(name)
   }
@@ -69,6 +69,6 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
 }
 
 /** `the same request as #5, which was answered 503`. */
-export function repetitionText({ seq, answer }: EntryOf<'request' | 'call'>): string {
+export function repetitionText({ seq, response: answer }: EntryOf<'request' | 'outbound'>): string {
   return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`}`
 }

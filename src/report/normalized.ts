@@ -91,7 +91,7 @@ class StableNames {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
-      case 'call':
+      case 'outbound':
         return this.#call(entry)
       case 'notify': {
         const { seq, at, cause, type, redact, body, ...rest } = entry
@@ -106,7 +106,7 @@ class StableNames {
 
   #request(entry: EntryOf<'request'>, commands: readonly EntryOf<'command'>[]): Fields {
     const { url, fields, answer: hiddenInAnswer } = this.redaction.request(entry)
-    const { answer } = entry
+    const { response: answer } = entry
     const ran = commands.length > 0
     return {
       request: `${entry.method} ${this.#text(url)}`,
@@ -115,7 +115,7 @@ class StableNames {
       body: ran ? undefined : this.#body(entry.body, fields?.body),
       commands: ran ? commands.map((command) => this.#command(command)) : undefined,
       status: answer?.status ?? 'not answered',
-      answer:
+      response:
         answer?.body === undefined || (ran && answer.status === 200)
           ? undefined
           : this.#body(answer.body, hiddenInAnswer?.body),
@@ -126,10 +126,10 @@ class StableNames {
   #command(entry: EntryOf<'command'>): Fields {
     const argv = entry.argv.map((word) => text(word))
     const words = this.redaction.words(argv).map((word) => this.#text(word))
-    if (entry.error !== undefined) return { words, error: this.#text(this.redaction.errorOf(argv, entry.error)) }
+    if (entry.error !== undefined) return { argv: words, error: this.#text(this.redaction.errorOf(argv, entry.error)) }
     const reply = this.redaction.hidesReply(argv) ? hidden : this.redaction.reply(argv, plainReply(entry.reply))
-    const waited = entry.waited === undefined ? undefined : formatDuration(entry.waited)
-    return { words, reply: this.#json(reply), waited }
+    const waited = entry.waitedMs === undefined ? undefined : formatDuration(entry.waitedMs)
+    return { argv: words, reply: this.#json(reply), waited }
   }
 
   #published(entry: EntryOf<'published'>): Fields {
@@ -169,23 +169,23 @@ class StableNames {
       error: outcome?.error === undefined ? undefined : this.#text(outcome.error),
       state,
       took: outcome === undefined || outcome.at === entry.at ? undefined : formatDuration(outcome.at - entry.at),
-      next: outcome?.next && `in ${formatDuration(outcome.next.delay)}: ${this.#text(outcome.next.reason)}`,
+      next: outcome?.next && `in ${formatDuration(outcome.next.delayMs)}: ${this.#text(outcome.next.reason)}`,
       note: outcome?.note === undefined ? undefined : this.#text(outcome.note),
-      answer:
+      response:
         outcome === undefined || outcome.body === '' ? undefined : this.#body(outcome.body, hiddenInRun(entry)?.body),
     }
   }
 
-  #call(entry: EntryOf<'call'>): Fields {
-    const { answer, handled } = entry
+  #call(entry: EntryOf<'outbound'>): Fields {
+    const { response: answer, handlerRuns: handled } = entry
     return {
-      call: `${entry.method} ${this.#text(this.redaction.url(entry.url))}`,
+      request: `${entry.method} ${this.#text(this.redaction.url(entry.url))}`,
       headers: this.#headers(this.redaction.headers(entry.headers)),
       body: this.#body(entry.body),
       status: answer?.status ?? 'not answered',
       error: answer?.error === undefined ? undefined : this.#text(answer.error),
-      handled: handled === 1 ? undefined : handled,
-      answer: answer?.body === undefined || answer.body === '' ? undefined : this.#body(answer.body),
+      handlerRuns: handled === 1 ? undefined : handled,
+      response: answer?.body === undefined || answer.body === '' ? undefined : this.#body(answer.body),
       took: answer === undefined || answer.at === entry.at ? undefined : formatDuration(answer.at - entry.at),
     }
   }

@@ -156,7 +156,7 @@ export class Redaction {
       batch ||
       entry.redact?.body === true ||
       (asked !== undefined && /(?:^|,)\s*body\s*(?:,|$)/i.test(asked))
-    const answersPairs = !hideBody && rows.some((row) => repliesInPairs(row)) && this.#tellsPairs(entry.answer?.body)
+    const answersPairs = !hideBody && rows.some((row) => repliesInPairs(row)) && this.#tellsPairs(entry.response?.body)
     const whole: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
     if (!hideBody && asked === undefined) return { url, fields: undefined, answer: answersPairs ? whole : undefined }
     const allHeaders = asked !== undefined && /(?:^|,)\s*headers?\s*(?:,|$)/i.test(asked)

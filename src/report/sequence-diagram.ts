@@ -41,7 +41,7 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction): Diagra
   const add = (step: DiagramStep, order: number): void => void steps.push({ ...step, order })
   for (const entry of entries) {
     if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
-    else if (entry.type === 'call') callSteps(entry, names(entry.url), add, redaction)
+    else if (entry.type === 'outbound') callSteps(entry, names(entry.url), add, redaction)
     else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add, redaction)
     else if (entry.type === 'dead-letter') {
       add(note(entry.at, 'queue', `dead letter ${plainText(entry.dlqId)}: ${short(entry.messageId)}`), entry.seq)
@@ -58,7 +58,11 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction): Diagra
       )
     } else if (entry.type === 'setting') {
       add(
-        note(entry.at, 'queue', `${entry.of} ${excerpt(redaction.text(entry.name), 40)} ${plainText(entry.change)}`),
+        note(
+          entry.at,
+          'queue',
+          `${entry.resource} ${excerpt(redaction.text(entry.name), 40)} ${plainText(entry.change)}`,
+        ),
         entry.seq,
       )
     } else if (entry.type === 'flow-control') {
@@ -93,7 +97,7 @@ function requestSteps(
   redaction: Redaction,
 ): void {
   const service = entry.service
-  const { answer } = entry
+  const { response: answer } = entry
   const single = commands.length === 1 ? commands[0] : undefined
   const what =
     single !== undefined
@@ -119,10 +123,10 @@ function requestSteps(
   )
 }
 
-function callSteps(entry: EntryOf<'call'>, to: string, add: Add, redaction: Redaction): void {
+function callSteps(entry: EntryOf<'outbound'>, to: string, add: Add, redaction: Redaction): void {
   const what = `${plainText(entry.method)} ${pathOf(redaction.url(entry.url))}`
   add({ kind: 'arrow', at: entry.at, from: application, to, text: excerpt(what, 70) }, entry.seq)
-  const { answer } = entry
+  const { response: answer } = entry
   if (answer === undefined) return
   const said = excerpt(redaction.text(answer.note ?? answerText(answer.status, answer.error, redaction)), 100)
   add(
@@ -188,10 +192,10 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
 function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
-    if ((entry.type !== 'attempt' && entry.type !== 'call') || names.has(entry.url)) continue
+    if ((entry.type !== 'attempt' && entry.type !== 'outbound') || names.has(entry.url)) continue
     const shown = redaction.url(entry.url)
     // The paths of a foreign host are told with each call.
-    const name = entry.type === 'call' ? hostOf(shown) : hostAndPath(shown)
+    const name = entry.type === 'outbound' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
     names.set(entry.url, known || taken.size < maxDestinations ? name : otherDestinations)
@@ -227,8 +231,8 @@ function participantsOf(steps: readonly DiagramStep[]): string[] {
 }
 
 /** After what was logged before the end; of two that end together, the one that began later ends first. */
-function ending(entry: { readonly seq: number; readonly endedAfter?: number }): number {
-  const after = entry.endedAfter ?? entry.seq
+function ending(entry: { readonly seq: number; readonly endedAfterSeq?: number }): number {
+  const after = entry.endedAfterSeq ?? entry.seq
   return after + 1 - entry.seq / (after + 1)
 }
 

@@ -114,7 +114,7 @@ export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolea
         before.messageId === entry.messageId
       )
     case 'clock':
-      return entry.to !== entry.at || entry.endedAfter !== entry.seq
+      return entry.to !== entry.at || entry.endedAfterSeq !== entry.seq
     default:
       return true
   }

@@ -78,7 +78,7 @@ const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
 /** What distinguishes entries, apart from their ids. */
 const tellingFields =
-  'type service method url argv event key kind retried of name change point fault decision call'.split(' ')
+  'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
@@ -177,7 +177,7 @@ class Renaming {
 
 /** Times count from the start of the trace; numbers of entries do not count at all. */
 function comparable({ plain, start }: Readable): unknown {
-  const { seq, cause, endedAfter, ...rest } = plain
+  const { seq, cause, endedAfterSeq, ...rest } = plain
   return { ...rest, at: plain.at - start, ...relative(rest, start) }
 }
 
@@ -185,7 +185,7 @@ function relative(fields: Record<string, unknown>, start: number): Record<string
   const out: Record<string, unknown> = {}
   for (const name of ['notBefore', 'to'])
     if (typeof fields[name] === 'number') out[name] = (fields[name] as number) - start
-  for (const name of ['answer', 'outcome']) {
+  for (const name of ['response', 'outcome']) {
     const part = fields[name] as { at: number; next?: { at: number } } | undefined
     if (part !== undefined) {
       out[name] = {

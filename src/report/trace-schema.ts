@@ -43,13 +43,13 @@ const entries = [
     body,
     redact: v.optional(hidden),
     note: v.optional(v.pipe(text, v.description('What its author should know of the words that it has.'))),
-    answer: v.optional(v.looseObject({ at: time, status: integer, headers, body: v.nullable(body) })),
-    endedAfter: v.optional(integer),
+    response: v.optional(v.looseObject({ at: time, status: integer, headers, body: v.nullable(body) })),
+    endedAfterSeq: v.optional(integer),
   }),
   entry('command', {
     argv: v.array(bytes),
     user: text,
-    via: v.picklist(['request', 'pipeline', 'transaction', 'native', 'direct']),
+    via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']),
     reply: v.optional(
       v.pipe(
         v.unknown(),
@@ -59,18 +59,18 @@ const entries = [
       ),
     ),
     error: v.optional(text),
-    waited: v.optional(v.pipe(v.number(), v.description('Milliseconds of virtual time.'))),
+    waitedMs: v.optional(v.pipe(v.number(), v.description('Milliseconds of virtual time.'))),
     note: v.optional(v.pipe(text, v.description('What its author should know: the service may refuse it.'))),
   }),
-  entry('call', {
+  entry('outbound', {
     method: text,
     url: text,
     headers,
     body,
-    couldBe: v.optional(v.array(integer)),
-    handled: integer,
+    possibleCauses: v.optional(v.array(integer)),
+    handlerRuns: integer,
     fault: v.optional(text),
-    answer: v.optional(
+    response: v.optional(
       v.looseObject({
         at: time,
         status: integer,
@@ -80,7 +80,7 @@ const entries = [
         note: v.optional(text),
       }),
     ),
-    endedAfter: v.optional(integer),
+    endedAfterSeq: v.optional(integer),
   }),
   entry('keyspace', { event: text, key: bytes }),
   entry('published', {
@@ -101,8 +101,8 @@ const entries = [
   entry('attempt', {
     ...message,
     retried: integer,
-    why: text,
-    waited: v.optional(text),
+    reason: text,
+    waitReason: v.optional(text),
     workflowRunId: v.optional(text),
     redact: v.optional(hidden),
     fault: v.optional(text),
@@ -121,11 +121,11 @@ const entries = [
         headers,
         body,
         state: v.picklist(['DELIVERED', 'RETRY', 'FAILED', 'CANCELLED']),
-        next: v.optional(v.looseObject({ at: time, delay: v.number(), reason: text })),
+        next: v.optional(v.looseObject({ at: time, delayMs: v.number(), reason: text })),
         note: v.optional(text),
       }),
     ),
-    endedAfter: v.optional(integer),
+    endedAfterSeq: v.optional(integer),
   }),
   entry('message', { messageId: text, state: text, reason: v.optional(text) }),
   entry('dead-letter', { messageId: text, dlqId: text, kind, url: text, status: integer, error: v.optional(text) }),
@@ -148,7 +148,7 @@ const entries = [
     kept: v.optional(v.literal(true)),
   }),
   entry('invoke', { runId: text, stepId: integer, stepName: text, invokedRunId: text, url: text }),
-  entry('setting', { of: text, name: text, change: text, value: v.optional(v.looseObject({})) }),
+  entry('setting', { resource: text, name: text, change: text, value: v.optional(v.looseObject({})) }),
   entry('fault', { point: text, fault: text, target: text }),
   entry('flow-control', {
     decision: v.picklist(['held', 'admitted']),
@@ -157,10 +157,10 @@ const entries = [
     reason: text,
   }),
   entry('clock', {
-    call: v.picklist(['advance', 'advanceTo', 'drain']),
+    move: v.picklist(['advance', 'advanceTo', 'drain']),
     to: v.optional(time),
-    moves: integer,
-    endedAfter: v.optional(integer),
+    count: integer,
+    endedAfterSeq: v.optional(integer),
   }),
   entry('dropped', { count: integer, limit: v.number(), unit: v.picklist(['entries', 'bytes']) }),
 ] as const

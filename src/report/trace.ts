@@ -83,7 +83,7 @@ export class EntryWriter {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
-      case 'call':
+      case 'outbound':
         return this.#call(entry)
       case 'notify':
         return this.#notify(entry)
@@ -94,7 +94,7 @@ export class EntryWriter {
 
   #request(entry: EntryOf<'request'>): Plain {
     const { url, fields, answer: hiddenInAnswer } = this.redaction.request(entry)
-    const { answer } = entry
+    const { response: answer } = entry
     return {
       service: entry.service,
       method: entry.method,
@@ -103,35 +103,35 @@ export class EntryWriter {
       body: this.#body(entry.body, fields),
       redact: hiddenNames(entry.redact),
       note: entry.note,
-      answer: answer && {
+      response: answer && {
         at: answer.at,
         status: answer.status,
         headers: this.redaction.headers(answer.headers),
         body: answer.body === undefined ? null : this.#body(answer.body, hiddenInAnswer),
       },
-      endedAfter: entry.endedAfter,
+      endedAfterSeq: entry.endedAfterSeq,
     }
   }
 
-  #call(entry: EntryOf<'call'>): Plain {
+  #call(entry: EntryOf<'outbound'>): Plain {
     const { redaction } = this
-    const { answer } = entry
+    const { response: answer } = entry
     return {
       method: entry.method,
       url: redaction.url(entry.url),
       headers: redaction.headers(entry.headers),
       body: this.#body(entry.body),
-      couldBe: entry.couldBe,
-      handled: entry.handled,
+      possibleCauses: entry.possibleCauses,
+      handlerRuns: entry.handlerRuns,
       fault: entry.fault,
-      answer: answer && {
+      response: answer && {
         at: answer.at,
         status: answer.status,
         headers: redaction.headers(answer.headers),
         body: answer.body === undefined ? null : this.#body(answer.body),
         ...definedFields({ error: this.#json(answer.error), note: this.#json(answer.note) }),
       },
-      endedAfter: entry.endedAfter,
+      endedAfterSeq: entry.endedAfterSeq,
     }
   }
 
@@ -149,7 +149,7 @@ export class EntryWriter {
           ? hidden
           : this.#reply(redaction.reply(words, entry.reply)),
       error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
-      waited: entry.waited,
+      waitedMs: entry.waitedMs,
       note: entry.note,
     }
   }
@@ -193,8 +193,8 @@ export class EntryWriter {
       method: entry.method,
       retried: entry.retried,
       maxRetries: entry.maxRetries,
-      why: this.#json(entry.why),
-      waited: this.#json(entry.waited),
+      reason: this.#json(entry.reason),
+      waitReason: this.#json(entry.waitReason),
       workflowRunId: entry.workflowRunId,
       headers: redaction.headers(entry.headers, entry.redact),
       body: this.#body(entry.body, entry.redact),
@@ -213,7 +213,7 @@ export class EntryWriter {
           note: outcome.note && redaction.text(outcome.note),
         }),
       },
-      endedAfter: entry.endedAfter,
+      endedAfterSeq: entry.endedAfterSeq,
     }
   }
 

@@ -107,7 +107,7 @@ export class TrafficView {
     return this.entries.length
   }
 
-  /** Entries that were dropped because the log was full (`policy.trafficLimit`, `policy.maxTrafficBytes`). */
+  /** Entries that were dropped because the log was full (`policy.maxTrafficEntries`, `policy.maxTrafficBytes`). */
   get dropped(): number {
     return this.#traffic.dropped
   }
@@ -173,7 +173,7 @@ export class TrafficView {
     return decoded(entry)
   }
 
-  /** This place in the log, for `since` and for `toHaveSpent(…, { since })`. */
+  /** This place in the log, for `since` and for `toHaveCost(…, { since })`. */
   mark(): Mark {
     const { latest } = this.#traffic
     const { spend } = this.context

@@ -17,7 +17,7 @@ export interface PastView {
 /** What is different in the entry of a move from what it became. */
 interface Move {
   readonly seq: number
-  readonly was: { readonly moves: number; readonly to?: number; readonly endedAfter?: number }
+  readonly was: { readonly count: number; readonly to?: number; readonly endedAfterSeq?: number }
 }
 
 /** How entries were at a place in a journal, which may be where it ends now. */
@@ -39,10 +39,10 @@ function moveBefore(
   traffic: Pick<Traffic, 'find'>,
 ): Move | undefined {
   let index = end
-  let ended: Pick<Move['was'], 'to' | 'endedAfter'> | undefined
+  let ended: Pick<Move['was'], 'to' | 'endedAfterSeq'> | undefined
   let input = inputs.get(--index)
   for (; input !== undefined && input.kind !== 'moving'; input = inputs.get(--index)) {
-    if (input.kind === 'moved') ended ??= { to: input.at, endedAfter: input.log }
+    if (input.kind === 'moved') ended ??= { to: input.at, endedAfterSeq: input.log }
   }
   if (input === undefined) return undefined
   const isNew = input.log < latest && traffic.find(input.log + 1)?.type === 'clock'
@@ -52,38 +52,40 @@ function moveBefore(
   let moves = 1
   for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {
     if (input.kind === 'moving') moves++
-    else if (input.kind === 'moved') ended ??= { to: input.at, endedAfter: input.log }
+    else if (input.kind === 'moved') ended ??= { to: input.at, endedAfterSeq: input.log }
   }
-  return { seq, was: { moves, ...ended } }
+  return { seq, was: { count: moves, ...ended } }
 }
 
 /** An entry as it was: the end may be later, and no entry in between. */
 export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entry {
   if (entry.seq === move?.seq && entry.type === 'clock') {
-    const { to: _, endedAfter: __, ...rest } = entry
+    const { to: _, endedAfterSeq: __, ...rest } = entry
     return { ...rest, ...move.was }
   }
-  const { endedAfter = 0, to = endOf(entry) ?? at } = entry as Ended
-  if (endedAfter <= seq && to <= at && open?.has(entry.seq) !== true) return entry
+  const { endedAfterSeq = 0, to = endOf(entry) ?? at } = entry as Ended
+  if (endedAfterSeq <= seq && to <= at && open?.has(entry.seq) !== true) return entry
   // Not a copy: what it costs to tell an entry is spent on those that are read.
   return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
 }
 
-const ends: ReadonlySet<string | symbol> = new Set(['answer', 'outcome', 'to', 'endedAfter'])
+const ends: ReadonlySet<string | symbol> = new Set(['response', 'outcome', 'to', 'endedAfterSeq'])
 
 function isOpen(entry: Entry): boolean {
-  const { endedAfter } = entry as Ended
-  return endedAfter === undefined && (entry.type === 'attempt' || entry.type === 'request' || entry.type === 'call')
+  const { endedAfterSeq } = entry as Ended
+  return (
+    endedAfterSeq === undefined && (entry.type === 'attempt' || entry.type === 'request' || entry.type === 'outbound')
+  )
 }
 
 function endOf(entry: Entry): number | undefined {
-  const { answer, outcome } = entry as Ended
+  const { response: answer, outcome } = entry as Ended
   return answer?.at ?? outcome?.at
 }
 
 interface Ended {
-  readonly endedAfter?: number
-  readonly answer?: { readonly at: number }
+  readonly endedAfterSeq?: number
+  readonly response?: { readonly at: number }
   readonly outcome?: { readonly at: number }
   readonly to?: number
 }

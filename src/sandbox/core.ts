@@ -18,7 +18,7 @@ import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import { Traffic } from '../kernel/traffic-log.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
 import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
@@ -99,7 +99,7 @@ export interface CoreState {
 export interface CorePlan {
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly addresses: Addresses
   readonly locate: Locate
   /** Tokens that a world begins with. */
@@ -210,7 +210,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { seed = 1 } = options
   const clock = clockOf(plan, startAt)
   const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
-  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
+  const traffic = new Traffic(clock, { entries: policy.maxTrafficEntries, bytes: kept })
   return {
     clock,
     random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
@@ -254,7 +254,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     random: random.fork('calls'),
     callers,
     inputs: new InputRecorder(journal, 'calls'),
-    patience: policy.handlerPatience,
+    patience: policy.handlerStallTimeout,
     hints,
     network,
   })

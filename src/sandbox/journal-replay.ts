@@ -473,14 +473,14 @@ function readAway({ body }: Answer): ReadableStreamDefaultReader<Uint8Array> | u
 
 /** When an entry ended, and after which other one. */
 function endOf(entry: Entry): string | undefined {
-  const { endedAfter, answer, outcome } = entry as Ended
+  const { endedAfterSeq, response: answer, outcome } = entry as Ended
   const at = answer?.at ?? outcome?.at
-  return at === undefined ? undefined : `${iso(at)} after entry ${endedAfter}`
+  return at === undefined ? undefined : `${iso(at)} after entry ${endedAfterSeq}`
 }
 
 interface Ended {
-  readonly endedAfter?: number
-  readonly answer?: { readonly at: number }
+  readonly endedAfterSeq?: number
+  readonly response?: { readonly at: number }
   readonly outcome?: { readonly at: number }
 }
 

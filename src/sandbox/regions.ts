@@ -1,7 +1,7 @@
 import { didYouMean } from '../kernel/nearest-name.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import type { Traffic } from '../kernel/traffic-log.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import { defaultRegion, type QueueRegion, queueRegions } from '../protocol/address.js'
 import type { Service } from '../protocol/service.js'
 import type { DirectQueue } from '../queue/direct-queue.js'
@@ -31,7 +31,7 @@ export interface RegionPlan {
 }
 
 /** The region that `sandbox.queue` speaks of: the one that knows the token, else that of the plain address. */
-export function homeRegionOf({ homeRegion }: Policy): QueueRegion {
+export function homeRegionOf({ homeRegion }: ResolvedPolicy): QueueRegion {
   return queueRegions.find((name) => name === homeRegion) ?? defaultRegion
 }
 

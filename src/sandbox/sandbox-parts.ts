@@ -1,6 +1,6 @@
 import type { Calls } from '../calls/calls.js'
 import type { VirtualClock } from '../kernel/clock.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Addresses } from '../protocol/address.js'
 import type { Vocabulary } from '../protocol/dialect.js'
 import type { Answer, Call } from '../protocol/service.js'
@@ -18,7 +18,7 @@ export interface SandboxParts {
   readonly tokens: SandboxTokens
   readonly addresses: Addresses
   readonly vocabulary: Vocabulary
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly clock: VirtualClock
   readonly traffic: TrafficView
   readonly store: DirectStore

@@ -8,7 +8,7 @@ import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/dialect.js'
@@ -73,7 +73,7 @@ export class Sandbox {
 
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   readonly addresses: Addresses
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined

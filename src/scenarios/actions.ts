@@ -143,7 +143,7 @@ export async function request(given: RequestStep, stage: StepContext): Promise<v
 }
 
 function compareAnswer(
-  { status, answer }: RequestStep,
+  { status, response: answer }: RequestStep,
   got: { readonly status: number; readonly text: string },
   shown: string,
   stage: StepContext,

@@ -1,4 +1,4 @@
-import { type Judge, judges, type Verdict } from '../../matchers/index.js'
+import { type Evaluator, evaluators, type Verdict } from '../../matchers/index.js'
 import { wildcard } from '../kernel/address-pattern.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
@@ -35,30 +35,31 @@ export function evaluate(expectation: Expectation, court: ExpectationContext): E
 const judgesByName: Judges = {
   sequence: (steps, court) => {
     const named = steps.map((step) => withIds(step, court))
-    return verdictOf(`sequence of ${steps.length}`, judges.toFollowSequence(court.sandbox, named as never), false)
+    return verdictOf(`sequence of ${steps.length}`, evaluators.toFollowSequence(court.sandbox, named as never), false)
   },
-  published: patternJudge('published', judges.toHavePublished),
-  delivered: patternJudge('delivered', judges.toHaveDelivered),
+  published: patternJudge('published', evaluators.toHavePublished),
+  delivered: patternJudge('delivered', evaluators.toHaveDelivered),
   recorded: (value, { sandbox, messages, underTest }) =>
     judgeRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
-  deadLetter: patternJudge('dead letter', judges.toHaveDeadLetter),
-  calledBack: patternJudge('called back', judges.toHaveCalledBack),
-  scheduled: patternJudge('scheduled', judges.toHaveScheduled),
-  requested: patternJudge('requested', judges.toHaveReceivedRequest),
-  received: ({ at, times }, { sandbox }) => {
+  deadLetter: patternJudge('dead letter', evaluators.toHaveDeadLetter),
+  deliveredCallback: patternJudge('delivered callback', evaluators.toHaveDeliveredCallback),
+  schedule: patternJudge('schedule', evaluators.toHaveSchedule),
+  receivedRequest: patternJudge('received request', evaluators.toHaveReceivedRequest),
+  outboundRequest: patternJudge('outbound request', evaluators.toHaveOutboundRequest),
+  reached: ({ url: at, times }, { sandbox }) => {
     const fits = wildcard(at)
     const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
     return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
-  executed: ({ words, times }, { sandbox }) => {
+  executed: ({ argv: words, times }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
     const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}`
-    return verdictOf(expected, judges.toHaveExecuted(sandbox, ...(given as never[])), times === 0)
+    return verdictOf(expected, evaluators.toHaveExecuted(sandbox, ...(given as never[])), times === 0)
   },
   key: ({ name, absent, ttl, ...pattern }, { sandbox }) => {
     const wanted = { ...pattern, ...(ttl !== undefined && { ttl: ttl as Duration | null }) }
     const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
-    return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
+    return verdictOf(expected, evaluators.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
   },
   deadLetters: (count, { sandbox }) => tallied(plural(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
   pending: (count, { sandbox }) =>
@@ -77,7 +78,7 @@ const judgesByName: Judges = {
   invariants: (names, { sandbox }) => judgeInvariants(names, sandbox),
 }
 
-function patternJudge(expected: string, judgeOf: Judge) {
+function patternJudge(expected: string, judgeOf: Evaluator) {
   return (given: Readonly<Record<string, unknown>>, court: ExpectationContext): ExpectationVerdict => {
     const { times, ...pattern } = given
     const none = times === 0

@@ -52,11 +52,12 @@ export interface ExpectationValues {
     readonly error?: string
   }
   readonly deadLetter: Pattern & CountedExpectation
-  readonly calledBack: Pattern & CountedExpectation
-  readonly scheduled: Pattern & CountedExpectation
-  readonly requested: Pattern & CountedExpectation
-  readonly received: { readonly at: string; readonly times: number }
-  readonly executed: { readonly words: readonly (string | number)[]; readonly times?: number }
+  readonly deliveredCallback: Pattern & CountedExpectation
+  readonly schedule: Pattern & CountedExpectation
+  readonly receivedRequest: Pattern & CountedExpectation
+  readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
+  readonly reached: { readonly url: string; readonly times: number }
+  readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
   readonly key: {
     readonly name: string
     readonly absent?: true
@@ -100,7 +101,7 @@ const state: v.GenericSchema = v.picklist([
   'CANCEL_REQUESTED',
   'CANCELLED',
   'WAITING',
-  'RELEASED',
+  'DELIVER_REQUESTED',
 ])
 
 const publishedPattern: Entries = {
@@ -148,10 +149,21 @@ const requestPattern: Entries = {
   response: any,
 }
 
+const outboundPattern: Entries = {
+  method: text,
+  url: text,
+  headers: anyHeaders,
+  body: any,
+  status: count,
+  response: any,
+  error: text,
+  handlerRuns: count,
+}
+
 /** The fields that a step of a sequence may name, by type of entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
-  command: { words, via: v.picklist(['request', 'pipeline', 'transaction', 'native', 'direct']), error: text },
+  command: { argv: words, via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']), error: text },
   keyspace: { key: text, event: text },
   published: publishedPattern,
   attempt: {
@@ -237,7 +249,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     example: { to: 'https://shop.test/orders', status: 503 },
     schema: () => counted(deadLetterPattern),
   },
-  calledBack: {
+  deliveredCallback: {
     summary: 'Such a callback or failure callback arrived.',
     example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
     schema: () =>
@@ -254,7 +266,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         method: text,
       }),
   },
-  scheduled: {
+  schedule: {
     summary: 'Such a schedule exists.',
     example: { scheduleId: 'nightly', paused: false },
     schema: () =>
@@ -273,20 +285,30 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         next: moment,
       }),
   },
-  requested: {
+  receivedRequest: {
     summary: 'Such an HTTP request arrived at one of the services.',
     example: { service: 'queue', status: 401 },
     schema: () => counted(requestPattern),
   },
-  received: {
+  outboundRequest: {
+    summary:
+      'The app sent such a request to an external host that the scenario, or the code under test, has registered.',
+    example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
+    schema: () =>
+      v.strictObject({
+        times: v.exactOptional(v.pipe(count, v.description('Exactly how many; without it one or more.'))),
+        ...optional(outboundPattern),
+      }),
+  },
+  reached: {
     summary: 'This many deliveries reached the destination, whatever became of their answers.',
-    example: { at: 'https://shop.test/orders', times: 2 },
-    schema: () => v.strictObject({ at: text, times: count }),
+    example: { url: 'https://shop.test/orders', times: 2 },
+    schema: () => v.strictObject({ url: text, times: count }),
   },
   executed: {
     summary: 'The store ran this command for an application, not for a step.',
-    example: { words: ['INCR', 'charges'], times: 1 },
-    schema: () => v.strictObject({ words, times: v.exactOptional(count) }),
+    example: { argv: ['INCR', 'charges'], times: 1 },
+    schema: () => v.strictObject({ argv: words, times: v.exactOptional(count) }),
   },
   key: {
     summary: 'The store holds this key, or does not.',

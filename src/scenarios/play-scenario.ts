@@ -225,10 +225,10 @@ class Player implements StepContext {
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { calls, traffic } = this.sandbox
     const { responderAt, hasAsked } = callsInternals.of(calls)
-    for (const [index, { url: text, script = [] }] of (this.scenario.calls ?? []).entries()) {
+    for (const [index, { url: text, script = [] }] of (this.scenario.outbound ?? []).entries()) {
       const route = parsedPattern(text)
       const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
-      const met = traffic.of('call').filter(({ method, url }) => isFor(route, method, url))
+      const met = traffic.of('outbound').filter(({ method, url }) => isFor(route, method, url))
       // Each step meets one call; what a rule of faults answers uses none.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
@@ -239,7 +239,7 @@ class Player implements StepContext {
         counts.set(call, (counts.get(call) ?? 0) + 1)
       }
       for (const [call, count] of counts) {
-        this.#noteShadow(['calls', index, 'script'], `${plural(count, 'call')} of ${call}`)
+        this.#noteShadow(['outbound', index, 'script'], `${plural(count, 'call')} of ${call}`)
       }
     }
   }
@@ -263,7 +263,7 @@ class Player implements StepContext {
     }
     for (const script of this.sandbox.calls.unplayed) {
       const explanation = unplayedText(script, 'call', traffic.entries)
-      this.#findings.push({ place: 'calls', holds: false, expected, explanation })
+      this.#findings.push({ place: 'outbound', holds: false, expected, explanation })
     }
     for (const { sentence } of this.sandbox.faults.unused()) {
       this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })

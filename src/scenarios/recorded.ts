@@ -1,4 +1,4 @@
-import { judges } from '../../matchers/index.js'
+import { evaluators } from '../../matchers/index.js'
 import { isUtf8, text } from '../kernel/bytes.js'
 import { plural } from '../kernel/plural.js'
 import type { AttemptEntry } from '../kernel/traffic-log.js'
@@ -71,7 +71,7 @@ function playedBack(
   expected: string,
 ): ExpectationVerdict {
   const messageId = { asymmetricMatch: (id: unknown) => ids.includes(id as string), toString: () => 'the message' }
-  const verdict = judges.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
+  const verdict = evaluators.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
   if (verdict.pass) return { holds: true, expected }
   const failure = verdict.failure(false)
   return { holds: false, expected, explanation: withoutStory(failureText(failure), failure.replay) }

@@ -29,7 +29,7 @@ const nouns: Readonly<Record<Kind, string>> = {
 /** The steps whose value is the name of something that must be there. */
 const references: { readonly [K in keyof StepValues]?: Kind } = {
   cancel: 'messages',
-  retryNow: 'messages',
+  deliverNow: 'messages',
   retryDeadLetters: 'messages',
   deleteDeadLetters: 'messages',
   pauseQueue: 'queues',
@@ -56,7 +56,7 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
     flowControl: new Set(Object.keys(given.flowControl ?? {})),
     faults: new Set(faults.flatMap(({ name }) => name ?? [])),
   }
-  const { destinations = [], calls = [] } = scenario
+  const { destinations = [], outbound: calls = [] } = scenario
   if (faults.length + steps.length + expect.length + destinations.length + calls.length === 0) {
     problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
   }
@@ -104,8 +104,8 @@ function checkStep(step: ScenarioStep, place: ValuePath, known: KnownNames, miss
   } else if ('schedule' in step) {
     checkDestination(step.schedule.to, [...at, 'to'], missing)
     known.schedules.add(step.schedule.id)
-  } else if ('setQueue' in step) known.queues.add(step.setQueue.name)
-  else if ('setUrlGroup' in step) known.urlGroups.add(step.setUrlGroup.name)
+  } else if ('upsertQueue' in step) known.queues.add(step.upsertQueue.name)
+  else if ('addEndpoints' in step) known.urlGroups.add(step.addEndpoints.name)
   else if ('pinFlowControl' in step) known.flowControl.add(step.pinFlowControl.key)
   else if ('addFaults' in step)
     for (const rule of [step.addFaults].flat()) if (rule.name !== undefined) known.faults.add(rule.name)

@@ -26,6 +26,8 @@ import {
   moment,
   name,
   positive,
+  ratePeriod,
+  secondsOf,
   text,
   words,
   yes,
@@ -94,7 +96,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
         status: v.exactOptional(
           v.pipe(count, v.description('The status that must be answered; 0 when the connection must break.')),
         ),
-        answer: v.exactOptional(
+        response: v.exactOptional(
           v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
         ),
       }),
@@ -122,10 +124,10 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
-    summary: 'Runs until nothing is left but schedules; with `budget`, at most that many timers.',
+    summary: 'Runs until nothing is left but schedules; with `maxTimers`, at most that many timers.',
     example: true,
-    schema: () => v.union([yes, v.strictObject({ budget: positive })]),
-    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : how),
+    schema: () => v.union([yes, v.strictObject({ maxTimers: positive })]),
+    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { budget: how.maxTimers }),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
@@ -135,7 +137,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       for (const { id } of messagesOf(who, stage)) stage.sandbox.queue.cancel(id)
     },
   },
-  retryNow: {
+  deliverNow: {
     summary: 'Delivers waiting messages now.',
     example: 'order',
     schema: () => named('The name of a publish step.'),
@@ -167,7 +169,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     schema: () => named('The name of a queue.'),
     run: (queue, { sandbox }) => sandbox.queue.resumeQueue(queue),
   },
-  setQueue: {
+  upsertQueue: {
     summary: 'Creates a queue or changes its parallelism.',
     example: { name: 'orders', parallelism: 2 },
     schema: () => v.strictObject({ name, parallelism: positive }),
@@ -217,18 +219,18 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
-    example: { key: 'payments', parallelism: 2, rate: 10, periodSeconds: 60 },
+    example: { key: 'payments', parallelism: 2, rate: 10, period: '1m' },
     schema: () =>
       v.strictObject({
         key: name,
         parallelism: v.exactOptional(positive),
         rate: v.exactOptional(positive),
-        periodSeconds: v.exactOptional(positive),
+        period: v.exactOptional(ratePeriod),
       }),
-    run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
-      recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: periodSeconds })),
+    run: ({ key, period, ...limits }, { sandbox }) =>
+      recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: secondsOf(period) })),
   },
-  setUrlGroup: {
+  addEndpoints: {
     summary: 'Creates a url group, or adds endpoints to it.',
     example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
     schema: () => v.strictObject({ name, endpoints: members }),
@@ -240,7 +242,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     schema: () => named('The name of a url group.'),
     run: (group, { sandbox }) => sandbox.queue.urlGroups.delete(group),
   },
-  rotateKeys: {
+  rotateSigningKeys: {
     summary: 'Rotates the signing keys: the next one becomes the current one.',
     example: true,
     schema: () => yes,

@@ -19,7 +19,7 @@ import { callScript, ruleList, script } from './fault-schemas.js'
 import { placeText, problemsOf, type ScenarioProblem } from './problems.js'
 import { nameProblems } from './scenario-names.js'
 import { members, scheduleEntries, stepKinds, stepNames } from './scenario-steps.js'
-import { calledUrl, count, moment, name, positive, url, words } from './values.js'
+import { calledUrl, duration, fitsSpan, moment, name, positive, ratePeriod, secondsOf, url, words } from './values.js'
 import type { Scenario, ScenarioDestination } from './written-scenario.js'
 
 const stepSchema = (): v.GenericSchema =>
@@ -32,7 +32,7 @@ const stepSchema = (): v.GenericSchema =>
 const flowEntries = (): Record<string, v.GenericSchema> => ({
   parallelism: v.exactOptional(positive),
   rate: v.exactOptional(positive),
-  periodSeconds: v.exactOptional(positive),
+  period: v.exactOptional(ratePeriod),
   paused: v.exactOptional(v.boolean()),
 })
 
@@ -62,10 +62,13 @@ const givenSchema = (): v.GenericSchema =>
 const timedAnswer = (): v.GenericSchema =>
   v.strictObject({
     ...answerEntries,
-    waitMs: v.exactOptional(
+    delay: v.exactOptional(
       v.pipe(
-        count,
-        v.maxValue(maxSpan, 'It is more than 1e12 milliseconds'),
+        duration,
+        v.check(
+          fitsSpan((span) => span <= maxSpan),
+          'It is more than 1e12 milliseconds',
+        ),
         v.description('How long it takes to answer, in virtual time.'),
       ),
     ),
@@ -80,7 +83,7 @@ const destinationSchema = (): v.GenericSchema =>
     recorded: v.exactOptional(
       v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
     ),
-    answer: v.exactOptional(
+    response: v.exactOptional(
       v.pipe(timedAnswer(), v.description('The answer to all other deliveries. Without it 200.')),
     ),
   })
@@ -91,7 +94,7 @@ const callSchema = (): v.GenericSchema =>
     script: v.exactOptional(
       v.pipe(callScript(), v.description('What the first calls meet, one each; a number is the status of an answer.')),
     ),
-    answer: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
+    response: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
   })
 
 /** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
@@ -99,16 +102,16 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
   v.strictObject({
     $schema: v.exactOptional(v.string()),
     name: v.pipe(v.string(), v.minLength(1, 'It is empty: give a name')),
-    about: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
+    description: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
     seed: v.exactOptional(
       v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
     ),
     startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
-    vocabulary: v.exactOptional(v.picklist(vocabularyNames)),
+    dialect: v.exactOptional(v.picklist(vocabularyNames)),
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
-    calls: v.exactOptional(v.pipe(v.array(callSchema()), v.description('Foreign hosts that the app calls.'))),
+    outbound: v.exactOptional(v.pipe(v.array(callSchema()), v.description('Foreign hosts that the app calls.'))),
     faults: v.exactOptional(
       v.pipe(ruleList(), v.description('What goes wrong, in the order in which the rules are asked.')),
     ),
@@ -190,7 +193,7 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
 
 /** The options of a sandbox in which the scenario begins. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
-  const { seed, startAt, vocabulary, policy, given } = scenario
+  const { seed, startAt, dialect: vocabulary, policy, given } = scenario
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
@@ -218,11 +221,11 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
     sandbox.queue.upsertQueue(queue, parallelism, paused)
-  for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
+  for (const [key, { paused, period, ...limits }] of Object.entries(flowControl ?? {})) {
     recordInternal(sandbox, ({ queue }) => {
       const { flow } = engineOf(queue)
-      if (Object.keys(limits).length > 0 || periodSeconds !== undefined) {
-        flow.pin(key, { ...limits, period: periodSeconds })
+      if (Object.keys(limits).length > 0 || period !== undefined) {
+        flow.pin(key, { ...limits, period: secondsOf(period) })
       }
       if (paused === true) flow.pause(key)
     })
@@ -238,10 +241,13 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
 }
 
 /** Answers at a destination as the scenario says: its script, its record, then its answer. */
-export function register({ url, script, recorded, answer = {} }: ScenarioDestination, sandbox: Sandbox): void {
-  const { waitMs = 0, status = 200, headers, body } = answer
+export function register(
+  { url, script, recorded, response: answer = {} }: ScenarioDestination,
+  sandbox: Sandbox,
+): void {
+  const { delay = 0, status = 200, headers, body } = answer
   sandbox.destinations.answer(url, async (_delivery, task) => {
-    if (waitMs > 0) await task.sleep(milliseconds(waitMs))
+    if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))
     return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
   })
   for (const steps of [script, recorded])
@@ -249,11 +255,11 @@ export function register({ url, script, recorded, answer = {} }: ScenarioDestina
 }
 
 /** Registers the foreign hosts of a scenario. */
-export function prepareCalls({ calls = [] }: Scenario, sandbox: Sandbox): void {
-  for (const { url, script = [], answer = {} } of calls) {
-    const { waitMs = 0, status = 200, headers, body } = answer
+export function prepareCalls({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
+  for (const { url, script = [], response: answer = {} } of calls) {
+    const { delay = 0, status = 200, headers, body } = answer
     sandbox.calls.answer(url, async (_call, task) => {
-      if (waitMs > 0) await task.sleep(milliseconds(waitMs))
+      if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))
       return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
     })
     if (script.length > 0) sandbox.calls.script(url, script)

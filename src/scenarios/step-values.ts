@@ -34,14 +34,15 @@ export interface RequestStep {
   /** The status that must be answered; 0 when the connection must break. */
   readonly status?: number
   /** Fields that the JSON of the answer must have. */
-  readonly answer?: unknown
+  readonly response?: unknown
 }
 
 export interface FlowControlStep {
   readonly key: string
   readonly parallelism?: number
   readonly rate?: number
-  readonly periodSeconds?: number
+  /** Whole seconds, at least one. */
+  readonly period?: Duration
 }
 
 export interface StepValues {
@@ -50,14 +51,14 @@ export interface StepValues {
   readonly command: readonly ScenarioWord[]
   readonly advance: Duration
   readonly advanceTo: string | number
-  readonly drain: true | { readonly budget: number }
+  readonly drain: true | { readonly maxTimers: number }
   readonly cancel: string
-  readonly retryNow: string
+  readonly deliverNow: string
   readonly retryDeadLetters: string
   readonly deleteDeadLetters: string
   readonly pauseQueue: string
   readonly resumeQueue: string
-  readonly setQueue: { readonly name: string; readonly parallelism: number }
+  readonly upsertQueue: { readonly name: string; readonly parallelism: number }
   readonly schedule: ScheduleStep
   readonly fireSchedule: string
   readonly pauseSchedule: string
@@ -66,9 +67,9 @@ export interface StepValues {
   readonly pauseFlowControl: string
   readonly resumeFlowControl: string
   readonly pinFlowControl: FlowControlStep
-  readonly setUrlGroup: { readonly name: string; readonly endpoints: readonly GroupMember[] }
+  readonly addEndpoints: { readonly name: string; readonly endpoints: readonly GroupMember[] }
   readonly deleteUrlGroup: string
-  readonly rotateKeys: true
+  readonly rotateSigningKeys: true
   readonly resetPassword: true
   readonly addFaults: FaultRule | readonly FaultRule[]
   readonly removeFaults: string

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CronExpression } from '../kernel/cron.js'
-import type { Duration } from '../kernel/duration.js'
+import { type Duration, milliseconds, parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 
@@ -78,6 +78,28 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
   ),
   v.pipe(v.number(), v.minValue(0, 'A span of time is not below 0')),
 ]) as v.GenericSchema<unknown, Duration>
+
+/** A check of a duration; a text that is none has its own problem already. */
+export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => boolean {
+  return (given) => {
+    const span = typeof given === 'number' ? given : parseDuration(given)
+    return span === undefined || fits(span)
+  }
+}
+
+/** The period of a rate: whole seconds, at least one. */
+export const ratePeriod: v.GenericSchema<unknown, Duration> = v.pipe(
+  duration,
+  v.check(
+    fitsSpan((span) => span >= 1000 && span % 1000 === 0),
+    'It is not whole seconds: write 10s, 1m, or milliseconds as a number',
+  ),
+)
+
+/** A period as the engine has it. */
+export function secondsOf(period: Duration | undefined): number | undefined {
+  return period === undefined ? undefined : milliseconds(period) / 1000
+}
 
 const isoPattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
@@ -187,13 +209,13 @@ export function settingsOf(options: MessageOptions): Map<string, string> {
       const prefix = setting.slice(0, -'headers'.length)
       for (const [header, text] of Object.entries(value as ScenarioHeaders))
         settings.set(`${prefix}forward-${header}`, text)
-    } else if (key === 'notBefore') settings.set(setting, secondsOf(value as string | number))
+    } else if (key === 'notBefore') settings.set(setting, wireSeconds(value as string | number))
     else settings.set(setting, Array.isArray(value) ? value.join(',') : String(value))
   }
   return settings
 }
 
 /** The wire has seconds; fractions are kept. */
-function secondsOf(at: string | number): string {
+function wireSeconds(at: string | number): string {
   return typeof at === 'number' ? String(at) : String(instant(at) / 1000)
 }

@@ -1,4 +1,5 @@
 import type { DeliveryFault, Fault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import type { Duration } from '../kernel/duration.js'
 import type { Policy } from '../policy/policy.js'
 import type { VocabularyName } from '../protocol/dialect.js'
 import type { Expectation } from './expectations.js'
@@ -30,12 +31,12 @@ export interface ScenarioDestination {
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
   /** The answer to all other deliveries. Default 200. */
-  readonly answer?: {
+  readonly response?: {
     readonly status?: number
     readonly headers?: HeaderRecord
     readonly body?: unknown
     /** How long it takes to answer. */
-    readonly waitMs?: number
+    readonly delay?: Duration
   }
 }
 
@@ -46,21 +47,21 @@ export interface ScenarioCall {
   /** What the first calls meet, one each: faults of the point `app.call`; a number is the status of an answer. */
   readonly script?: readonly (Fault | number)[]
   /** The answer to all other calls. Default 200. */
-  readonly answer?: ScenarioDestination['answer']
+  readonly response?: ScenarioDestination['response']
 }
 
 /** A story as data: what exists, what goes wrong, what happens, and what must hold in the end. */
 export interface Scenario {
   readonly name: string
   /** What it shows, for people. */
-  readonly about?: string
+  readonly description?: string
   readonly seed?: string | number
   readonly startAt?: string | number
-  readonly vocabulary?: VocabularyName
+  readonly dialect?: VocabularyName
   readonly policy?: Partial<Policy>
   readonly given?: Given
   readonly destinations?: readonly ScenarioDestination[]
-  readonly calls?: readonly ScenarioCall[]
+  readonly outbound?: readonly ScenarioCall[]
   readonly faults?: readonly FaultRule[]
   readonly steps?: readonly ScenarioStep[]
   readonly expect?: readonly Expectation[]

@@ -145,7 +145,7 @@ export class LoggedStore {
     const { store } = this
     const end = (how: WaitEnd, took: readonly Bytes[] | undefined, since?: number): void => {
       const entry = this.#entry(argv, user, via, cause)
-      if (since !== undefined) entry.waited = store.options.clock.now() - since
+      if (since !== undefined) entry.waitedMs = store.options.clock.now() - since
       this.#end(entry, how, took)
     }
     const begin = (): Reply | Blocked => store.begin(argv, user, client)
@@ -215,7 +215,7 @@ export class LoggedStore {
 
   /** Everything was replaced by a dump. */
   loaded(dump: StoreDump): void {
-    const { seq, at } = this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
+    const { seq, at } = this.traffic.append({ type: 'setting', resource: 'store', name: 'store', change: 'loaded' })
     const inputs = this.#inputs
     if (inputs === undefined || inputs.fullAt !== undefined) return
     // Whoever has it may change it.
@@ -264,7 +264,7 @@ class Executed implements CommandEntry, EntryStamp {
   readonly type = 'command'
   declare reply?: Reply
   declare error?: string
-  declare waited?: number
+  declare waitedMs?: number
   declare note?: string
 
   constructor(

@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import { unitsPerRow } from '../kernel/work.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Command } from './command/command.js'
 import { dailyLimit, keyTooLarge, monthlyLimit, replyError, storageExceeded, tooMuchWork } from './command/errors.js'
 import type { ReplyError } from './command/reply.js'
@@ -29,7 +29,7 @@ export function maxRows({ options }: StoreEngine): number {
   return maxRowsOf(options.policy)
 }
 
-export function maxRowsOf({ maxWork }: Policy): number {
+export function maxRowsOf({ maxWork }: ResolvedPolicy): number {
   return Math.floor(maxWork / unitsPerRow)
 }
 
@@ -60,9 +60,9 @@ export const freeWords = 256
 export const unitsPerWord = 4
 
 /** Whether a plan limits more than the sizes of keys, requests and work. */
-export function isMetered(policy: Policy): boolean {
-  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage } = policy
-  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage].some((limit) => limit !== undefined)
+export function isMetered(policy: ResolvedPolicy): boolean {
+  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize } = policy
+  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize].some((limit) => limit !== undefined)
 }
 
 /** The refusal of so many more commands today, or this month. */
@@ -84,9 +84,9 @@ export function refusedStorage(
   store: StoreEngine,
   tables: readonly CommandTable<Command>[],
 ): ReplyError | undefined {
-  const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
+  const { maxKeySize, maxRecordSize, maxStorageSize } = store.options.policy
   const longWord = argv.some((word) => word.length > maxKeySize)
-  if (!longWord && maxRecordSize === undefined && maxStorage === undefined) return undefined
+  if (!longWord && maxRecordSize === undefined && maxStorageSize === undefined) return undefined
   const command = tables.map((table) => table.find(argv)).find((found) => found !== undefined)
   if (command === undefined) return undefined
   const keys = command.keysOf(argv)
@@ -102,10 +102,10 @@ function refusedWrite(
   argv: readonly Bytes[],
   { db, options, docs }: StoreEngine,
 ): ReplyError | undefined {
-  const { maxRecordSize, maxStorage } = options.policy
-  if (maxStorage !== undefined) {
+  const { maxRecordSize, maxStorageSize } = options.policy
+  if (maxStorageSize !== undefined) {
     const usage = usedMemory(db)
-    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, docs)
+    if (usage >= maxStorageSize) return storageExceeded(maxStorageSize, usage, docs)
   }
   if (maxRecordSize === undefined) return undefined
   const added = sizeOfWords(argv)

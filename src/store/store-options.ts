@@ -1,5 +1,5 @@
 import type { Random } from '../kernel/random.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { AccessControl } from './access/access-control.js'
 import type { WarnOnce } from './diagnostics.js'
 import type { ScanCursors } from './keyspace/scan-cursors.js'
@@ -11,7 +11,7 @@ export interface StoreOptions {
   /** Those of a world that may be loaded. Default: drawn from `random`. */
   readonly cursors?: ScanCursors
   readonly access: AccessControl
-  readonly policy: Policy
+  readonly policy: ResolvedPolicy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
   /** The same for clients that have no words of their own: those of connections. Default: `docs`. */

@@ -1,4 +1,4 @@
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import type { StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
@@ -12,7 +12,12 @@ const entriesPerStep = 10
  * @param step `undefined` for what is no step
  * @throws Refusal 429
  */
-export function checkRoom(run: WorkflowRunState, step: StepBody | undefined, bytes: number, policy: Policy): void {
+export function checkRoom(
+  run: WorkflowRunState,
+  step: StepBody | undefined,
+  bytes: number,
+  policy: ResolvedPolicy,
+): void {
   run.exceeded ??= exceeded(run, step, bytes, policy)
   if (run.exceeded !== undefined) throw refusals.exceedsLimit()
 }
@@ -21,7 +26,7 @@ function exceeded(
   run: WorkflowRunState,
   step: StepBody | undefined,
   bytes: number,
-  { maxRunSteps, maxRunContext }: Policy,
+  { maxRunSteps, maxRunContext }: ResolvedPolicy,
 ): string | undefined {
   const { steps, entries } = run
   if (

@@ -11,7 +11,7 @@ import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunHooks {
   /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
-  readonly lazyAbove: number | undefined
+  readonly workflowLazyBodyAbove: number | undefined
   /** Whether deliveries tell the configuration in force. [workflow.md 12] */
   readonly echoes: boolean
   began(run: WorkflowRunState, message: Message): void
@@ -227,8 +227,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   #isLazy({ size }: ListUpTo): boolean {
-    const { lazyAbove } = this.keeper
-    return lazyAbove !== undefined && size > lazyAbove && this.run.features.has('LazyFetch')
+    const { workflowLazyBodyAbove } = this.keeper
+    return workflowLazyBodyAbove !== undefined && size > workflowLazyBodyAbove && this.run.features.has('LazyFetch')
   }
 
   /** Whether the run has too much, and whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */

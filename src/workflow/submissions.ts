@@ -54,7 +54,7 @@ export class Submissions {
       this.#engine.hide(run, cause)
       const { entries } = run
       const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
-      if (known !== undefined && this.#engine.queue.policy.deduplicateSteps)
+      if (known !== undefined && this.#engine.queue.policy.workflowDeduplicateSteps)
         return { message: known.message, deduplicated: true }
       if (entries.at(-1)!.callType === 'stepConfig')
         throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
@@ -67,7 +67,7 @@ export class Submissions {
   }
 
   #knownStep(run: WorkflowRunState, body: Bytes): Message | undefined {
-    return this.#engine.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
+    return this.#engine.queue.policy.workflowDeduplicateSteps ? run.submittedBefore(body) : undefined
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
@@ -145,7 +145,7 @@ export class Submissions {
       this.#engine.hide(run, cause)
       if (step === undefined || run.recordOf(step) === undefined) checkRoom(run, step, body.length, policy)
       const record = step === undefined ? undefined : run.record(step, this.#engine.now())
-      const known = this.#engine.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      const known = this.#engine.queue.policy.workflowDeduplicateSteps ? record?.call?.message : undefined
       const answered = step && this.#engine.script.calls(run, step, raw, call)
       if (answered !== undefined) return answered
       if (known !== undefined && known.url === url && known.body === body) {

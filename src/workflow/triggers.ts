@@ -201,9 +201,9 @@ export class Triggers {
 
   /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
   announcesTo(url: string, isAsked: boolean): boolean {
-    const { twoPhaseTrigger } = this.#engine.queue.policy
-    if (twoPhaseTrigger === 'always') return true
-    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#engine.register.proven.has(url))
+    const { workflowTwoPhaseTrigger } = this.#engine.queue.policy
+    if (workflowTwoPhaseTrigger === 'always') return true
+    return isAsked || (workflowTwoPhaseTrigger === 'unknown-url' && !this.#engine.register.proven.has(url))
   }
 }
 

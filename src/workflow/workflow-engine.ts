@@ -71,12 +71,12 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     queue.workflows = this
   }
 
-  get lazyAbove(): number | undefined {
-    return this.queue.policy.lazyAbove
+  get workflowLazyBodyAbove(): number | undefined {
+    return this.queue.policy.workflowLazyBodyAbove
   }
 
   get echoes(): boolean {
-    return this.queue.policy.echoConfiguration
+    return this.queue.policy.workflowEchoConfiguration
   }
 
   reset(): void {
@@ -151,7 +151,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.submitting(run, () => {
       const url = this.urlOf(call.target)
       if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
-      if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
+      if (asked.callType === 'stepConfig' && this.queue.policy.workflowStepConfiguration)
         return this.#submissions.configuration(run, call, url, raw)
       return this.#submissions.step(run, call, url, raw)
     })

@@ -29,7 +29,7 @@ export class Events {
     checkRoom(run, wait.step, 0, this.#engine.queue.policy)
     const record = run.record(wait.step, this.#engine.now())
     // Its answer was lost: it waits already, or has its event.
-    if (this.#engine.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
+    if (this.#engine.queue.policy.workflowDeduplicateSteps && record.wait?.eventId === eventId) return
     const deadline = this.#engine.now() + after
     const made: Wait = {
       run,

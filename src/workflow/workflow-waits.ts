@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
-import type { Policy } from '../policy/policy.js'
+import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait, WorkflowRunState } from './workflow-run.js'
 
@@ -13,13 +13,13 @@ export interface ResolvedWait {
 /** Who waits for which event, and which events came too early. [workflow.md 7, 8] */
 export class Waits {
   readonly #clock: Clock
-  readonly #policy: Policy
+  readonly #policy: ResolvedPolicy
   readonly #wake: (wait: Wait, event: Bytes | undefined) => Message
   /** By event, in the order in which they began to wait. */
   readonly #byEvent = new Map<string, Set<Wait>>()
 
   /** @param wake delivers the result of a wait: the event, or `undefined` when its time is over */
-  constructor(clock: Clock, policy: Policy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
+  constructor(clock: Clock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock
     this.#policy = policy
     this.#wake = wake
@@ -71,7 +71,7 @@ export class Waits {
       run === undefined
         ? [...(this.#byEvent.get(eventId) ?? [])]
         : [...(run.waits ?? [])].filter((wait) => wait.eventId === eventId)
-    return this.#policy.notifyOrder === 'newest' ? waits.reverse() : waits
+    return this.#policy.workflowNotifyOrder === 'newest' ? waits.reverse() : waits
   }
 
   /** @returns the waits that the event ended, with the messages that tell of it */

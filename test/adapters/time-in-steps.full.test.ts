@@ -87,7 +87,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
 
 /** The log as the app made it: moves of the test are no part of it, and neither are the numbers that they took. */
 function historyOf({ traffic }: Sandbox): string {
-  const entries = JSON.parse(JSON.stringify(traffic)).entries as (Entry & { endedAfter?: number })[]
+  const entries = JSON.parse(JSON.stringify(traffic)).entries as (Entry & { endedAfterSeq?: number })[]
   const own = entries.filter(({ type }) => type !== 'clock')
   const place = (seq: number | undefined) => seq && own.filter((entry) => entry.seq <= seq).length
   return JSON.stringify(
@@ -95,7 +95,7 @@ function historyOf({ traffic }: Sandbox): string {
       ...entry,
       seq: place(entry.seq),
       ...(entry.cause !== undefined && { cause: place(entry.cause) }),
-      ...(entry.endedAfter !== undefined && { endedAfter: place(entry.endedAfter) }),
+      ...(entry.endedAfterSeq !== undefined && { endedAfterSeq: place(entry.endedAfterSeq) }),
     })),
     undefined,
     1,

@@ -12,8 +12,8 @@ describe('a call to a foreign host', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     const [attempt] = sandbox.traffic.of('attempt')
-    expect(sandbox.traffic.of('call')).toMatchObject([
-      { cause: attempt!.seq, method: 'POST', url: bank, body: 'order 1', handled: 1, answer: { status: 201 } },
+    expect(sandbox.traffic.of('outbound')).toMatchObject([
+      { cause: attempt!.seq, method: 'POST', url: bank, body: 'order 1', handlerRuns: 1, response: { status: 201 } },
     ])
     expect(sandbox.traffic.timeline()).toBe(
       [
@@ -39,7 +39,9 @@ describe('a call to a foreign host', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     expect(money).toBe(2)
-    expect(sandbox.traffic.of('call').map(({ answer, handled }) => ({ ...answer, handled }))).toMatchObject([
+    expect(
+      sandbox.traffic.of('outbound').map(({ response: answer, handlerRuns: handled }) => ({ ...answer, handled })),
+    ).toMatchObject([
       { status: 0, error: 'read ECONNRESET', handled: 1 },
       { status: 201, handled: 1 },
     ])
@@ -50,7 +52,7 @@ describe('a call to a foreign host', () => {
     const sandbox = world()
     sandbox.calls.answer(bank, 204)
     await post()
-    expect(sandbox.traffic.of('call')[0]!.cause).toBeUndefined()
+    expect(sandbox.traffic.of('outbound')[0]!.cause).toBeUndefined()
   })
 
   test('that nobody registered goes on to the fetch that was there before', async () => {
@@ -66,7 +68,7 @@ describe('a call to a foreign host', () => {
       expect(await (await fetch('https://elsewhere.test/')).text()).toBe('before')
       expect(await (await fetch('https://bank.test/refunds')).text()).toBe('before')
       expect(asked).toEqual(['https://elsewhere.test/', 'https://bank.test/refunds'])
-      expect(sandbox.traffic.of('call')).toEqual([])
+      expect(sandbox.traffic.of('outbound')).toEqual([])
       sandbox.dispose()
     } finally {
       globalThis.fetch = before
@@ -139,7 +141,7 @@ describe('what is registered', () => {
     for (let turn = 0; turn < 5; turn++) seen.push((await post()).status)
     expect(seen).toEqual([503, 201, 402, 200, 201])
     expect(sandbox.calls.unplayed).toEqual([])
-    expect(sandbox.traffic.of('call').map(({ handled }) => handled)).toEqual([0, 1, 1, 1, 1])
+    expect(sandbox.traffic.of('outbound').map(({ handlerRuns: handled }) => handled)).toEqual([0, 1, 1, 1, 1])
   })
 
   test('a handler that throws is a 500 to the app, and is kept for the test', async () => {
@@ -174,7 +176,7 @@ describe('what is registered', () => {
     })
     const reader = (await fetch('https://llm.test/chat')).body!.getReader()
     expect(new TextDecoder().decode((await reader.read()).value)).toBe('data: one\n\n')
-    expect(sandbox.traffic.of('call')[0]!.answer).toMatchObject({ status: 200, body: undefined })
+    expect(sandbox.traffic.of('outbound')[0]!.response).toMatchObject({ status: 200, body: undefined })
   })
 
   test('a reset forgets it, as it does destinations', async () => {

@@ -62,7 +62,7 @@ describe('whatever handlers and faults do', () => {
           await moving
           await sandbox.clock.drain()
           await own
-          const calls = sandbox.traffic.of('call')
+          const calls = sandbox.traffic.of('outbound')
           const nameOf = (entry: Entry): string =>
             (entry as unknown as { header(name: string): string }).header('x-call')
           expect(calls.map(nameOf).sort()).toEqual([...sent].sort())
@@ -70,9 +70,9 @@ describe('whatever handlers and faults do', () => {
             const cause = call.cause === undefined ? undefined : sandbox.traffic.find(call.cause)
             const maker = cause?.type === 'attempt' ? `${cause.messageId}/${cause.retried}` : 'test'
             expect(nameOf(call).startsWith(`${maker}/`), `${nameOf(call)} was made by ${maker}`).toBe(true)
-            expect(call.couldBe).toBeUndefined()
+            expect(call.possibleCauses).toBeUndefined()
           }
-          const told = calls.flatMap((call) => Array.from({ length: call.handled }, () => nameOf(call)))
+          const told = calls.flatMap((call) => Array.from({ length: call.handlerRuns }, () => nameOf(call)))
           expect(told.sort()).toEqual(ran.sort())
         } finally {
           restore()
@@ -106,8 +106,8 @@ test('two deliveries over the network are under way: neither is guessed', async 
   const outside = { method: 'POST', url: `${bank}/charges`, headers: [], body: () => '' as never }
   await sandbox.calls.exchange(outside, { outside: true })
   const attempts = sandbox.traffic.of('attempt').map(({ seq }) => seq)
-  expect(sandbox.traffic.of('call')).toMatchObject([{ couldBe: attempts }])
-  expect(sandbox.traffic.of('call')[0]!.cause).toBeUndefined()
+  expect(sandbox.traffic.of('outbound')).toMatchObject([{ possibleCauses: attempts }])
+  expect(sandbox.traffic.of('outbound')[0]!.cause).toBeUndefined()
   expect(sandbox.traffic.timeline()).toContain(`made by #${attempts[0]} or #${attempts[1]}`)
   const [first, second] = waiting
   first!()
@@ -115,6 +115,6 @@ test('two deliveries over the network are under way: neither is guessed', async 
   while (!isOver()) await new Promise((resolve) => setImmediate(resolve))
   await sandbox.calls.exchange(outside, { outside: true })
   const left = sandbox.traffic.of('attempt').find(({ outcome }) => outcome === undefined)
-  expect(sandbox.traffic.of('call')[1]).toMatchObject({ cause: left!.seq })
+  expect(sandbox.traffic.of('outbound')[1]).toMatchObject({ cause: left!.seq })
   second!()
 })

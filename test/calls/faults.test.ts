@@ -62,7 +62,7 @@ describe('faults that break the connection look to the app as they would on a ne
       else sandbox.calls.script(bank, [fault])
       expect(await failure(settled(sandbox, charge()))).toEqual({ name: 'TypeError', message: 'fetch failed', code })
       expect(account.taken).toBe(taken)
-      expect(sandbox.traffic.of('call')).toMatchObject([{ handled: taken, answer: { status: 0 } }])
+      expect(sandbox.traffic.of('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: 0 } }])
       sandbox.dispose()
     }
   })
@@ -92,9 +92,9 @@ describe('faults that answer', () => {
     sandbox.faults.add({ on: 'app.call', fault })
     expect((await settled(sandbox, charge())).status).toBe(expected)
     expect(account.taken).toBe(taken)
-    expect(sandbox.traffic.of('call')).toMatchObject([{ handled: taken, answer: { status: expected } }])
+    expect(sandbox.traffic.of('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: expected } }])
     expect(sandbox.traffic.of('fault')).toMatchObject([
-      { point: 'app.call', cause: sandbox.traffic.of('call')[0]!.seq },
+      { point: 'app.call', cause: sandbox.traffic.of('outbound')[0]!.seq },
     ])
   })
 
@@ -136,10 +136,10 @@ describe('the app gives up', () => {
     giving.abort(new Error('too slow'))
     await rejected
     expect(account.taken).toBe(1)
-    expect(sandbox.traffic.of('call')).toMatchObject([
+    expect(sandbox.traffic.of('outbound')).toMatchObject([
       {
-        handled: 1,
-        answer: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and answered 201' },
+        handlerRuns: 1,
+        response: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and answered 201' },
       },
     ])
   })
@@ -149,7 +149,7 @@ describe('the app gives up', () => {
     const account = banking(sandbox)
     await expect(charge({ signal: AbortSignal.abort(new Error('never mind')) })).rejects.toThrow('never mind')
     expect(account.taken).toBe(0)
-    expect(sandbox.traffic.of('call')).toEqual([])
+    expect(sandbox.traffic.of('outbound')).toEqual([])
   })
 
   test('by the time-out of its delivery: the queue tries again, and the bank takes twice', async () => {

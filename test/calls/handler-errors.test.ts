@@ -16,7 +16,7 @@ describe('what threw', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
     await sandbox.clock.drain()
     const said = [
-      failureOf(() => expect(sandbox).toHaveCalled(bank, { times: 1 })),
+      failureOf(() => expect(sandbox).toHaveOutboundRequest(bank, { times: 1 })),
       withTrace('expected 1 to be 2', sandbox),
     ]
     for (const text of said) {
@@ -32,7 +32,7 @@ describe('what threw', () => {
     sandbox.calls.script(bank, [lostAck()])
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
-    const text = failureOf(() => expect(sandbox).toHaveCalled(bank, { times: 1 }))
+    const text = failureOf(() => expect(sandbox).toHaveOutboundRequest(bank, { times: 1 }))
     expect(text).toContain(`The handler of ${shop} threw: TypeError: fetch failed`)
     expect(text).not.toContain('task_queues')
   })

@@ -37,9 +37,9 @@ describe('msw', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     const attempts = sandbox.traffic.of('attempt')
-    expect(sandbox.traffic.of('call')).toMatchObject([
-      { cause: attempts[0]!.seq, body: 'order 1', handled: 1, answer: { status: 0 } },
-      { cause: attempts[1]!.seq, body: 'order 1', handled: 1, answer: { status: 201 } },
+    expect(sandbox.traffic.of('outbound')).toMatchObject([
+      { cause: attempts[0]!.seq, body: 'order 1', handlerRuns: 1, response: { status: 0 } },
+      { cause: attempts[1]!.seq, body: 'order 1', handlerRuns: 1, response: { status: 201 } },
     ])
   })
 

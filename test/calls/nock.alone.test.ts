@@ -47,7 +47,9 @@ describe('nock', () => {
     expect(await send(refunds)).toBe(298)
     expect(await send('https://mail.test/send')).toBe(503)
     await expect(send('https://mail.test/send')).rejects.toThrow('read ECONNRESET')
-    expect(sandbox.traffic.of('call').map(({ method, url, body, handled }) => [method, url, body, handled])).toEqual([
+    expect(
+      sandbox.traffic.of('outbound').map(({ method, url, body, handlerRuns: handled }) => [method, url, body, handled]),
+    ).toEqual([
       ['POST', bank, 'amount=5', 1],
       ['POST', 'https://mail.test/send', '', 0],
       ['POST', 'https://mail.test/send', '', 1],
@@ -62,7 +64,7 @@ describe('nock', () => {
     sandbox.destinations.on(shop, async () => new Response(null, { status: (await send(bank)) === 201 ? 200 : 500 }))
     sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('call')).toMatchObject([{ cause: sandbox.traffic.of('attempt')[0]!.seq }])
+    expect(sandbox.traffic.of('outbound')).toMatchObject([{ cause: sandbox.traffic.of('attempt')[0]!.seq }])
   })
 
   test('after a reset what was registered is forgotten', async () => {

@@ -46,7 +46,9 @@ describe('checkDelivery', () => {
       deliver,
       handler: { [shop]: route(true) },
       holds: ({ traffic }) =>
-        traffic.of('call').every(({ handled, answer }) => handled === 0 || (answer?.status ?? 0) > 0),
+        traffic
+          .of('outbound')
+          .every(({ handlerRuns: handled, response: answer }) => handled === 0 || (answer?.status ?? 0) > 0),
     })
     await expect(found).rejects.toThrow(
       "defineScenario('found by checkDelivery', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",

@@ -25,10 +25,10 @@ describe('an address of the server that stands for a foreign host', () => {
     })
     expect([answer.status, await answer.json()]).toEqual([201, { id: 'ch_1' }])
     const { traffic } = await sandbox.snapshot()
-    expect(traffic.of('call')).toMatchObject([
-      { method: 'POST', url: `${bank}/charges?expand=1`, body: 'amount=5', handled: 1, answer: { status: 201 } },
+    expect(traffic.of('outbound')).toMatchObject([
+      { method: 'POST', url: `${bank}/charges?expand=1`, body: 'amount=5', handlerRuns: 1, response: { status: 201 } },
     ])
-    expect(JSON.stringify(traffic.of('call'))).not.toContain('sk_live_1')
+    expect(JSON.stringify(traffic.of('outbound'))).not.toContain('sk_live_1')
   })
 
   test('plays scripts and records', async () => {
@@ -40,7 +40,7 @@ describe('an address of the server that stands for a foreign host', () => {
     expect((await charge()).status).toBe(503)
     expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [{ kind: 'status', status: 402 }] }])
     expect(await seen.count).toBe(2)
-    expect(await seen.last()).toMatchObject({ url: `${bank}/charges`, method: 'POST', status: 503, handled: 0 })
+    expect(await seen.last()).toMatchObject({ url: `${bank}/charges`, method: 'POST', status: 503, handlerRuns: 0 })
   })
 
   test('forwards nothing, and says what to register', async () => {

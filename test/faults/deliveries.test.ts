@@ -298,7 +298,7 @@ describe('later, or never', () => {
     )
     await at.drain()
     expect(at.attempts()).toEqual([[90_000, 200, '', 90_000]])
-    expect(at.sandbox.traffic.of('attempt')[0]!.waited).toBe('held by a fault, 1m30s')
+    expect(at.sandbox.traffic.of('attempt')[0]!.waitReason).toBe('held by a fault, 1m30s')
   })
 
   test('reorder: held until a later one has gone', async () => {

@@ -111,7 +111,7 @@ describe('before the work', () => {
     const { command, sandbox } = world(onStore(fault))
     await expect(command('SET', 'a', '1')).rejects.toEqual(networkError(code))
     expect(sandbox.store.get('a')).toBeNull()
-    expect(sandbox.traffic.of('request')[0]!.answer).toMatchObject({ status: 0 })
+    expect(sandbox.traffic.of('request')[0]!.response).toMatchObject({ status: 0 })
   })
 
   test('latency, fixed', async () => {

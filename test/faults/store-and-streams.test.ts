@@ -78,7 +78,7 @@ describe('one command', () => {
         ]),
       ).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
       expect(['a', 'b', 'c'].map((key) => sandbox.store.get(key))).toEqual(ran)
-      expect(sandbox.traffic.of('request')[0]!.answer!.status).toBe(0)
+      expect(sandbox.traffic.of('request')[0]!.response!.status).toBe(0)
     }
   })
 

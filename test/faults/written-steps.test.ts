@@ -77,8 +77,8 @@ describe('in a scenario', () => {
     [{ destinations: [{ url: shop, script: [wait(700)] }] }, '700 is not the status'],
     [{ destinations: [{ url: shop, script: ['503'] }] }, '"503" is a text'],
     [{ destinations: [{ url: shop, script: [{ kind: 'stauts', status: 503 }] }] }, 'Did you mean "status"?'],
-    [{ calls: [{ url: bank, script: [99] }] }, 'status'],
-    [{ calls: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop cannot happen to a call'],
+    [{ outbound: [{ url: bank, script: [99] }] }, 'status'],
+    [{ outbound: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop cannot happen to a call'],
   ])('%j is told', (part, sentence) => {
     const problems = scenarioProblems({ name: 'mistaken', ...part })
     expect(problems.map(({ sentence }) => sentence).join('\n')).toContain(sentence)

@@ -75,7 +75,7 @@ test('a broken promise is told with its words, what happened instead, the entrie
 })
 
 test('a log that keeps nothing is no proof of anything', async () => {
-  using sandbox = createSandbox({ policy: { trafficLimit: 0 } })
+  using sandbox = createSandbox({ policy: { maxTrafficEntries: 0 } })
   await ordinaryRun(sandbox)
   expect(sandbox.check().unknown.length).toBeGreaterThan(0)
 })
@@ -132,7 +132,7 @@ function leftRunning() {
     body: '' as never,
     retried: 0,
     maxRetries: 3,
-    why: 'x',
+    reason: 'x',
   } as const
   sandbox.queue.traffic.append(attempt as never, published.seq)
   return { sandbox, published }

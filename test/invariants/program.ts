@@ -183,7 +183,7 @@ export interface Program {
   readonly steps: readonly ProgramStep[]
   readonly outcomes: readonly Step[]
   readonly enforceQuotas: boolean
-  readonly trafficLimit: number | undefined
+  readonly maxTrafficEntries: number | undefined
   readonly faults?: readonly FaultRule[]
 }
 
@@ -194,7 +194,7 @@ export function program(bounded = false): fc.Arbitrary<Program> {
     steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
     outcomes: fc.array(outcome, { maxLength: 30, size: 'max' }),
     enforceQuotas: fc.constantFrom(false, false, false, true),
-    trafficLimit: bounded ? fc.constantFrom(10, 40, 100) : fc.constant(undefined),
+    maxTrafficEntries: bounded ? fc.constantFrom(10, 40, 100) : fc.constant(undefined),
   })
 }
 
@@ -218,10 +218,10 @@ export const stormyProgram: fc.Arbitrary<Program> = fc
 
 /** Runs a program in a sandbox of the given engine. */
 export async function run(createSandbox: typeof CreateSandbox, given: Program): Promise<Sandbox> {
-  const { enforceQuotas, trafficLimit } = given
+  const { enforceQuotas, maxTrafficEntries } = given
   const sandbox = createSandbox({
     seed: given.seed,
-    policy: { enforceQuotas, trafficLimit, ...(enforceQuotas && { queueLimits: { globalParallelism: 2 } }) },
+    policy: { enforceQuotas, maxTrafficEntries, ...(enforceQuotas && { queueLimits: { globalParallelism: 2 } }) },
     signing: { window: 'real' },
     warn: () => {},
   })

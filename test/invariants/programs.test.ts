@@ -44,7 +44,7 @@ test('a declared fault suspends what it breaks by design, and nothing else break
 })
 
 describe('mistakes that random programs have found', () => {
-  const calm = { seed: 0, outcomes: [], enforceQuotas: false, trafficLimit: undefined }
+  const calm = { seed: 0, outcomes: [], enforceQuotas: false, maxTrafficEntries: undefined }
   const message = {
     do: 'publish',
     to: 0,

@@ -20,7 +20,7 @@ const attempt = (messageId: string): AttemptEntry => ({
   method: 'POST',
   retried: 0,
   maxRetries: 3,
-  why: 'first attempt',
+  reason: 'first attempt',
   headers: [],
   body: latin1(''),
 })
@@ -81,11 +81,11 @@ describe('subscribers', () => {
   test('hear of every entry and of its completion, until they leave', () => {
     const heard: [number, boolean][] = []
     const leave = traffic.subscribe((entry: Entry) => {
-      heard.push([entry.seq, entry.type === 'request' && entry.answer !== undefined])
+      heard.push([entry.seq, entry.type === 'request' && entry.response !== undefined])
     })
     const entry = traffic.append(request())
     traffic.append(attempt('m1'))
-    traffic.complete(entry, { answer: { at: now, status: 200, headers: [], body: latin1('"OK"') } })
+    traffic.complete(entry, { response: { at: now, status: 200, headers: [], body: latin1('"OK"') } })
     leave()
     traffic.append(request())
     expect(heard).toEqual([
@@ -93,7 +93,7 @@ describe('subscribers', () => {
       [2, false],
       [1, true],
     ])
-    expect(entry.answer?.status).toBe(200)
+    expect(entry.response?.status).toBe(200)
   })
 })
 
@@ -134,7 +134,8 @@ describe('a limited log', () => {
     const limit = 112 * 1024
     const write: Record<string, (log: Traffic) => void> = {
       request: (log) => void log.append({ ...request(), body: kib }),
-      answer: (log) => log.complete(log.append(request()), { answer: { at: 0, status: 200, headers: [], body: kib } }),
+      answer: (log) =>
+        log.complete(log.append(request()), { response: { at: 0, status: 200, headers: [], body: kib } }),
       outcome: (log) => {
         const entry = log.append(attempt('m1'))
         log.complete(entry, { outcome: { at: 0, status: 200, headers: [], body: kib, state: 'DELIVERED' } }, 10_240)
@@ -203,7 +204,7 @@ describe('a limited log', () => {
     limited.append(request())
     expect(limited.dropped).toBeGreaterThan(0)
     const { held } = kept
-    limited.complete(first, { answer: { at: now, status: 200, headers: [], body: latin1('x'.repeat(20_000)) } })
+    limited.complete(first, { response: { at: now, status: 200, headers: [], body: latin1('x'.repeat(20_000)) } })
     expect(kept.held).toBe(held)
   })
 
@@ -256,12 +257,12 @@ describe('moves of time', () => {
     end()
     expect(traffic.entries[0]).toEqual({
       type: 'clock',
-      call: 'advance',
+      move: 'advance',
       seq: 1,
       at: 1_000,
       to: 6_000,
-      moves: 1,
-      endedAfter: 2,
+      count: 1,
+      endedAfterSeq: 2,
     })
     expect(traffic.size).toBe(2)
   })
@@ -272,11 +273,11 @@ describe('moves of time', () => {
       now += 1
       end()
     }
-    expect(traffic.entries).toEqual([expect.objectContaining({ type: 'clock', at: 1_000, to: 2_000, moves: 1_000 })])
+    expect(traffic.entries).toEqual([expect.objectContaining({ type: 'clock', at: 1_000, to: 2_000, count: 1_000 })])
     traffic.append(request())
     traffic.moves('advance')()
     traffic.moves('drain')()
-    expect(traffic.of('clock').map(({ call, moves }) => [call, moves])).toEqual([
+    expect(traffic.of('clock').map(({ move: call, count: moves }) => [call, moves])).toEqual([
       ['advance', 1_000],
       ['advance', 1],
       ['drain', 1],

@@ -30,13 +30,13 @@ async function failures(): Promise<(state: object) => string[]> {
     retries: 1,
   })
   await clock.drain()
-  const { toHaveDelivered, toHavePublished, toHaveKey, toHaveSpent, toFollowSequence, toBeIdle } = sandboxMatchers
+  const { toHaveDelivered, toHavePublished, toHaveKey, toHaveCost, toFollowSequence, toBeIdle } = sandboxMatchers
   return (state) => [
     toHaveDelivered.call(state, sandbox, { to: orders, status: 200 }).message(),
     toHavePublished.call(state, sandbox, { to: 'https://x.test/', body: { text: 'a\n'.repeat(19) } }).message(),
     toHavePublished.call({ ...state, isNot: true }, sandbox, {}).message(),
     toHaveKey.call(state, sandbox, 'k').message(),
-    toHaveSpent.call(state, sandbox, { messages: 1 }).message(),
+    toHaveCost.call(state, sandbox, { messages: 1 }).message(),
     toFollowSequence.call(state, sandbox, [{ type: 'attempt' }, { type: 'command' }]).message(),
     toBeIdle.call({ ...state, isNot: true }, sandbox).message(),
   ]

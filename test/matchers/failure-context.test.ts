@@ -471,7 +471,7 @@ describe('what a foreign host did in several attempts', () => {
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('call').length).toBeGreaterThan(1)
+    expect(sandbox.traffic.of('outbound').length).toBeGreaterThan(1)
     return told(sandbox)
   }
   const works = (calls: Sandbox['calls']): unknown => calls.answer(bank, 201)

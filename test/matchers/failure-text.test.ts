@@ -72,7 +72,7 @@ describe('the chain', () => {
     other.destinations.record(done)
     other.queue.publish({ to: orders, callback: done })
     await other.clock.drain()
-    const asked = failureOf(() => expect(other.queue).toHaveCalledBack({ to: done, status: 201 }))
+    const asked = failureOf(() => expect(other.queue).toHaveDeliveredCallback({ to: done, status: 201 }))
     expect(asked).toMatch(/callback msg_\w+… to https:\/\/shop\.test\/done → 200/)
   })
 
@@ -129,9 +129,9 @@ describe('what was prepared in vain', () => {
       failureOf(() => expect(store).toHaveKey('k')),
       failureOf(() => expect(store).toHaveExecuted('GET')),
       failureOf(() => expect(queue).toHavePublished()),
-      failureOf(() => expect(sandbox).toHaveSpent({ messages: 1 })),
+      failureOf(() => expect(sandbox).toHaveCost({ messages: 1 })),
       failureOf(() => expect(sandbox).toFollowSequence([{ type: 'attempt' }])),
-      failureOf(() => expect(sandbox).toHaveRun()),
+      failureOf(() => expect(sandbox).toHaveWorkflowRun()),
     ]
     for (const text of texts) {
       const above = text.slice(0, text.indexOf('\n\nExpected'))
@@ -170,7 +170,7 @@ describe('dead letters explain what is missing', () => {
     for (const fails of [
       () => expect(sandbox.store).toHaveExecuted('SET'),
       () => expect(sandbox).toHaveReceivedRequest({ service: 'store' }),
-      () => expect(sandbox).toFollowSequence([{ type: 'command', words: ['SET'] }]),
+      () => expect(sandbox).toFollowSequence([{ type: 'command', argv: ['SET'] }]),
     ])
       expect(failureOf(fails)).toContain('Hint: 2 messages failed for good')
     // The message itself says so.
@@ -214,8 +214,8 @@ test('each ✗ has what was expected and what was received', async () => {
     failureOf(() => expect(store).toHaveExecuted('GET', 'key', 'v')),
     failureOf(() => expect(store).toHaveKey('k', { value: 'w', ttl: '1h', type: 'hash' })),
     failureOf(() => expect(sandbox).toHaveReceivedRequest({ method: 'PUT', url: 'https://y.test/' })),
-    failureOf(() => expect(sandbox).toHaveSpent({ messages: 3 })),
-    failureOf(() => expect(queue).toHaveBeenSigned({ key: 'next' })),
+    failureOf(() => expect(sandbox).toHaveCost({ messages: 3 })),
+    failureOf(() => expect(queue).toHaveValidSignature({ key: 'next' })),
   ]
   for (const text of texts) {
     const misses = text.split(/\n| {3}(?=[✓✗])/).filter((item) => item.trimStart().startsWith('✗'))

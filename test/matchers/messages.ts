@@ -29,7 +29,7 @@ export function attempt(
       method: published.method,
       retried,
       maxRetries: published.maxRetries,
-      why: retried === 0 ? 'first attempt' : `retry ${retried} of ${published.maxRetries}`,
+      reason: retried === 0 ? 'first attempt' : `retry ${retried} of ${published.maxRetries}`,
       headers: [...published.headers, ['Upstash-Message-Id', published.messageId]],
       body: published.body,
     },
@@ -44,7 +44,7 @@ export function attempt(
 
 export function retryIn(seconds: number, status = 503): Partial<AttemptOutcome> {
   const at = (now: number): number => now + seconds * 1000
-  return { status, state: 'RETRY', next: { at: at(start), delay: seconds * 1000, reason: 'default back-off' } }
+  return { status, state: 'RETRY', next: { at: at(start), delayMs: seconds * 1000, reason: 'default back-off' } }
 }
 
 /** Moves the numbering on, as requests and commands of a longer test would. */

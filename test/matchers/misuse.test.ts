@@ -32,12 +32,12 @@ describe('a field that there is not', () => {
     ['toHaveDelivered', { tries: 2 }, 'attempts'],
     ['toHaveDelivered', { deliverdAt: 0 }, 'deliveredAt'],
     ['toHaveDeadLetter', { dlqid: 'x' }, 'dlqId'],
-    ['toHaveCalledBack', { sourceMessage: 'x' }, 'sourceMessageId'],
-    ['toHaveBeenDeduplicated', { deduplicated: true }, 'deduplicationId'],
-    ['toHaveBeenSigned', { claim: {} }, 'claims'],
-    ['toHaveScheduled', { schedule: 'x' }, 'scheduleId'],
+    ['toHaveDeliveredCallback', { sourceMessage: 'x' }, 'sourceMessageId'],
+    ['toHaveDeduplicated', { deduplicated: true }, 'deduplicationId'],
+    ['toHaveValidSignature', { claim: {} }, 'claims'],
+    ['toHaveSchedule', { schedule: 'x' }, 'scheduleId'],
     ['toHaveReceivedRequest', { path: 'x' }, 'url'],
-    ['toHaveSpent', { comands: 1 }, 'commands'],
+    ['toHaveCost', { comands: 1 }, 'commands'],
   ] as const)('%s(%j): did you mean %s?', (matcher, pattern, word) => {
     const [name] = Object.keys(pattern)
     expect(misuse(matcher, pattern)).toMatch(
@@ -46,7 +46,7 @@ describe('a field that there is not', () => {
   })
 
   test('far from any is told without advice', () => {
-    expect(misuse('toHaveScheduled', { zzz: 1 })).toMatch(/knows no field 'zzz'\. The fields are to, cron, /)
+    expect(misuse('toHaveSchedule', { zzz: 1 })).toMatch(/knows no field 'zzz'\. The fields are to, cron, /)
   })
 
   test('a step whose type is misspelt, with the nearest one', () => {
@@ -72,7 +72,11 @@ describe('a value that can never be', () => {
     ['toHavePublished', { to: 42 }, 'takes a text or an expression as to, got 42.'],
     ['toHavePublished', { method: 'post' }, "as method, got 'post'. Write 'POST'."],
     ['toHavePublished', { to: 'PUT https://shop.test/a' }, "stands alone, without PUT: 'https://shop.test/a'."],
-    ['toHaveCalled', { to: 'POST https://bank.test/*' }, "stands alone, without POST: 'https://bank.test/*'."],
+    [
+      'toHaveOutboundRequest',
+      { url: 'POST https://bank.test/*' },
+      "stands alone, without POST: 'https://bank.test/*'.",
+    ],
     ['toHaveReceivedRequest', { url: 'POST /v2/batch' }, "stands alone, without POST: '/v2/batch'."],
     ['toHavePublished', { kind: 'failureCallback' }, "got 'failureCallback'. Did you mean 'failure-callback'?"],
     ['toHavePublished', { headers: ['x-tag'] }, "takes an object of names and values, { 'x-tag': 'a' } as headers"],
@@ -84,12 +88,12 @@ describe('a value that can never be', () => {
     ['toHaveDelivered', { attempts: '3' }, 'takes a number, a list of statuses [500, 200]'],
     ['toHaveDelivered', { attempts: [{ code: 500 }] }, 'a list of partial attempts [{ status: 500 }] as attempts'],
     ['toHaveReceivedRequest', { service: 'stor' }, "Did you mean 'store'?"],
-    ['toHaveScheduled', { paused: 1 }, 'takes true or false as paused, got 1.'],
-    ['toHaveSpent', { commands: '5' }, 'needs a whole number or a range as commands'],
-    ['toHaveSpent', {}, 'needs what may be spent'],
-    ['toHaveSpent', undefined, 'needs what may be spent'],
+    ['toHaveSchedule', { paused: 1 }, 'takes true or false as paused, got 1.'],
+    ['toHaveCost', { commands: '5' }, 'needs a whole number or a range as commands'],
+    ['toHaveCost', {}, 'needs what may be spent'],
+    ['toHaveCost', undefined, 'needs what may be spent'],
     ['toFollowSequence', [], 'needs a list of steps'],
-    ['toFollowSequence', [{ type: 'command', words: [] }], 'takes a list of words'],
+    ['toFollowSequence', [{ type: 'command', argv: [] }], 'takes a list of words'],
     ['toFollowSequence', [{ type: 'message', state: 'CANCELED' }], "Did you mean 'CANCELLED'?"],
     ['toHavePublished', 'https://shop.test', 'needs an object with the fields to look for'],
     ['toHavePublished', null, 'needs an object with the fields to look for'],
@@ -134,7 +138,7 @@ describe('a receiver that has nothing to look at', () => {
       sandboxMatchers[matcher].call({}, received, ...given)
 
   test.each([undefined, null, 42, 'x', {}, [1], () => 0, Promise.resolve()])('%s', (received) => {
-    for (const matcher of ['toHavePublished', 'toHaveExecuted', 'toHaveBeenSigned', 'toFollowSequence'] as const) {
+    for (const matcher of ['toHavePublished', 'toHaveExecuted', 'toHaveValidSignature', 'toFollowSequence'] as const) {
       const given =
         matcher === 'toHaveExecuted' ? ['GET'] : matcher === 'toFollowSequence' ? [[{ type: 'attempt' }]] : []
       expect(on(matcher, received, ...given)).toThrow(TypeError)
@@ -143,14 +147,14 @@ describe('a receiver that has nothing to look at', () => {
   })
 
   test('the wrong service, or too little of it', () => {
-    expect(on('toHaveSpent', sandbox.queue, { commands: 1 })).toThrow(
+    expect(on('toHaveCost', sandbox.queue, { commands: 1 })).toThrow(
       'cannot count commands in a queue. Write expect(sandbox)',
     )
-    expect(on('toHaveSpent', sandbox.store, { messages: 1 })).toThrow('cannot count messages in a store.')
-    expect(on('toHaveSpent', [], { commands: 1 })).toThrow('cannot count commands in a list of entries')
-    expect(on('toHaveScheduled', sandbox.traffic, {})).toThrow('write expect(sandbox.queue).toHaveScheduled(…)')
+    expect(on('toHaveCost', sandbox.store, { messages: 1 })).toThrow('cannot count messages in a store.')
+    expect(on('toHaveCost', [], { commands: 1 })).toThrow('cannot count commands in a list of entries')
+    expect(on('toHaveSchedule', sandbox.traffic, {})).toThrow('write expect(sandbox.queue).toHaveSchedule(…)')
     const message = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
-    expect(on('toHaveBeenSigned', message)).toThrow('toHaveBeenSigned({ messageId: message.id })')
-    expect(on('toHaveBeenSigned', new Request('https://shop.test/'))).toThrow('body: await request.text()')
+    expect(on('toHaveValidSignature', message)).toThrow('toHaveValidSignature({ messageId: message.id })')
+    expect(on('toHaveValidSignature', new Request('https://shop.test/'))).toThrow('body: await request.text()')
   })
 })

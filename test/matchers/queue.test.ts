@@ -264,7 +264,7 @@ describe('toHaveDelivered', () => {
     expect(queue).toHaveDelivered({ attempts: [500, 0, 200], deliveredAt: '2030-01-01T09:02:43Z' })
     expect(queue).toHaveDelivered({
       attempts: [
-        { status: 500, delay: 12_000, at: start },
+        { status: 500, delayMs: 12_000, at: start },
         { note: 'the handler ran, its answer was lost' },
         { state: 'DELIVERED', retried: 2 },
       ],
@@ -397,7 +397,7 @@ describe('toHaveDeadLetter', () => {
   })
 })
 
-describe('toHaveCalledBack', () => {
+describe('toHaveDeliveredCallback', () => {
   function reported() {
     const queue = testQueue()
     const { traffic } = queue
@@ -426,10 +426,10 @@ describe('toHaveCalledBack', () => {
 
   test('reads the report, with bodies decoded', () => {
     const { queue, traffic, callback } = reported()
-    expect(queue).not.toHaveCalledBack()
-    expect(queue).toHaveCalledBack({ state: 'CREATED' })
+    expect(queue).not.toHaveDeliveredCallback()
+    expect(queue).toHaveDeliveredCallback({ state: 'CREATED' })
     attempt(traffic, callback, 0, {})
-    expect(queue).toHaveCalledBack({
+    expect(queue).toHaveDeliveredCallback({
       to: 'https://shop.test/failed',
       kind: 'failure-callback',
       status: 503,
@@ -437,16 +437,16 @@ describe('toHaveCalledBack', () => {
       maxRetries: 2,
       body: { reason: 'sold out' },
       sourceBody: { id: 42 },
-      header: { 'Retry-After': ['5'] },
+      headers: { 'Retry-After': ['5'] },
       url: to,
       dlqId: expect.stringMatching(/^\d+-\d+$/),
       attempts: 1,
     })
-    expect(queue).not.toHaveCalledBack({ kind: 'callback' })
-    expect(queue).not.toHaveCalledBack({ body: { reason: 'stolen' } })
-    expect(verdictOf(() => expect(queue).toHaveCalledBack({ status: 200, body: 'ok' }))).toBe(
+    expect(queue).not.toHaveDeliveredCallback({ kind: 'callback' })
+    expect(queue).not.toHaveDeliveredCallback({ body: { reason: 'stolen' } })
+    expect(verdictOf(() => expect(queue).toHaveDeliveredCallback({ status: 200, body: 'ok' }))).toBe(
       [
-        "expect(queue).toHaveCalledBack({ status: 200, body: 'ok' })",
+        "expect(queue).toHaveDeliveredCallback({ status: 200, body: 'ok' })",
         '',
         'Expected a callback. Nearest of 1:',
         '  #3 at 09:00:00.000   msg_cbA…   failure callback to https://shop.test/failed',
@@ -457,7 +457,7 @@ describe('toHaveCalledBack', () => {
   })
 
   test('ordinary messages are no callbacks', () => {
-    expect(verdictOf(() => expect({ traffic: orderStory() }).toHaveCalledBack())).toContain(
+    expect(verdictOf(() => expect({ traffic: orderStory() }).toHaveDeliveredCallback())).toContain(
       'Expected a callback. There were no callbacks at all.',
     )
   })

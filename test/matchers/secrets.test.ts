@@ -29,9 +29,9 @@ async function failures(): Promise<{ texts: string[]; token: string }> {
     failure(() => expect(queue).toHavePublished({ ...wrong, body: new Uint8Array([1]) })),
     failure(() => expect(queue).toHaveDelivered(wrong)),
     failure(() => expect(queue).not.toHaveDelivered()),
-    failure(() => expect(queue).toHaveBeenSigned({ to: orders })),
-    failure(() => expect(sandbox).toHaveSpent({ messages: 0 })),
-    failure(() => expect(queue).toHaveScheduled({ to: orders, body: { password: 'y' } })),
+    failure(() => expect(queue).toHaveValidSignature({ to: orders })),
+    failure(() => expect(sandbox).toHaveCost({ messages: 0 })),
+    failure(() => expect(queue).toHaveSchedule({ to: orders, body: { password: 'y' } })),
     failure(() => expect(sandbox).toFollowSequence([{ type: 'published', to: orders, body: { password: 'x' } }])),
     failure(() => expect(sandbox).toHaveReceivedRequest({ method: 'PUT', body: ['x'] })),
     failure(() => expect([...sandbox.traffic]).toHavePublished({ ...wrong, body: { password: 'x' } })),
@@ -87,7 +87,7 @@ test('what a publisher hides is hidden in near misses, too', async () => {
   const texts = [
     failure(() => expect(queue).toHavePublished({ body: { customer: 'bob' }, headers })),
     failure(() => expect(queue).toHaveDelivered({ body: { customer: 'bob' }, headers })),
-    failure(() => expect(queue).toHaveCalledBack({ sourceBody: { customer: 'bob' } })),
+    failure(() => expect(queue).toHaveDeliveredCallback({ sourceBody: { customer: 'bob' } })),
     failure(() => expect(sandbox).toFollowSequence([{ type: 'attempt', body: { customer: 'bob' } }])),
   ]
   for (const text of texts) expect(text).not.toContain('ada-lovelace')

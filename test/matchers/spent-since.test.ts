@@ -25,7 +25,7 @@ async function checkout(sandbox: Sandbox, redis: Redis): Promise<void> {
   await sandbox.clock.drain()
 }
 
-describe('toHaveSpent(…, { since })', () => {
+describe('toHaveCost(…, { since })', () => {
   test('one action costs the same the first and the third time, however much was spent before', async () => {
     using sandbox = createSandbox()
     using _ = replaceFetch(sandbox)
@@ -34,23 +34,23 @@ describe('toHaveSpent(…, { since })', () => {
     const { messages, bandwidth } = { messages: 2, bandwidth: sandbox.traffic.of('attempt').length * 3 }
     const { commands, reads, writes, bytesIn, bytesOut } = sandbox.store.spend()
     const cost = { messages, commands, reads, writes, bytesIn, requests: 4 }
-    expect(sandbox).toHaveSpent({ ...cost, bytesOut }, { since: 0 })
+    expect(sandbox).toHaveCost({ ...cost, bytesOut }, { since: 0 })
     expect(sandbox.traffic.of('attempt').reduce((sum, { body }) => sum + body.length, 0)).toBe(bandwidth)
     for (let time = 0; time < 2; time++) {
       const mark = sandbox.traffic.mark()
       await checkout(sandbox, redis)
-      expect(sandbox).toHaveSpent(cost, { since: mark })
-      expect(sandbox.store).toHaveSpent({ commands, requests: 4 }, { since: mark })
-      expect(sandbox.queue).toHaveSpent({ messages, requests: 0 }, { since: mark })
-      expect(sandbox).not.toHaveSpent({ commands: commands + 1 }, { since: mark })
-      expect(sandbox).not.toHaveSpent({ messages: '>=3' }, { since: mark })
+      expect(sandbox).toHaveCost(cost, { since: mark })
+      expect(sandbox.store).toHaveCost({ commands, requests: 4 }, { since: mark })
+      expect(sandbox.queue).toHaveCost({ messages, requests: 0 }, { since: mark })
+      expect(sandbox).not.toHaveCost({ commands: commands + 1 }, { since: mark })
+      expect(sandbox).not.toHaveCost({ messages: '>=3' }, { since: mark })
     }
     const now = sandbox.traffic.mark()
-    expect(sandbox).toHaveSpent(
+    expect(sandbox).toHaveCost(
       { messages: 0, bandwidth: 0, commands: 0, bytesIn: 0, bytesOut: 0, requests: 0 },
       { since: now },
     )
-    expect(sandbox).toHaveSpent({ messages: 6, commands: 3 * commands, requests: 12 })
+    expect(sandbox).toHaveCost({ messages: 6, commands: 3 * commands, requests: 12 })
   })
 
   test('a failure names what was spent since, and shows no more of the story', async () => {
@@ -62,11 +62,11 @@ describe('toHaveSpent(…, { since })', () => {
     await checkout(sandbox, redis)
     let told = ''
     try {
-      expect(sandbox).toHaveSpent({ messages: '<=1', commands: '<=5' }, { since: mark })
+      expect(sandbox).toHaveCost({ messages: '<=1', commands: '<=5' }, { since: mark })
     } catch (error) {
       told = stripVTControlCharacters((error as Error).message)
     }
-    expect(told).toContain(`expect(sandbox).toHaveSpent({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
+    expect(told).toContain(`expect(sandbox).toHaveCost({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
     expect(told).toContain(`Expected these costs since the mark (after entry ${mark}), but:`)
     expect(told).toContain(
       '✗ messages: expected at most 1, received 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
@@ -85,24 +85,24 @@ describe('toHaveSpent(…, { since })', () => {
     const { commands } = tenant.store.spend()
     const mark = await remote.traffic.mark()
     await checkout(tenant, redis)
-    expect(await remote.snapshot()).toHaveSpent({ messages: 2, commands, requests: 4 }, { since: mark })
+    expect(await remote.snapshot()).toHaveCost({ messages: 2, commands, requests: 4 }, { since: mark })
   })
 
   test('what is no mark is told, with the next step', async () => {
     using sandbox = createSandbox()
     sandbox.store.run('SET', 'k', 'v')
-    const since = (given: unknown) => () => expect(sandbox).toHaveSpent({ commands: 0 }, { since: given as number })
+    const since = (given: unknown) => () => expect(sandbox).toHaveCost({ commands: 0 }, { since: given as number })
     expect(since('start')).toThrow('needs a mark as since: const mark = sandbox.traffic.mark() before the action')
     expect(since(Promise.resolve(1))).toThrow('awaited for a sandbox on a server')
     expect(since(-1)).toThrow('needs a mark as since')
     expect(since(99)).toThrow('was given a mark after entry 99, and this log ends with entry 2')
-    expect(() => expect(sandbox).toHaveSpent({ commands: 0 }, { until: 1 } as never)).toThrow(
+    expect(() => expect(sandbox).toHaveCost({ commands: 0 }, { until: 1 } as never)).toThrow(
       'takes { since: mark } as its',
     )
     expect(since(1)).toThrow(
       'cannot count commands since entry 1: what the store had billed by then is only known for marks.',
     )
-    expect(sandbox).toHaveSpent({ requests: 0 }, { since: 1 })
+    expect(sandbox).toHaveCost({ requests: 0 }, { since: 1 })
     const old = sandbox.traffic.mark()
     sandbox.reset()
     expect(since(old)).toThrow('the mark is of another sandbox, or of the world before a reset.')

@@ -34,7 +34,7 @@ describe('the matchers over a real sandbox', () => {
     expect(sandbox.queue).toHavePublished({ to, retries: 2, body: { id: 42 } }, { times: 1 })
     expect(sandbox.queue).toHaveDelivered({ to, attempts: [500, 200], response: 'ok' })
     expect(sandbox.queue).not.toHaveDeadLetter()
-    expect(sandbox.queue).not.toHaveCalledBack()
+    expect(sandbox.queue).not.toHaveDeliveredCallback()
     expect(sandbox.store).toHaveExecuted('INCR', 'charged:42', { times: 1 })
     expect(sandbox.store).toHaveKey('charged:42', { value: 1 })
     expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 200 })
@@ -90,10 +90,10 @@ describe('toFollowSequence', () => {
       { type: 'published', to },
       { type: 'attempt', status: 500, state: 'RETRY' },
       { type: 'attempt', retried: 1 },
-      { type: 'command', words: ['INCR', 'charged:42'] },
+      { type: 'command', argv: ['INCR', 'charged:42'] },
     ])
     expect(sandbox).not.toFollowSequence([
-      { type: 'command', words: ['INCR'] },
+      { type: 'command', argv: ['INCR'] },
       { type: 'attempt', status: 500 },
     ])
   })
@@ -106,7 +106,7 @@ describe('toFollowSequence', () => {
       verdictOf(() =>
         expect(sandbox).toFollowSequence([
           { type: 'published', to },
-          { type: 'command', words: ['INCR'] },
+          { type: 'command', argv: ['INCR'] },
           { type: 'attempt', status: 500 },
           { type: 'dead-letter' },
         ]),
@@ -117,7 +117,7 @@ describe('toFollowSequence', () => {
         '',
         `Expected these steps in order. Step 3 of 4 does not follow after #${incr!.seq}:`,
         `  ✓ { type: 'published', to: 'https://shop.test/orders' }   #2`,
-        `  ✓ { type: 'command', words: ['INCR'] }   #${incr!.seq}`,
+        `  ✓ { type: 'command', argv: ['INCR'] }   #${incr!.seq}`,
         "  ✗ { type: 'attempt', status: 500 }",
         "  · { type: 'dead-letter' }",
         `It happened too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
@@ -147,7 +147,7 @@ describe('toFollowSequence', () => {
     const follow = (steps: unknown) => () => expect(sandbox).toFollowSequence(steps as never)
     expect(follow([])).toThrow('toFollowSequence() needs a list of steps')
     expect(follow([{ type: 'delivered' }])).toThrow(
-      "does not know the step { type: 'delivered' }. A step has a type, one of request, call, command,",
+      "does not know the step { type: 'delivered' }. A step has a type, one of request, outbound, command,",
     )
     expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence() knows no field 'code'.")
   })
@@ -185,7 +185,7 @@ describe('toBeIdle', () => {
   })
 })
 
-describe('toHaveScheduled', () => {
+describe('toHaveSchedule', () => {
   test('by what the schedule says', async () => {
     using sandbox = createSandbox({ startAt })
     await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/${to}`, {
@@ -198,7 +198,7 @@ describe('toHaveScheduled', () => {
       },
       body: '{"report":true}',
     })
-    expect(sandbox.queue).toHaveScheduled({
+    expect(sandbox.queue).toHaveSchedule({
       to,
       cron: '0 3 * * *',
       scheduleId: 'nightly',
@@ -207,8 +207,8 @@ describe('toHaveScheduled', () => {
       body: { report: true },
       next: '2030-01-02T03:00:00Z',
     })
-    expect(sandbox).not.toHaveScheduled({ cron: '0 4 * * *' })
-    expect(verdictOf(() => expect(sandbox.queue).toHaveScheduled({ cron: '0 4 * * *', retries: 2 }))).toContain(
+    expect(sandbox).not.toHaveSchedule({ cron: '0 4 * * *' })
+    expect(verdictOf(() => expect(sandbox.queue).toHaveSchedule({ cron: '0 4 * * *', retries: 2 }))).toContain(
       [
         'Expected a schedule. Nearest of 1:',
         '  nightly   0 3 * * * to https://shop.test/orders, next 2030-01-02T03:00:00.000Z',

@@ -1,6 +1,6 @@
 import * as compare from '../../matchers/compare-values.js'
 import * as kinds from '../../matchers/comparison-kinds.js'
-import { judges, sandboxMatchers } from '../../matchers/index.js'
+import { evaluators, sandboxMatchers } from '../../matchers/index.js'
 import { isPlainObject } from '../../matchers/literal.js'
 import { type MessageLifecycle, storiesOf } from '../../matchers/message-lifecycle.js'
 import * as nearMisses from '../../matchers/near-misses.js'
@@ -24,7 +24,7 @@ export interface Mutant {
   readonly swap: Swap
 }
 
-type Matcher = keyof typeof judges
+type Matcher = keyof typeof evaluators
 type Breaks = readonly (keyof typeof sandboxMatchers)[]
 // biome-ignore lint/suspicious/noExplicitAny: each matcher takes what it takes
 type Given = any[]
@@ -57,11 +57,11 @@ const blindTo = (field: string): Swap =>
 
 /** One matcher is asked something else than was written. */
 const asked = (matcher: Matcher, change: (...given: Given) => Given): Swap =>
-  swap(judges, matcher, (_, judge, thing, ...given) => judge(thing, ...(change(...given) as never[])))
+  swap(evaluators, matcher, (_, judge, thing, ...given) => judge(thing, ...(change(...given) as never[])))
 
 /** One matcher passes when this says so. */
 const passing = (matcher: Matcher, pass: (judge: (...given: Given) => boolean, ...given: Given) => boolean): Swap =>
-  swap(judges, matcher, (_, judge, thing, ...given) => ({
+  swap(evaluators, matcher, (_, judge, thing, ...given) => ({
     ...judge(thing, ...given),
     pass: pass((...other) => judge(thing, ...(other as never[])).pass, ...given),
   }))
@@ -90,7 +90,7 @@ const evidence = (
   })
 
 const idle = (parts: (sandbox: Sandbox) => { readonly [Name in keyof Sandbox]?: unknown }): Swap =>
-  swap(judges, 'toBeIdle', (_, judge, sandbox) => judge(instead(sandbox as Sandbox, parts(sandbox as Sandbox))))
+  swap(evaluators, 'toBeIdle', (_, judge, sandbox) => judge(instead(sandbox as Sandbox, parts(sandbox as Sandbox))))
 
 const times = (change: (bounds: range.Bounds) => range.Bounds): Swap =>
   swap(range, 'within', (_, within, count, bounds) => within(count, change(bounds)))
@@ -104,8 +104,8 @@ const isOptions = (word: unknown): boolean => isPlainObject(word) && 'times' in 
 const exactly = (word: unknown, flags?: string): unknown =>
   typeof word === 'string' ? new RegExp(`^${word}$`, flags) : word
 
-const ofMessages = ['toHavePublished', 'toHaveDelivered', 'toHaveDeadLetter', 'toHaveCalledBack'] as const
-const counting = [...ofMessages, 'toHaveExecuted', 'toHaveScheduled', 'toHaveBeenDeduplicated'] as const
+const ofMessages = ['toHavePublished', 'toHaveDelivered', 'toHaveDeadLetter', 'toHaveDeliveredCallback'] as const
+const counting = [...ofMessages, 'toHaveExecuted', 'toHaveSchedule', 'toHaveDeduplicated'] as const
 
 const mistake = (what: string, breaks: Breaks, swap: Swap): Mutant => ({ what, breaks, swap })
 
@@ -113,15 +113,17 @@ const mistake = (what: string, breaks: Breaks, swap: Swap): Mutant => ({ what, b
 const ofAll: readonly Mutant[] = [
   mistake(
     'the verdict is the other way round',
-    [...counting, 'toHaveKey', 'toFollowSequence', 'toBeIdle', 'toHold', 'toHaveSpent', 'toHaveBeenSigned'],
-    together((Object.keys(judges) as Matcher[]).map((name) => passing(name, (judge, ...given) => !judge(...given)))),
+    [...counting, 'toHaveKey', 'toFollowSequence', 'toBeIdle', 'toHold', 'toHaveCost', 'toHaveValidSignature'],
+    together(
+      (Object.keys(evaluators) as Matcher[]).map((name) => passing(name, (judge, ...given) => !judge(...given))),
+    ),
   ),
   mistake(
     'the failure of .not is that of the assertion',
     ['toHaveExecuted', 'toHaveKey', 'toHavePublished'],
     together(
-      (Object.keys(judges) as Matcher[]).map((name) =>
-        swap(judges, name, (_, judge, ...given) => {
+      (Object.keys(evaluators) as Matcher[]).map((name) =>
+        swap(evaluators, name, (_, judge, ...given) => {
           const told = judge(...given)
           return { ...told, failure: () => told.failure(false) }
         }),
@@ -130,21 +132,21 @@ const ofAll: readonly Mutant[] = [
   ),
   mistake(
     'times is ignored',
-    ['toHaveExecuted', 'toHaveDelivered', 'toHaveCalledBack', 'toHaveBeenDeduplicated', 'toHaveScheduled'],
+    ['toHaveExecuted', 'toHaveDelivered', 'toHaveDeliveredCallback', 'toHaveDeduplicated', 'toHaveSchedule'],
     searching((given) => ({ ...given, times: undefined })),
   ),
   mistake(
     'a range has no upper end',
-    ['toHaveExecuted', 'toHaveSpent'],
+    ['toHaveExecuted', 'toHaveCost'],
     times(({ min }) => ({ min, max: Infinity })),
   ),
   mistake(
     'a range has no lower end',
-    ['toHaveExecuted', 'toHaveDelivered', 'toHaveSpent'],
+    ['toHaveExecuted', 'toHaveDelivered', 'toHaveCost'],
     times(({ max }) => ({ min: 0, max })),
   ),
   mistake('> means >=', ['toHaveExecuted'], sign(/^>(?!=)/, '>=')),
-  mistake('< means <=', ['toHaveExecuted', 'toHaveSpent'], sign(/^<(?!=)/, '<=')),
+  mistake('< means <=', ['toHaveExecuted', 'toHaveCost'], sign(/^<(?!=)/, '<=')),
   mistake(
     'only the first field is compared',
     ['toHavePublished', 'toHaveDelivered'],
@@ -154,12 +156,12 @@ const ofAll: readonly Mutant[] = [
   ),
   mistake(
     'plain values always fit',
-    [...ofMessages, 'toHaveScheduled', 'toHaveReceivedRequest', 'toFollowSequence', 'entryOf'],
+    [...ofMessages, 'toHaveSchedule', 'toHaveReceivedRequest', 'toFollowSequence', 'entryOf'],
     anyOf('plain'),
   ),
   mistake('headers are not compared', ['toHavePublished'], anyOf('headers')),
   mistake('spans of another length fit', ['toHavePublished', 'toHaveKey'], anyOf('span')),
-  mistake('points in time are not compared', ['toHaveScheduled'], anyOf('moment')),
+  mistake('points in time are not compared', ['toHaveSchedule'], anyOf('moment')),
   mistake(
     '* in an address is any char once',
     ['toHavePublished', 'toHaveReceivedRequest'],
@@ -190,7 +192,14 @@ const ofAll: readonly Mutant[] = [
   ),
   mistake(
     'fields of objects are not compared',
-    ['toHavePublished', 'toHaveDelivered', 'toHaveCalledBack', 'toHaveExecuted', 'messageTo', 'toHaveBeenSigned'],
+    [
+      'toHavePublished',
+      'toHaveDelivered',
+      'toHaveDeliveredCallback',
+      'toHaveExecuted',
+      'messageTo',
+      'toHaveValidSignature',
+    ],
     swap(compare, 'compare', (_, compare, given, expected, path) =>
       isPlainObject(expected) ? [] : compare(given, expected, path),
     ),
@@ -198,9 +207,9 @@ const ofAll: readonly Mutant[] = [
   mistake(
     'the nearest are not shown',
     [...(['toHaveExecuted', 'toHavePublished', 'toHaveDeadLetter'] as const)].concat([
-      'toHaveScheduled',
+      'toHaveSchedule',
       'toHaveReceivedRequest',
-      'toHaveBeenDeduplicated',
+      'toHaveDeduplicated',
     ] as never),
     swap(nearMisses, 'rank', (_, rank, ...given) => ({ ...rank(...given), nearest: [] })),
   ),
@@ -214,13 +223,13 @@ const ofAll: readonly Mutant[] = [
   ),
   mistake(
     'hints are not given',
-    ['toHaveExecuted', 'toHaveDelivered', 'toHaveBeenDeduplicated', 'toHaveBeenSigned'],
+    ['toHaveExecuted', 'toHaveDelivered', 'toHaveDeduplicated', 'toHaveValidSignature'],
     searching(({ hints: _, ...given }) => given),
   ),
   mistake(
     'the line that replays is not there',
     ['toHavePublished'],
-    swap(judges, 'toHavePublished', (_, judge, ...given) => {
+    swap(evaluators, 'toHavePublished', (_, judge, ...given) => {
       const told = judge(...given)
       return { ...told, failure: (not) => ({ ...told.failure(not), replay: '' }) }
     }),
@@ -274,7 +283,7 @@ const ofTheStore: readonly Mutant[] = [
 const ofTheQueue: readonly Mutant[] = [
   mistake(
     'whether it is a duplicate does not count',
-    ['toHavePublished', 'toHaveBeenDeduplicated'],
+    ['toHavePublished', 'toHaveDeduplicated'],
     blindTo('deduplicated'),
   ),
   mistake('callbacks count as published', ['toHavePublished'], blindTo('kind')),
@@ -288,16 +297,16 @@ const ofTheQueue: readonly Mutant[] = [
   ),
   mistake(
     'ordinary messages count as callbacks',
-    ['toHaveCalledBack'],
+    ['toHaveDeliveredCallback'],
     searching(
       ({ likely: _, ...given }) => ({ ...given, things: () => storiesOf(given.evidence.entries) }),
-      'toHaveCalledBack',
+      'toHaveDeliveredCallback',
     ),
   ),
   mistake(
     'bodies of callbacks are not decoded',
-    ['toHaveCalledBack'],
-    asked('toHaveCalledBack', ({ body, ...pattern } = {}, ...given) => [
+    ['toHaveDeliveredCallback'],
+    asked('toHaveDeliveredCallback', ({ body, ...pattern } = {}, ...given) => [
       body === undefined ? pattern : { ...pattern, body: btoa(JSON.stringify(body)) },
       ...given,
     ]),
@@ -310,32 +319,32 @@ const ofTheQueue: readonly Mutant[] = [
 ]
 
 const ofSignatures: readonly Mutant[] = [
-  mistake('the signature is not checked', ['toHaveBeenSigned'], blindTo('signature')),
-  mistake('the body is not checked', ['toHaveBeenSigned'], blindTo('body')),
-  mistake('an expired signature is fine', ['toHaveBeenSigned'], blindTo('exp')),
-  mistake('a signature of the future is fine', ['toHaveBeenSigned'], blindTo('nbf')),
-  mistake('claims are not compared', ['toHaveBeenSigned'], blindTo('claims')),
+  mistake('the signature is not checked', ['toHaveValidSignature'], blindTo('signature')),
+  mistake('the body is not checked', ['toHaveValidSignature'], blindTo('body')),
+  mistake('an expired signature is fine', ['toHaveValidSignature'], blindTo('exp')),
+  mistake('a signature of the future is fine', ['toHaveValidSignature'], blindTo('nbf')),
+  mistake('claims are not compared', ['toHaveValidSignature'], blindTo('claims')),
   mistake(
     'any key of ours is the one that was named',
-    ['toHaveBeenSigned'],
-    asked('toHaveBeenSigned', ({ key: _, ...pattern } = {}, ...given) => [pattern, ...given]),
+    ['toHaveValidSignature'],
+    asked('toHaveValidSignature', ({ key: _, ...pattern } = {}, ...given) => [pattern, ...given]),
   ),
 ]
 
 const ofCosts: readonly Mutant[] = [
   mistake(
     'one cost in its range is enough',
-    ['toHaveSpent'],
-    passing('toHaveSpent', (judge, pattern) => Object.entries(pattern).some(([name, cost]) => judge({ [name]: cost }))),
+    ['toHaveCost'],
+    passing('toHaveCost', (judge, pattern) => Object.entries(pattern).some(([name, cost]) => judge({ [name]: cost }))),
   ),
   mistake(
     'requests to other services count',
-    ['toHaveSpent', 'toHaveReceivedRequest'],
+    ['toHaveCost', 'toHaveReceivedRequest'],
     evidence(() => ({ role: 'sandbox' })),
   ),
   mistake(
     'retries cost nothing',
-    ['toHaveSpent'],
+    ['toHaveCost'],
     evidence((seen) => ({
       of: (type: 'attempt') =>
         type === 'attempt' ? seen.of(type).filter(({ retried }) => retried === 0) : seen.of(type),
@@ -343,15 +352,15 @@ const ofCosts: readonly Mutant[] = [
   ),
   mistake(
     'bandwidth is not counted',
-    ['toHaveSpent'],
-    asked('toHaveSpent', ({ bandwidth, ...pattern }) => [
+    ['toHaveCost'],
+    asked('toHaveCost', ({ bandwidth, ...pattern }) => [
       bandwidth === undefined ? pattern : { ...pattern, bandwidth: '>=0' },
     ]),
   ),
   mistake(
     'reads are writes',
-    ['toHaveSpent'],
-    asked('toHaveSpent', ({ reads, writes, ...pattern }) => [
+    ['toHaveCost'],
+    asked('toHaveCost', ({ reads, writes, ...pattern }) => [
       { ...pattern, ...(reads !== undefined && { writes: reads }), ...(writes !== undefined && { reads: writes }) },
     ]),
   ),
@@ -383,26 +392,30 @@ const ofSequences: readonly Mutant[] = [
 ]
 
 const ofWorkflows: readonly Mutant[] = [
-  mistake('the url of a workflow does not matter', ['toHaveRun', 'toHaveStep', 'toHaveWaitedFor'], blindTo('workflow')),
-  mistake('the state of a run does not matter', ['toHaveRun'], blindTo('state')),
-  mistake('the steps of a run do not matter', ['toHaveRun'], blindTo('steps')),
-  mistake('results do not matter', ['toHaveRun', 'toHaveStep'], blindTo('result')),
-  mistake('costs do not matter', ['toHaveRun'], blindTo('cost')),
-  mistake('attempts of steps do not matter', ['toHaveStep'], blindTo('attempts')),
-  mistake('the name of a step does not matter', ['toHaveStep'], blindTo('name')),
-  mistake('which event it was does not matter', ['toHaveWaitedFor'], blindTo('event')),
-  mistake('how a wait ended does not matter', ['toHaveWaitedFor'], blindTo('outcome')),
-  mistake('what an event brought does not matter', ['toHaveWaitedFor'], blindTo('data')),
+  mistake(
+    'the url of a workflow does not matter',
+    ['toHaveWorkflowRun', 'toHaveWorkflowStep', 'toHaveWorkflowWait'],
+    blindTo('workflow'),
+  ),
+  mistake('the state of a run does not matter', ['toHaveWorkflowRun'], blindTo('state')),
+  mistake('the steps of a run do not matter', ['toHaveWorkflowRun'], blindTo('steps')),
+  mistake('results do not matter', ['toHaveWorkflowRun', 'toHaveWorkflowStep'], blindTo('result')),
+  mistake('costs do not matter', ['toHaveWorkflowRun'], blindTo('cost')),
+  mistake('attempts of steps do not matter', ['toHaveWorkflowStep'], blindTo('attempts')),
+  mistake('the name of a step does not matter', ['toHaveWorkflowStep'], blindTo('name')),
+  mistake('which event it was does not matter', ['toHaveWorkflowWait'], blindTo('event')),
+  mistake('how a wait ended does not matter', ['toHaveWorkflowWait'], blindTo('outcome')),
+  mistake('what an event brought does not matter', ['toHaveWorkflowWait'], blindTo('data')),
   mistake(
     'one is enough, however many are asked for',
-    ['toHaveStep'],
-    searching((given) => ({ ...given, times: undefined }), 'toHaveStep'),
+    ['toHaveWorkflowStep'],
+    searching((given) => ({ ...given, times: undefined }), 'toHaveWorkflowStep'),
   ),
 ]
 
 const ofTheRest: readonly Mutant[] = [
-  mistake('where a call went does not matter', ['toHaveCalled'], blindTo('to')),
-  mistake('how often a host did its work does not matter', ['toHaveCalled'], blindTo('handled')),
+  mistake('where a call went does not matter', ['toHaveOutboundRequest'], blindTo('url')),
+  mistake('how often a host did its work does not matter', ['toHaveOutboundRequest'], blindTo('handlerRuns')),
   mistake(
     'waiting messages do not matter',
     ['toBeIdle'],

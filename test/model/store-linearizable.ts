@@ -41,7 +41,7 @@ const opaque = /^(EVAL|EVALSHA|FCALL)(_RO)?$/
 function checkReplies(history: InvariantIndex, suspending: Readonly<Record<string, string>>, findings: Findings): void {
   const model = new KeyModel(history.isWhole)
   for (const entry of history.world.entries) {
-    if (entry.type === 'setting' && entry.of === 'store') model.forgetAll()
+    if (entry.type === 'setting' && entry.resource === 'store') model.forgetAll()
     else if (entry.type === 'keyspace' && entry.event === 'evicted') model.forget([entry.key])
     if (entry.type !== 'command') continue
     const [first = '', ...words] = entry.argv
@@ -84,7 +84,7 @@ function checkOrder(history: InvariantIndex, findings: Findings): void {
     const request = history.find(command.cause)
     if (
       request?.type === 'request' &&
-      (request.endedAfter ?? command.seq) < command.seq &&
+      (request.endedAfterSeq ?? command.seq) < command.seq &&
       !history.struck(request, anyFault)
     ) {
       findings.broken('a command took effect after its request had been answered', request, command)

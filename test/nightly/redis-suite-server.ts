@@ -11,10 +11,10 @@ const sandbox = createSandbox({
   clock: 'real',
   policy: {
     commands: 'all',
-    trafficLimit: 0,
+    maxTrafficEntries: 0,
     // What the suite measures is redis-server, which has none of these limits.
     maxRequestSize: 536_870_912,
-    maxAnswerSize: 536_870_912,
+    maxResponseSize: 536_870_912,
     maxKeySize: 536_870_912,
     maxRecordSize: undefined,
     maxPendingPerConsumer: undefined,

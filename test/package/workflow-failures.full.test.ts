@@ -64,13 +64,13 @@ async function order({ clock, destinations }) {
 test('all is well', async ({ sandbox }) => {
   await order(sandbox)
   for (const path of ['/api/order', '/api/next'])
-    expect(sandbox).toHaveRun({ workflow: shop + path, state: 'success', result: 'paid' })
+    expect(sandbox).toHaveWorkflowRun({ workflow: shop + path, state: 'success', result: 'paid' })
 })
 
 test('a verb is used', async ({ sandbox }) => {
   sandbox.workflow.step('charge').returns('given')
   await order(sandbox)
-  expect(sandbox).toHaveStep('charge', { attempts: 1, result: 'given' })
+  expect(sandbox).toHaveWorkflowStep('charge', { attempts: 1, result: 'given' })
 })
 
 test('a verb that nothing meets', async ({ sandbox }) => {
@@ -80,7 +80,7 @@ test('a verb that nothing meets', async ({ sandbox }) => {
 
 test('another result', async ({ sandbox }) => {
   await order(sandbox)
-  expect(sandbox).toHaveRun({ workflow: url, result: 'shipped' })
+  expect(sandbox).toHaveWorkflowRun({ workflow: url, result: 'shipped' })
 })
 `
 

@@ -20,7 +20,7 @@ test('an expense is approved in the browser and paid', async ({ page, sandbox })
   await workflow.run('wfr_dinner').ends('success')
 
   expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4200 })
-  expect(sandbox).toHaveWaitedFor('decision-dinner', { data: { approved: true } })
+  expect(sandbox).toHaveWorkflowWait('decision-dinner', { data: { approved: true } })
   await page.reload()
   await expect(page.getByRole('status')).toHaveText('approved')
 })
@@ -32,9 +32,11 @@ test('a payment that never happens, and one that fails at first', async ({ baseU
   workflow.step('pay').returns({ status: 201, body: 'paid' })
   await workflow.run('wfr_dinner').ends('success')
 
-  expect(sandbox).toHaveRun({ workflow: `${baseURL}/api/approval`, state: 'success', result: 'approved' })
-  expect(sandbox).toHaveStep('pay', { result: { status: 201 } })
-  expect(() => expect(sandbox).toHaveRun({ result: 'declined' })).toThrow(/expected 'declined', received 'approved'/)
+  expect(sandbox).toHaveWorkflowRun({ workflow: `${baseURL}/api/approval`, state: 'success', result: 'approved' })
+  expect(sandbox).toHaveWorkflowStep('pay', { result: { status: 201 } })
+  expect(() => expect(sandbox).toHaveWorkflowRun({ result: 'declined' })).toThrow(
+    /expected 'declined', received 'approved'/,
+  )
   await page.goto('/expenses/dinner')
   await expect(page.getByRole('status')).toHaveText('approved')
 })

@@ -181,8 +181,8 @@ for (const [kind, options] of kinds) {
         sandbox.calls.script(`POST ${bank}`, [status(503)])
         expect((await context.post(bank)).status()).toBe(503)
       }
-      expect(sandbox).toHaveCalled(`POST ${bank}`, { times: 7 })
-      expect(sandbox).toHaveCalled({ to: bank, body: { amount: 5 } }, { times: 2 })
+      expect(sandbox).toHaveOutboundRequest(`POST ${bank}`, { times: 7 })
+      expect(sandbox).toHaveOutboundRequest({ url: bank, body: { amount: 5 } }, { times: 2 })
     })
 
     test('request contexts reach it as well', async ({ page, request, sandbox }) => {

@@ -8,7 +8,7 @@ const reports = 'https://reports.test/'
 
 /** Publishes to a handler, drains, and holds the world to its promises. */
 async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: (text: string) => void) {
-  const sandbox = createSandbox({ policy: { handlerPatience: 5 }, warn: warn ?? (() => undefined) })
+  const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, warn: warn ?? (() => undefined) })
   const { clock, destinations, queue } = sandbox
   if (register === 'on') destinations.on(shop, (_request, task) => handler(sandbox, task))
   else destinations.answer(shop, (_delivery, task) => handler(sandbox, task))
@@ -184,7 +184,7 @@ describe('the reason, for whoever reads the timeline', () => {
 
   test('a copy of a delivery that never ends does not hold time up', async () => {
     const warnings: string[] = []
-    const sandbox = createSandbox({ policy: { handlerPatience: 5 }, warn: (text) => warnings.push(text) })
+    const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, warn: (text) => warnings.push(text) })
     let calls = 0
     sandbox.destinations.on(shop, () => (calls++ === 0 ? new Response('x') : new Promise(() => undefined)))
     sandbox.destinations.script(shop, [{ kind: 'duplicate' }])

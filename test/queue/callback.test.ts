@@ -40,7 +40,7 @@ describe('callbacks [queue.md 5.4]', () => {
   })
 
   test('times as integers when the policy says so, as a captured body has them', async () => {
-    const at = world({ policy: { callbackTimes: 'number' } })
+    const at = world({ policy: { callbackTimestampType: 'number' } })
     const seen = at.destinations.record(cb)
     at.destinations.answer(shop, 200)
     await publish(at)
@@ -184,7 +184,7 @@ describe('callbacks [queue.md 5.4]', () => {
   })
 
   test('delayed callbacks are refused when the policy follows the changelog', async () => {
-    const at = world({ policy: { refuseCallbackDelay: true } })
+    const at = world({ policy: { rejectCallbackDelay: true } })
     const refused = await at.send('POST', `/v2/publish/${shop}`, {
       headers: { 'Service-Callback': cb, 'Service-Callback-Delay': '5s' },
     })

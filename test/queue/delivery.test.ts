@@ -551,14 +551,14 @@ describe('the story of an attempt', () => {
     at.destinations.script(shop, [status(503), retryAfter(30), ok()])
     await publish(at, { 'Service-Delay': '5s' })
     await at.clock.drain()
-    expect(attempts(at).map(({ why, waited }) => [why, waited])).toEqual([
+    expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
       ['first attempt', 'delay 5 s as published'],
       ['retry 1 of 3', 'delay 12 s from the default back-off after 503'],
       ['retry 2 of 3', 'delay 30 s as Retry-After asked after 429'],
     ])
     expect(attempts(at)[0]!.outcome!.next).toEqual({
       at: attempts(at)[1]!.at,
-      delay: 12_000,
+      delayMs: 12_000,
       reason: 'delay 12 s from the default back-off after 503',
     })
   })

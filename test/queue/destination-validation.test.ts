@@ -140,7 +140,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     })
     expect(status).toBe(200)
     await at.clock.drain()
-    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delay).toBe(401)
+    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delayMs).toBe(401)
   })
 
   test.each([
@@ -154,7 +154,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     await at.clock.drain()
     at.sandbox.check()
     expect(at.traffic.of('attempt')[0]!.outcome!.next).toMatchObject({
-      delay: 12_000,
+      delayMs: 12_000,
       reason: `delay 12 s from the default back-off, because the retry delay ${expression} ${reason}, after 503`,
     })
   })

@@ -38,7 +38,7 @@ const options = fc.record(
 const policies: fc.Arbitrary<Partial<Policy>> = fc.record(
   {
     followRedirects: fc.boolean(),
-    cancelledAt: fc.constantFrom('due', 'now'),
+    cancelTiming: fc.constantFrom('due', 'immediate'),
     queuePlan: fc.constantFrom('free', 'payg'),
   },
   { requiredKeys: [] },
@@ -56,7 +56,7 @@ describe('every message ends', () => {
         fc.boolean(),
         async (names, messages, rules, policy, toGroup, withSchedule) => {
           const sandbox = createSandbox({
-            policy: { queueLimits: { maxMessageSize: 50_000 }, ...policy, handlerPatience: 2 },
+            policy: { queueLimits: { maxMessageSize: 50_000 }, ...policy, handlerStallTimeout: 2 },
             warn: () => undefined,
           })
           const { clock, destinations, faults, queue } = sandbox

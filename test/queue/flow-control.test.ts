@@ -31,7 +31,7 @@ describe('parallelism [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 0, 10, 10, 20])
     expect(at.traffic.of('attempt').map(({ body }) => body)).toEqual(['0', '1', '2', '3', '4'])
     expect(await read(at)).toMatchObject({ parallelismCount: 0, waitListSize: 0 })
-    expect(at.traffic.of('attempt')[2]!.waited).toBe('10 s in the wait list of flow-control key k')
+    expect(at.traffic.of('attempt')[2]!.waitReason).toBe('10 s in the wait list of flow-control key k')
   })
 
   test('a message waiting for its retry holds no slot, unlike in a queue', async () => {
@@ -108,7 +108,7 @@ describe('rate [queue.md 6.2]', () => {
     // Due after 12 s, let in when the minute is over.
     expect(starts(at)).toEqual([0, 60])
     const [attempt] = at.traffic.of('attempt').slice(1)
-    expect(attempt!.waited).toBe(
+    expect(attempt!.waitReason).toBe(
       'delay 12 s from the default back-off after 500, then 48 s in the wait list of flow-control key k',
     )
   })

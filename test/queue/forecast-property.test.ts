@@ -67,7 +67,7 @@ const sameInstant: [typeof story extends fc.Arbitrary<infer T> ? T : never, numb
       },
       { act: 'advance', seconds: 33 },
     ],
-    policy: { waitList: 'shuffled' },
+    policy: { flowControlOrder: 'shuffled' },
     seed: 359,
   },
   2,

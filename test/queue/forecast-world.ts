@@ -94,8 +94,8 @@ export const policies: fc.Arbitrary<Partial<Policy>> = fc.oneof(
     weight: 3,
     arbitrary: fc.record(
       {
-        waitList: fc.constant('shuffled' as const),
-        cancelledAt: fc.constant('now' as const),
+        flowControlOrder: fc.constant('shuffled' as const),
+        cancelTiming: fc.constant('immediate' as const),
         retryHeadersOverrideExpression: fc.constant(false),
       },
       { requiredKeys: [] },

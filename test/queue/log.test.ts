@@ -140,7 +140,7 @@ describe('filters, order and pages [queue.md 1.10]', () => {
   })
 
   test('both spellings of the cancelled state are accepted', async () => {
-    const at = world({ policy: { cancelledAt: 'now' } })
+    const at = world({ policy: { cancelTiming: 'immediate' } })
     const id = await publish(at, { 'Service-Delay': '1h' })
     await at.send('DELETE', `/v2/messages/${id}`)
     for (const state of ['CANCELLED', 'CANCELED'])

@@ -70,7 +70,7 @@ describe('get [queue.md 1.5]', () => {
   })
 
   test('answers while the message is pending, being delivered or retried, then 404 when policy says so', async () => {
-    const at = world({ policy: { deliveredReadableFor: 0 } })
+    const at = world({ policy: { deliveredRetention: 0 } })
     const during: number[] = []
     let id = ''
     const look = async () => during.push((await at.send('GET', `/v2/messages/${id}`)).status)
@@ -111,8 +111,8 @@ describe('get [queue.md 1.5]', () => {
       expect(await status(at, id)).toBe(404)
     })
 
-    test('the 404 begins when policy.deliveredReadableFor has passed', async () => {
-      const at = world({ policy: { deliveredReadableFor: 60_000 } })
+    test('the 404 begins when policy.deliveredRetention has passed', async () => {
+      const at = world({ policy: { deliveredRetention: 60_000 } })
       const id = await delivered(at)
       await at.clock.advance(59_999)
       expect(await status(at, id)).toBe(200)
@@ -144,7 +144,7 @@ describe('get [queue.md 1.5]', () => {
     })
 
     test('it survives a dump with the time of its delivery', async () => {
-      const policy = { deliveredReadableFor: 60_000 }
+      const policy = { deliveredRetention: 60_000 }
       const at = world({ policy })
       const id = await delivered(at)
       const shown = (await at.send('GET', `/v2/messages/${id}`)).json
@@ -236,7 +236,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
   })
 
   test('at once when the policy says so, and in the other spelling', async () => {
-    const at = world({ policy: { cancelledAt: 'now', cancelledSpelling: 'CANCELED' } })
+    const at = world({ policy: { cancelTiming: 'immediate', canceledSpelling: 'CANCELED' } })
     const id = await publish(at, { 'Service-Delay': '60s' })
     await at.send('DELETE', `/v2/messages/${id}`)
     expect((await states(at, id)).at(-1)).toEqual(['CANCELED', 0])
@@ -244,7 +244,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
   })
 
   test('at once means for a running attempt: as soon as it has failed', async () => {
-    const at = world({ policy: { cancelledAt: 'now' } })
+    const at = world({ policy: { cancelTiming: 'immediate' } })
     at.destinations.answer(shop, async (_delivery, task) => {
       await task.sleep('10s')
       return 500
@@ -368,7 +368,7 @@ describe('deliver now [queue.md 1.5]', () => {
     expect(answer.status).toBe(200)
     await at.clock.advance(0)
     expect(seen.count).toBe(1)
-    expect(at.traffic.of('attempt')[0]!.why).toBe('first attempt, delivered now on request')
+    expect(at.traffic.of('attempt')[0]!.reason).toBe('first attempt, delivered now on request')
     await at.clock.drain()
     expect(seen.count).toBe(1)
   })

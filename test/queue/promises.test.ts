@@ -145,7 +145,7 @@ function promises(at: World): void {
     for (const [index, attempt] of own.entries()) {
       if (index > 0) expect(attempt.at).toBeGreaterThanOrEqual(own[index - 1]!.outcome!.at)
       const due = index === 0 ? message.notBefore : own[index - 1]!.outcome!.next!.at
-      if (!attempt.why.includes('on request')) expect(attempt.at).toBeGreaterThanOrEqual(due)
+      if (!attempt.reason.includes('on request')) expect(attempt.at).toBeGreaterThanOrEqual(due)
     }
     // Callbacks as many as attempts, one failure callback for each dead letter; none once a cancel was requested.
     const reports = published.filter((entry) => entry.sourceMessageId === message.messageId)

@@ -32,7 +32,7 @@ describe('destinations [queue.md 1.3]', () => {
     const encoded = encodeURIComponent('https://shop.test/orders?x=1')
     expect((await send('POST', `/v2/publish/${encoded}`)).json.url).toBe('https://shop.test/orders?x=1')
     expect(queue.diagnostics).toHaveLength(1)
-    const strict = world({ policy: { refuseEncodedDestination: true } })
+    const strict = world({ policy: { rejectEncodedDestination: true } })
     const refused = await strict.send('POST', `/v2/publish/${encoded}`)
     expect([refused.status, refused.json.error]).toEqual([
       400,
@@ -66,7 +66,7 @@ describe('destinations [queue.md 1.3]', () => {
 
   test('loopback destinations are allowed, the option refuses them in the live words [queue.md 1.13]', async () => {
     expect((await world().send('POST', '/v2/publish/http://localhost:3000/x')).status).toBe(200)
-    const { send } = world({ policy: { refuseLoopback: true } })
+    const { send } = world({ policy: { rejectLoopback: true } })
     for (const [url, address] of [
       ['http://localhost:3000/x', '127.0.0.1'],
       ['http://127.0.0.1/x', '127.0.0.1'],

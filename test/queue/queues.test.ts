@@ -93,7 +93,7 @@ describe('FIFO [queue.md 6.1]', () => {
     await enqueue(at, 'b')
     await at.clock.drain()
     expect(spans(at)).toEqual(['a 30-31', 'b 31-32'])
-    expect(at.traffic.of('attempt')[1]!.waited).toBe('31 s for its turn in queue q')
+    expect(at.traffic.of('attempt')[1]!.waitReason).toBe('31 s for its turn in queue q')
   })
 
   test('queues do not wait for each other', async () => {
@@ -162,7 +162,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
     expect(starts()).toEqual(after)
-    expect(at.traffic.of('attempt').at(-1)!.waited).toBe(waited)
+    expect(at.traffic.of('attempt').at(-1)!.waitReason).toBe(waited)
     expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
   })
 

@@ -353,14 +353,14 @@ describe('two regions are two sandboxes with one clock', () => {
           entry.type === 'attempt'
             ? {
                 retried: entry.retried,
-                why: entry.why,
-                waited: entry.waited,
+                why: entry.reason,
+                waited: entry.waitReason,
                 outcome: { ...entry.outcome, headers: 0, body: 0 },
               }
             : entry.type === 'published'
               ? { deduplicated: entry.deduplicated, queue: entry.queue, id: entry.messageId }
               : {}
-        return JSON.stringify({ type, at, ...fields, ...more, endedAfter: 0 }, named)
+        return JSON.stringify({ type, at, ...fields, ...more, endedAfterSeq: 0 }, named)
       })
       .join('\n')
   }
@@ -400,7 +400,7 @@ describe('two regions are two sandboxes with one clock', () => {
         await sandbox.clock.advance('20s')
       }
       await sandbox.clock.drain()
-      const own = sandbox.queue.traffic.of('attempt').map(({ at, messageId, headers, body, why, outcome }) => ({
+      const own = sandbox.queue.traffic.of('attempt').map(({ at, messageId, headers, body, reason: why, outcome }) => ({
         // The id of a signature comes of the number of the attempt in the one log.
         ...{ at, messageId, body, why, outcome, headers: headers.filter(([name]) => name !== 'Upstash-Signature') },
       }))

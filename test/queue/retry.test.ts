@@ -186,7 +186,7 @@ describe('what the destination asks for [queue.md 5.2]', () => {
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86400' })).toEqual([86_400])
     const at = world()
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86401' }, at)).toEqual([12])
-    expect(at.traffic.of('attempt')[1]!.waited).toBe(
+    expect(at.traffic.of('attempt')[1]!.waitReason).toBe(
       'delay 12 s from the default back-off, because Retry-After asked for more than 1d, after 503',
     )
   })

@@ -440,7 +440,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     await at.clock.advance('2h')
     await at.send('PATCH', `/v2/schedules/${json.scheduleId}/resume`)
     await at.clock.advance('1h')
-    const settings = at.traffic.of('setting').filter(({ of }) => of === 'schedule')
+    const settings = at.traffic.of('setting').filter(({ resource: of }) => of === 'schedule')
     const paused = settings.find(({ change }) => change === 'paused')!
     const skipped = settings.filter(({ change }) => change === 'skipped')
     expect(skipped.map((entry) => [entry.at, entry.cause, entry.value])).toEqual(

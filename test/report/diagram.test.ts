@@ -49,7 +49,7 @@ function manyDestinations(count: number): TestTraffic {
       method: 'POST',
       retried: 0,
       maxRetries: 0,
-      why: 'first attempt',
+      reason: 'first attempt',
       headers: [],
       body: none,
     })

@@ -88,7 +88,7 @@ test('bodies that are no text are base64, streams are said to be streams, parame
 
 test('of an empty log, and of one that has forgotten', async () => {
   expect(harErrors(createSandbox().traffic.toHar())).toEqual([])
-  const sandbox = createSandbox({ policy: { trafficLimit: 5 } })
+  const sandbox = createSandbox({ policy: { maxTrafficEntries: 5 } })
   for (let count = 0; count < 10; count++) await askStore(sandbox, '/ping')
   const har = sandbox.traffic.toHar()
   expect(harErrors(har)).toEqual([])

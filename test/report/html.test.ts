@@ -67,7 +67,7 @@ describe('the HTML report', () => {
   })
 
   test('leaves out what is no part of it, and says how much the log has forgotten', () => {
-    const sandbox = createSandbox({ policy: { trafficLimit: 10 } })
+    const sandbox = createSandbox({ policy: { maxTrafficEntries: 10 } })
     for (let count = 0; count < 40; count++) sandbox.store.run('INCR', 'n')
     expect(toHtml(sandbox.traffic)).toMatch(
       /<noscript><pre>.*\d+ earlier entries were dropped: the log keeps 10 entries/s,

@@ -6,15 +6,15 @@ test('the story of an order, as a snapshot would hold it', async () => {
   const { sandbox } = await orderWorld()
   const lines = sandbox.traffic.normalized()
   expect(lines.slice(0, 5)).toEqual([
-    { at: 'T+0s', type: 'command', words: ['SET', 'stock', '5'], reply: 'OK', via: 'test' },
+    { at: 'T+0s', type: 'command', argv: ['SET', 'stock', '5'], reply: 'OK', via: 'test' },
     {
       at: 'T+0s',
       type: 'request',
       request: 'POST <store>/pipeline',
       headers: { 'content-type': 'text/plain;charset=UTF-8' },
       commands: [
-        { words: ['INCR', 'visits'], reply: 1 },
-        { words: ['GET', 'stock'], reply: '5' },
+        { argv: ['INCR', 'visits'], reply: 1 },
+        { argv: ['GET', 'stock'], reply: '5' },
       ],
       status: 200,
     },
@@ -25,7 +25,7 @@ test('the story of an order, as a snapshot would hold it', async () => {
       headers: { 'content-type': 'application/json', 'service-callback': done },
       body: { id: 42 },
       status: 200,
-      answer: { messageId: '<message 1>', url: orders },
+      response: { messageId: '<message 1>', url: orders },
     },
     {
       at: 'T+0s',
@@ -120,7 +120,7 @@ test('ids, instants and uuids inside texts have stable names, other numbers stay
   await askQueue(sandbox, `/v2/dlq/${letter.id}`, { method: 'DELETE' })
   await askQueue(sandbox, `/v2/schedules/${done}`, { headers: { 'service-cron': '0 0 * * *' } })
   const lines = sandbox.traffic.normalized()
-  expect(lines.filter(({ type }) => type === 'command').map(({ words }) => words)).toEqual([
+  expect(lines.filter(({ type }) => type === 'command').map(({ argv }) => argv)).toEqual([
     [
       'SET',
       'order:<uuid 1>',
@@ -136,7 +136,7 @@ test('ids, instants and uuids inside texts have stable names, other numbers stay
     request: 'DELETE <queue>/v2/dlq/<dead letter 1>',
   })
   expect(lines.slice(-2)).toMatchObject([
-    { type: 'request', answer: { scheduleId: '<schedule 1>' } },
+    { type: 'request', response: { scheduleId: '<schedule 1>' } },
     { type: 'setting', name: '<schedule 1>', change: 'created' },
   ])
 })
@@ -148,9 +148,9 @@ test('bodies that are no text are told by their size; of a failed request the an
   await sandbox.clock.drain()
   await askStore(sandbox, '/', ['INCR', 'a', 'b'])
   const lines = sandbox.traffic.normalized()
-  expect(lines.find(({ type }) => type === 'attempt')).toMatchObject({ answer: '<3 bytes>' })
+  expect(lines.find(({ type }) => type === 'attempt')).toMatchObject({ response: '<3 bytes>' })
   expect(lines.at(-1)).toMatchObject({
     status: 400,
-    answer: { error: expect.stringContaining('wrong number of arguments') },
+    response: { error: expect.stringContaining('wrong number of arguments') },
   })
 })

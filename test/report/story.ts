@@ -46,7 +46,7 @@ export function orderStory(): TestTraffic {
     body: utf8('{"id":42}'),
   })
   const published = traffic.append(publishedOrder, request.seq)
-  traffic.complete(request, { answer: { at: start, status: 201, headers: [], body: none } })
+  traffic.complete(request, { response: { at: start, status: 201, headers: [], body: none } })
   const attempt = (retried: number) =>
     traffic.append(
       {
@@ -57,7 +57,7 @@ export function orderStory(): TestTraffic {
         method: 'POST',
         retried,
         maxRetries: 2,
-        why: retried === 0 ? 'first attempt' : `retry ${retried} of 2`,
+        reason: retried === 0 ? 'first attempt' : `retry ${retried} of 2`,
         headers: [],
         body: publishedOrder.body,
       },
@@ -73,7 +73,7 @@ export function orderStory(): TestTraffic {
       headers: [],
       body: utf8('out of stock'),
       state: 'RETRY',
-      next: { at: start + 15_000, delay: 12_000, reason: 'default back-off' },
+      next: { at: start + 15_000, delayMs: 12_000, reason: 'default back-off' },
     },
   })
   traffic.at(15)
@@ -90,7 +90,7 @@ export function orderStory(): TestTraffic {
     { type: 'command', argv: [utf8('INCR'), utf8('charged:42')], user: 'default', via: 'request', reply: 1 },
     charge.seq,
   )
-  traffic.complete(charge, { answer: { at: start + 15_000, status: 200, headers: [], body: none } })
+  traffic.complete(charge, { response: { at: start + 15_000, status: 200, headers: [], body: none } })
   traffic.complete(second, {
     outcome: {
       at: start + 15_000,
@@ -99,7 +99,7 @@ export function orderStory(): TestTraffic {
       headers: [],
       body: none,
       state: 'RETRY',
-      next: { at: start + 163_000, delay: 148_000, reason: 'default back-off' },
+      next: { at: start + 163_000, delayMs: 148_000, reason: 'default back-off' },
       note: 'the handler ran, its answer was lost',
     },
   })

@@ -90,8 +90,8 @@ describe('what a message carries', () => {
       method: 'POST',
       retried: 0,
       maxRetries: 0,
-      why: 'first attempt, delivered now on request',
-      waited: '3 s in the wait list of flow-control key k',
+      reason: 'first attempt, delivered now on request',
+      waitReason: '3 s in the wait list of flow-control key k',
       headers: [],
       body: none,
     })
@@ -143,7 +143,15 @@ test('attempts stand below each other although each follows from the last; what 
   const traffic = new TestTraffic()
   const published = traffic.append({ ...publishedOrder, body: none })
   const more = { messageId: published.messageId, kind: 'message', url: published.url } as const
-  const attempt = { ...more, type: 'attempt', method: 'POST', maxRetries: 2, why: '', headers: [], body: none } as const
+  const attempt = {
+    ...more,
+    type: 'attempt',
+    method: 'POST',
+    maxRetries: 2,
+    reason: '',
+    headers: [],
+    body: none,
+  } as const
   const first = traffic.append({ ...attempt, retried: 0 }, published.seq)
   const waiting = traffic.append(
     { type: 'message', messageId: more.messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' },
@@ -171,8 +179,8 @@ test('a wait that was told is not told again', () => {
         method: 'POST',
         retried,
         maxRetries: 2,
-        why: '',
-        waited,
+        reason: '',
+        waitReason: waited,
         headers: [],
         body: none,
       },
@@ -181,7 +189,7 @@ test('a wait that was told is not told again', () => {
   traffic.at(5)
   const first = attempt(0, 'delay 5 s as published')
   const reason = 'delay 12 s from the default back-off after 500'
-  const next = { at: start + 17_000, delay: 12_000, reason }
+  const next = { at: start + 17_000, delayMs: 12_000, reason }
   traffic.complete(first, { outcome: { at: start + 5000, status: 500, headers: [], body: none, state: 'RETRY', next } })
   traffic.at(20)
   attempt(1, `${reason}, then 3 s in the wait list of flow-control key k`)
@@ -252,8 +260,8 @@ describe('captured text is untrusted', () => {
         method: evil,
         retried: 0,
         maxRetries: 1,
-        why: evil,
-        waited: evil,
+        reason: evil,
+        waitReason: evil,
         headers: [],
         body: none,
       },
@@ -267,7 +275,7 @@ describe('captured text is untrusted', () => {
         headers: [],
         body: utf8(evil),
         state: 'RETRY',
-        next: { at: start + 1, delay: 1, reason: evil },
+        next: { at: start + 1, delayMs: 1, reason: evil },
         note: evil,
       },
     })

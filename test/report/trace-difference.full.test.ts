@@ -162,7 +162,7 @@ describe('stuntdouble diff', () => {
       ['changed', 'attempt'],
     ])
     expect(changes[0].fields).toContainEqual({ path: 'outcome.status', before: 500, after: 503 })
-    expect(changes[1].fields).toMatchObject([{ path: 'waited' }])
+    expect(changes[1].fields).toMatchObject([{ path: 'waitReason' }])
   })
 
   test('ends with 2 and a sentence when a file is no trace or not there', async () => {

@@ -13,7 +13,7 @@ const written = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 describe('a trace', () => {
   test('fits the published schema, with every type of entry in it', async () => {
-    const { sandbox } = await orderWorld({ policy: { trafficLimit: 100 } })
+    const { sandbox } = await orderWorld({ policy: { maxTrafficEntries: 100 } })
     const { queue, clock, traffic, store, destinations } = sandbox
     destinations.answer('https://shop.test/refused', () => 500)
     for (let count = 0; count < 40; count++) store.run('INCR', 'n')

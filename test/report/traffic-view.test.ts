@@ -87,11 +87,13 @@ describe('entries', () => {
     await clock.advance('5s')
     await clock.advance('5s')
     await clock.drain()
-    expect(traffic.of('clock').map(({ call, at, to, moves }) => [call, (to! - at) / 1000, moves])).toEqual([
-      ['advance', 0, 1],
-      ['advance', 10, 2],
-      ['drain', 0, 1],
-    ])
+    expect(traffic.of('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves])).toEqual(
+      [
+        ['advance', 0, 1],
+        ['advance', 10, 2],
+        ['drain', 0, 1],
+      ],
+    )
     const told = traffic.timeline()
     expect(told.match(/clock\./g)).toHaveLength(1)
     expect(told).toContain('clock.advance (2 times): 10s to 09:00:10.000')
@@ -142,7 +144,7 @@ describe('entries', () => {
     ['rate=5, period=10s', '0s', {}, 5],
     ['rate=5, period=10s, parallelism=10', '1s', {}, 5],
     ['rate=5, period=10s, parallelism=6', '25s', {}, 1],
-    ['rate=5, period=10s', '0s', { waitList: 'shuffled' }, 0],
+    ['rate=5, period=10s', '0s', { flowControlOrder: 'shuffled' }, 0],
   ] as const)('tell until when a rate holds a message only where it does: %s', async ([limits, work, policy, told]) => {
     using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', policy })
     sandbox.destinations.on(orders, async (_, task) => {
@@ -214,12 +216,12 @@ describe('finding', () => {
   })
 
   test('a full log says how much is gone, in every rendering', async () => {
-    const { store, traffic } = createSandbox({ policy: { trafficLimit: 20 } })
+    const { store, traffic } = createSandbox({ policy: { maxTrafficEntries: 20 } })
     for (let count = 0; count < 100; count++) store.run('SET', `k${count}`, 'v')
     expect(traffic.size).toBeLessThanOrEqual(20)
     // A command and its change of the key space are two entries; the mark is one of those that are there.
     expect(traffic.dropped).toBe(200 - (traffic.size - 1))
-    const words = `${traffic.dropped} earlier entries were dropped: the log keeps 20 entries (policy.trafficLimit)`
+    const words = `${traffic.dropped} earlier entries were dropped: the log keeps 20 entries (policy.maxTrafficEntries)`
     expect(traffic.timeline()).toContain(words)
     expect(traffic.diagram({ width: 200 })).toContain(words)
     expect(traffic.diagram({ format: 'mermaid' })).toContain(`${traffic.dropped} earlier entries were dropped`)
@@ -228,7 +230,7 @@ describe('finding', () => {
   })
 
   test('without capturing there are no entries, and the statistics count all the same', async () => {
-    const { queue, store, traffic, destinations, clock, stats } = createSandbox({ policy: { trafficLimit: 0 } })
+    const { queue, store, traffic, destinations, clock, stats } = createSandbox({ policy: { maxTrafficEntries: 0 } })
     destinations.answer(orders, () => 200)
     store.run('SET', 'k', 'v')
     queue.publish({ to: orders })

@@ -32,7 +32,7 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
 })
 
 test('an instant that cannot be told is refused with what can', async () => {
-  using sandbox = createSandbox({ policy: { trafficLimit: 20 } })
+  using sandbox = createSandbox({ policy: { maxTrafficEntries: 20 } })
   await sandbox.clock.advance('1m')
   expect(() => sandbox.at('2031-01-01T00:00:00Z')).toThrow('still to come: it is 2030-01-01T00:01:00.000Z')
   expect(() => sandbox.at('-1h')).toThrow('this world began at 2030-01-01T00:00:00.000Z')

@@ -57,7 +57,7 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 /** A bit of everything for which a clock waits: its log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
   const { createSandbox, hostTimers, latency } = await loadedOn(host)
-  using sandbox = createSandbox({ startAt: start, policy: { handlerPatience: 60_000 }, warn() {} })
+  using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, warn() {} })
   const { clock, queue, destinations, faults, tokens, addresses } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
   const ask = (path: string): Promise<Response> => sandbox.fetch(`${addresses.store}${path}`, { headers })
@@ -112,7 +112,7 @@ test('where a slow host ends the patience with a handler, a fork has it from the
   })
   queue.publish({ to: 'https://shop.test/', retries: 0 })
   await clock.drain()
-  expect(warnings).toContainEqual(expect.stringContaining('handlerPatience'))
+  expect(warnings).toContainEqual(expect.stringContaining('handlerStallTimeout'))
   const [attempt] = sandbox.traffic.of('attempt')
   expect(attempt!.outcome!.at).toBeGreaterThan(start)
   using fork = await sandbox.fork()

@@ -199,7 +199,7 @@ describe('a loop of awaited requests', () => {
   }
 
   test.each(Object.entries(polls))('in a handler ends when its patience does: %s', async (_, poll) => {
-    using sandbox = createSandbox({ policy: { handlerPatience: 50 }, warn() {} })
+    using sandbox = createSandbox({ policy: { handlerStallTimeout: 50 }, warn() {} })
     sandbox.calls.answer('https://bank.test/*', 503)
     let isOver = false
     sandbox.destinations.on('https://app.test/*', async () => {
@@ -210,7 +210,7 @@ describe('a loop of awaited requests', () => {
     await sandbox.clock.drain()
     isOver = true
     expect(sandbox.queue.deadLetters.map(({ reply }) => reply?.note)).toEqual([
-      expect.stringContaining('handlerPatience'),
+      expect.stringContaining('handlerStallTimeout'),
     ])
   })
 

@@ -43,9 +43,9 @@ test('a look tells moves of time as they were then', async () => {
   const look = sandbox.at('-0s')
   await sandbox.clock.advance('1s')
   const [at] = [look.now]
-  expect(look.traffic.of('clock')).toMatchObject([{ moves: 3, to: at }])
-  expect(sandbox.at('-2s').traffic.of('clock')).toMatchObject([{ moves: 2, to: at - 1000 }])
-  expect(sandbox.traffic.of('clock')).toMatchObject([{ moves: 4, to: at + 1000 }])
+  expect(look.traffic.of('clock')).toMatchObject([{ count: 3, to: at }])
+  expect(sandbox.at('-2s').traffic.of('clock')).toMatchObject([{ count: 2, to: at - 1000 }])
+  expect(sandbox.traffic.of('clock')).toMatchObject([{ count: 4, to: at + 1000 }])
 })
 
 test('a look at the present does not know what ends later at the same instant', async () => {

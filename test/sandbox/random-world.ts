@@ -161,7 +161,7 @@ export function traceOf(sandbox: Sandbox): string {
 export function course(sandbox: Sandbox): string[] {
   const entries = sandbox.traffic.toTrace().entries.filter(({ type }) => type !== 'clock')
   const place = new Map(entries.map(({ seq }, index) => [seq, index]))
-  return entries.map(({ seq: _, cause, endedAfter: __, ...rest }) =>
+  return entries.map(({ seq: _, cause, endedAfterSeq: __, ...rest }) =>
     JSON.stringify({ ...rest, cause: cause === undefined ? undefined : place.get(cause) }),
   )
 }

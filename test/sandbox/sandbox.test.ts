@@ -21,7 +21,18 @@ describe('misuse is told with the next step', () => {
       /^A sandbox has no option "twin"((?!hush).)*createTwinSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
-    ['a negative limit', { policy: { trafficLimit: -1 } }, 'policy.trafficLimit takes >=0, not -1.'],
+    ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
+    ['a negative duration', { policy: { maxRetryDelay: -1 } }, 'policy.maxRetryDelay takes >=0, not -1.'],
+    [
+      'a text that is no duration',
+      { policy: { maxRetryDelay: '10 minutes' as never } },
+      `policy.maxRetryDelay: "10 minutes" is not a duration: give '10m'.`,
+    ],
+    [
+      'a limit that is no duration',
+      { policy: { queueLimits: { maxDelay: 'soon' as never } } },
+      'policy.queueLimits.maxDelay: "soon" is not a duration',
+    ],
     ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules takes'],
     [
       'a plan that nobody sells',
@@ -52,11 +63,40 @@ describe('misuse is told with the next step', () => {
 })
 
 test('every default may be given, and nothing where it means no limit', () => {
-  using sandbox = createSandbox({ policy: { ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined } })
-  expect(sandbox.policy).toMatchObject({ ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined })
+  using sandbox = createSandbox({
+    policy: { ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined },
+  })
+  expect(sandbox.policy).toMatchObject({
+    ...defaultPolicy,
+    maxTrafficEntries: undefined,
+    handlerStallTimeout: undefined,
+  })
   using defaults = createSandbox()
   expect(defaults.policy).toEqual(defaultPolicy)
   expect(defaults.policy).not.toBe(defaultPolicy)
+})
+
+test('a policy that is a length of time takes text, and is milliseconds once it is in force', () => {
+  using sandbox = createSandbox({
+    policy: {
+      searchIndexingDelay: '500ms',
+      maxRetryDelay: '1d',
+      deduplicationWindow: '90d',
+      deliveredRetention: '1h',
+      handlerStallTimeout: '20s',
+      maxRatePeriod: '1d12h',
+      queueLimits: { maxDelay: '7d', maxTimeout: '15m', logRetention: '3d', dlqRetention: 1000 },
+    },
+  })
+  expect(sandbox.policy).toMatchObject({
+    searchIndexingDelay: 500,
+    maxRetryDelay: 86_400_000,
+    deduplicationWindow: 7_776_000_000,
+    deliveredRetention: 3_600_000,
+    handlerStallTimeout: 20_000,
+    maxRatePeriod: 129_600_000,
+    queueLimits: { maxDelay: 604_800_000, maxTimeout: 900_000, logRetention: 259_200_000, dlqRetention: 1000 },
+  })
 })
 
 describe('worlds', () => {

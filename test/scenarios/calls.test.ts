@@ -9,10 +9,10 @@ import { scenarioProblems } from '../../src/scenarios/scenario.js'
 const story = `
 name: the bank loses an answer
 startAt: 2030-01-01T09:00:00Z
-calls:
+outbound:
   - url: POST https://bank.test/charges
     script: [{ kind: lost-ack }, { kind: status, status: 503 }]
-    answer: { status: 201, body: { id: ch_1 }, waitMs: 2000 }
+    response: { status: 201, body: { id: ch_1 }, delay: 2s }
 steps:
   - publish: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 3 }
   - drain: true
@@ -32,8 +32,8 @@ async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]
     },
   })
   const calls = play.sandbox.traffic
-    .of('call')
-    .map(({ at, handled, answer }) => [answer!.status, handled, answer!.at - at])
+    .of('outbound')
+    .map(({ at, handlerRuns: handled, response: answer }) => [answer!.status, handled, answer!.at - at])
   return { seen: [...calls, ...seen], verdict: play.verdict(), holds: play.holds }
 }
 
@@ -54,7 +54,7 @@ describe('calls of a scenario', () => {
 
   test('take each fault that can happen to a call, and no other', () => {
     const problems = (kind: (typeof faultKinds)[number]): readonly unknown[] =>
-      scenarioProblems({ name: 'a', calls: [{ url: 'https://bank.test/*', script: [catalog[kind].example] }] })
+      scenarioProblems({ name: 'a', outbound: [{ url: 'https://bank.test/*', script: [catalog[kind].example] }] })
     for (const kind of callFaults) expect([kind, problems(kind)]).toEqual([kind, []])
     for (const kind of faultKinds.filter((one) => !callFaults.includes(one))) {
       expect([kind, problems(kind)]).toMatchObject([kind, [{ sentence: expect.stringContaining('lost-ack') }]])
@@ -65,7 +65,7 @@ describe('calls of a scenario', () => {
     [{ url: 'bank.test' }, 'It is not a url: begin with https:// or http://, with a method in front or without'],
     [{ url: 'https://bank.test', scirpt: [] }, 'script'],
   ])('%j is refused', (call, sentence) => {
-    expect(scenarioProblems({ name: 'a', calls: [call] })).toMatchObject([
+    expect(scenarioProblems({ name: 'a', outbound: [call] })).toMatchObject([
       { sentence: expect.stringContaining(sentence) },
     ])
   })

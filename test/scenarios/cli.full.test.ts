@@ -225,7 +225,7 @@ describe('play --to a running application', () => {
       arrived.push({ url: request.url, retried: request.headers['upstash-retried'], valid, body })
       response.writeHead(arrived.length < 3 ? 503 : 200).end()
     })
-    const file = fileOf(retried([503, 503, 200], { vocabulary: 'upstash' }))
+    const file = fileOf(retried([503, 503, 200], { dialect: 'upstash' }))
     const { code, out } = await run(['play', file, '--to', `${origin}/local/orders?debug=1`])
     expect(out).toContain('Holds: 1 of 1.')
     expect(code).toBe(0)
@@ -407,7 +407,7 @@ describe('import', () => {
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(JSON.parse(readFileSync(join(place, 'order.json'), 'utf8'))).toMatchObject({
       name: 'order 4711',
-      vocabulary: 'service',
+      dialect: 'service',
       steps: [{ publish: { body: letter.body } }, {}],
       expect: [{ delivered: { message: 'message' } }],
     })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { judges } from '../../matchers/index.js'
+import { evaluators } from '../../matchers/index.js'
 import { scenarios } from '../../packages/explore/src/scenarios.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
@@ -153,10 +153,11 @@ describe('the tables and the matchers know the same fields', () => {
 
   using sandbox = createSandbox()
   test.each([
-    ['published', judges.toHavePublished],
-    ['delivered', judges.toHaveDelivered],
-    ['deadLetter', judges.toHaveDeadLetter],
-    ['requested', judges.toHaveReceivedRequest],
+    ['published', evaluators.toHavePublished],
+    ['delivered', evaluators.toHaveDelivered],
+    ['deadLetter', evaluators.toHaveDeadLetter],
+    ['receivedRequest', evaluators.toHaveReceivedRequest],
+    ['outboundRequest', evaluators.toHaveOutboundRequest],
   ] as const)('%s', (name, judge) => {
     const schema = (expectationKinds[name].schema() as unknown as { entries: object }).entries
     const known = fieldsOf((pattern) => judge(sandbox, pattern)).filter((field) => !madeWhilePlayed.includes(field))
@@ -165,8 +166,8 @@ describe('the tables and the matchers know the same fields', () => {
   })
 
   test.each([
-    ['calledBack', judges.toHaveCalledBack],
-    ['scheduled', judges.toHaveScheduled],
+    ['deliveredCallback', evaluators.toHaveDeliveredCallback],
+    ['schedule', evaluators.toHaveSchedule],
   ] as const)('%s names no field that its matcher does not know', (name, judge) => {
     const {
       times: _,
@@ -179,7 +180,9 @@ describe('the tables and the matchers know the same fields', () => {
 
   test('entries of a sequence', () => {
     const differing = Object.entries(sequencePatterns).map(([type, entries]) => {
-      const known = fieldsOf((pattern) => judges.toFollowSequence(sandbox, [{ type, ...(pattern as object) }] as never))
+      const known = fieldsOf((pattern) =>
+        evaluators.toFollowSequence(sandbox, [{ type, ...(pattern as object) }] as never),
+      )
       const own = Object.keys(entries)
       const missing = known.filter((field) => !own.includes(field) && !['type', ...madeWhilePlayed].includes(field))
       return { type, missing, strange: own.filter((field) => !known.includes(field)) }

@@ -357,7 +357,7 @@ describe('what is imported', () => {
       publish: { headers: { 'Upstash-Label': 'a', 'X-Own': '1, 2' } },
     })
     expect(imported(given, { vocabulary: 'service' }).scenario).toMatchObject({
-      vocabulary: 'service',
+      dialect: 'service',
       steps: [{ publish: { headers: { 'Service-Label': 'a' } } }, {}],
     })
   })

@@ -47,9 +47,9 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   },
   request: {
     steps: [
-      { request: { service: 'queue', path: '/v2/keys', status: 200, answer: { current: 'sig_a' } } },
+      { request: { service: 'queue', path: '/v2/keys', status: 200, response: { current: 'sig_a' } } },
       { request: { service: 'queue', path: '/v2/keys', token: 'none', status: 401 } },
-      { request: { service: 'store', path: '/', body: ['SET', 'k', 'v'], answer: { result: 'OK' } } },
+      { request: { service: 'store', path: '/', body: ['SET', 'k', 'v'], response: { result: 'OK' } } },
       { request: { service: 'store', path: '/set/k/w', token: 'read-only', status: 400 } },
       {
         request: {
@@ -65,9 +65,9 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     ],
     given: { signingKeys: { current: 'sig_a', next: 'sig_b' } },
     expect: [
-      { requested: { service: 'queue', status: 401, times: 1 } },
+      { receivedRequest: { service: 'queue', status: 401, times: 1 } },
       { key: { name: 'k', value: 'v' } },
-      { executed: { words: ['SET', 'k', 'v'], times: 1 } },
+      { executed: { argv: ['SET', 'k', 'v'], times: 1 } },
       { delivered: { to: orders, body: 'text', times: 1 } },
     ],
   },
@@ -86,8 +86,8 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     steps: [{ publish: { to: orders, as: 'order', delay: '1h' } }, { cancel: 'order' }, drain],
     expect: [{ delivered: { message: 'order', state: 'CANCELLED', attempts: 0 } }],
   },
-  retryNow: {
-    steps: [{ publish: { to: orders, as: 'order', delay: '1h' } }, { advance: '1m' }, { retryNow: 'order' }, drain],
+  deliverNow: {
+    steps: [{ publish: { to: orders, as: 'order', delay: '1h' } }, { advance: '1m' }, { deliverNow: 'order' }, drain],
     expect: [{ delivered: { message: 'order', deliveredAt: '2030-01-01T09:01:00Z' } }],
   },
   retryDeadLetters: {
@@ -119,17 +119,17 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   pauseQueue: {
     given: { queues: { line: { parallelism: 1 } } },
     steps: [{ pauseQueue: 'line' }, { publish: { to: orders, queue: 'line', as: 'order' } }, { advance: '1d' }],
-    expect: [{ pending: 1 }, { received: { at: orders, times: 0 } }],
+    expect: [{ pending: 1 }, { reached: { url: orders, times: 0 } }],
   },
   resumeQueue: {
     given: { queues: { line: { paused: true } } },
     steps: [{ publish: { to: orders, queue: 'line', as: 'order' } }, { advance: '1h' }, { resumeQueue: 'line' }, drain],
     expect: [{ delivered: { message: 'order', deliveredAt: '2030-01-01T10:00:00Z' } }],
   },
-  setQueue: {
-    destinations: [{ url: orders, answer: { waitMs: 1000 } }],
+  upsertQueue: {
+    destinations: [{ url: orders, response: { delay: 1000 } }],
     steps: [
-      { setQueue: { name: 'line', parallelism: 2 } },
+      { upsertQueue: { name: 'line', parallelism: 2 } },
       { publish: { to: orders, queue: 'line', times: 4 } },
       drain,
     ],
@@ -138,7 +138,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   schedule: {
     steps: [{ schedule: { id: 'hourly', cron: '0 * * * *', to: orders, body: { a: 1 } } }, { advance: '2h' }],
     expect: [
-      { scheduled: { scheduleId: 'hourly', next: '2030-01-01T12:00:00Z' } },
+      { schedule: { scheduleId: 'hourly', next: '2030-01-01T12:00:00Z' } },
       { delivered: { scheduleId: 'hourly', body: { a: 1 }, times: 2 } },
     ],
   },
@@ -150,17 +150,17 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   pauseSchedule: {
     given: { schedules: [{ id: 'hourly', cron: '0 * * * *', to: orders }] },
     steps: [{ pauseSchedule: 'hourly' }, { advance: '5h' }],
-    expect: [{ scheduled: { scheduleId: 'hourly', paused: true } }, { received: { at: orders, times: 0 } }],
+    expect: [{ schedule: { scheduleId: 'hourly', paused: true } }, { reached: { url: orders, times: 0 } }],
   },
   resumeSchedule: {
     given: { schedules: [{ id: 'hourly', cron: '0 * * * *', to: orders, paused: true }] },
     steps: [{ advance: '150m' }, { resumeSchedule: 'hourly' }, { advance: '1h' }],
-    expect: [{ received: { at: orders, times: 1 } }],
+    expect: [{ reached: { url: orders, times: 1 } }],
   },
   deleteSchedule: {
     given: { schedules: [{ id: 'hourly', cron: '0 * * * *', to: orders }] },
     steps: [{ advance: '1h' }, { deleteSchedule: 'hourly' }, { advance: '5h' }],
-    expect: [{ scheduled: { times: 0 } }, { received: { at: orders, times: 1 } }],
+    expect: [{ schedule: { times: 0 } }, { reached: { url: orders, times: 1 } }],
   },
   pauseFlowControl: {
     given: { flowControl: { key: { parallelism: 1 } } },
@@ -179,17 +179,20 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   },
   pinFlowControl: {
     steps: [
-      { pinFlowControl: { key: 'key', rate: 1, periodSeconds: 10 } },
+      { pinFlowControl: { key: 'key', rate: 1, period: '10s' } },
       { publish: { to: orders, times: 3, flowControlKey: 'key', flowControlValue: 'rate=100' } },
       drain,
     ],
     expect: [{ time: '2030-01-01T09:00:20Z' }],
   },
-  setUrlGroup: {
+  addEndpoints: {
     destinations: [{ url: 'https://a.test/hook' }, { url: 'https://b.test/hook' }],
     steps: [
       {
-        setUrlGroup: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'bee' }] },
+        addEndpoints: {
+          name: 'fleet',
+          endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'bee' }],
+        },
       },
       { publish: { to: 'fleet', as: 'both' } },
       drain,
@@ -203,9 +206,12 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     given: { urlGroups: { fleet: [orders] } },
     steps: [{ deleteUrlGroup: 'fleet' }, { request: { service: 'queue', path: '/v2/topics/fleet', status: 404 } }],
   },
-  rotateKeys: {
+  rotateSigningKeys: {
     given: { signingKeys: { current: 'sig_a', next: 'sig_b' } },
-    steps: [{ rotateKeys: true }, { request: { service: 'queue', path: '/v2/keys', answer: { current: 'sig_b' } } }],
+    steps: [
+      { rotateSigningKeys: true },
+      { request: { service: 'queue', path: '/v2/keys', response: { current: 'sig_b' } } },
+    ],
   },
   resetPassword: {
     steps: [
@@ -243,7 +249,7 @@ describe('every step is done', () => {
   })
 
   /** What these do is seen by an answer alone, or is needed by what follows. */
-  const withoutTrace = ['publish', 'request', 'schedule', 'setQueue', 'setUrlGroup', 'resetPassword', 'expect']
+  const withoutTrace = ['publish', 'request', 'schedule', 'upsertQueue', 'addEndpoints', 'resetPassword', 'expect']
   test.each(stepNames.filter((name) => !withoutTrace.includes(name)))(
     'without %s the story ends differently',
     async (name) => {
@@ -280,11 +286,20 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
     /attempts/,
   ],
   deadLetter: [{ message: 'lost', status: 404 }, { message: 'order' }, /Expected a dead letter/],
-  calledBack: [{ to: 'https://shop.test/failed', kind: 'failure-callback', status: 404 }, { times: 0 }, /found 1/],
-  scheduled: [{ scheduleId: 'hourly' }, { scheduleId: 'daily' }, /hourly/],
-  requested: [{ service: 'queue', status: 200 }, { status: 500 }, /Expected a/],
-  received: [{ at: 'https://shop.test/*', times: 4 }, { at: orders, times: 1 }, /There are 2\./],
-  executed: [{ words: ['INCR', 'n'], times: 1 }, { words: ['INCR', 'n'], times: 0 }, /found 1/],
+  deliveredCallback: [
+    { to: 'https://shop.test/failed', kind: 'failure-callback', status: 404 },
+    { times: 0 },
+    /found 1/,
+  ],
+  schedule: [{ scheduleId: 'hourly' }, { scheduleId: 'daily' }, /hourly/],
+  receivedRequest: [{ service: 'queue', status: 200 }, { status: 500 }, /Expected a/],
+  outboundRequest: [
+    { url: 'https://bank.test/*', method: 'POST', body: { cents: 5 }, status: 201, times: 1 },
+    { url: 'https://bank.test/refunds' },
+    /Expected a call/,
+  ],
+  reached: [{ url: 'https://shop.test/*', times: 4 }, { url: orders, times: 1 }, /There are 2\./],
+  executed: [{ argv: ['INCR', 'n'], times: 1 }, { argv: ['INCR', 'n'], times: 0 }, /found 1/],
   key: [{ name: 'n', value: '1' }, { name: 'n', absent: true }, /n/],
   deadLetters: [1, 0, /There is 1\./],
   pending: [1, 0, /There is 1\./],
@@ -299,9 +314,10 @@ describe('every expectation', () => {
     given: { schedules: [{ id: 'hourly', cron: '0 * * * *', to: orders }] },
     destinations: [
       { url: orders, script: [status(500)] },
-      { url: 'https://shop.test/lost', answer: { status: 404 } },
+      { url: 'https://shop.test/lost', response: { status: 404 } },
       { url: 'https://shop.test/failed' },
     ],
+    outbound: [{ url: 'POST https://bank.test/charges', response: { status: 201 } }],
     steps: [
       order,
       {
@@ -314,14 +330,19 @@ describe('every expectation', () => {
     ],
   }
 
+  /** The app asks its bank once. */
+  const prepare = async ({ calls }: Sandbox): Promise<void> => {
+    await calls.fetch('https://bank.test/charges', { method: 'POST', body: '{"cents":5}' })
+  }
+
   test.each(expectationNames)('%s', async (name) => {
     const [right, wrong, why] = expectationStories[name]
     if (right !== undefined) {
-      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: right } as never] }))
+      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: right } as never] }), { prepare })
       expect(play.verdict()).toMatch(/\nHolds: /)
     }
     if (wrong !== undefined) {
-      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: wrong } as never] }))
+      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: wrong } as never] }), { prepare })
       expect(play.holds).toBe(false)
       expect(play.findings.filter(({ holds }) => !holds)).toHaveLength(1)
       expect(play.verdict()).toMatch(why)
@@ -409,9 +430,9 @@ describe('a play', () => {
     const orders = 'https://shop.test/orders'
     const shadowing = {
       name: 'shadow',
-      calls: [
+      outbound: [
         { url: `POST ${bank}`, script },
-        { url: 'https://mail.test/*', answer: { status: 202 } },
+        { url: 'https://mail.test/*', response: { status: 202 } },
       ],
       steps: [{ publish: { to: orders } }, { drain: true }],
       ...more,
@@ -422,7 +443,7 @@ describe('a play', () => {
         return new Response(null, { status: answer?.ok ? 200 : 500 })
       })
     }
-    const place = 'calls[0].script'
+    const place = 'outbound[0].script'
     const play = await playScenario(shadowing as never, {
       strict: false,
       prepare: (sandbox) => {
@@ -441,7 +462,7 @@ describe('a play', () => {
   test('a scenario that never comes to rest is stopped by the budget of the clock', async () => {
     const loop = 'https://loop.test/again'
     const play = await playScenario(
-      { ...base, destinations: [], steps: [{ publish: { to: loop } }, { drain: { budget: 200 } }] },
+      { ...base, destinations: [], steps: [{ publish: { to: loop } }, { drain: { maxTimers: 200 } }] },
       {
         prepare: ({ destinations, queue }) =>
           void destinations.answer(loop, () => {
@@ -494,14 +515,14 @@ describe('a play', () => {
     await playScenario(
       {
         ...base,
-        vocabulary: 'upstash',
+        dialect: 'upstash',
         policy: { retries: 1 },
         given: {
           store: dump.store.dump(),
           commands: [['INCR', 'n']],
           urlGroups: { fleet: [orders] },
           queues: { line: { parallelism: 3, paused: true } },
-          flowControl: { key: { rate: 5, periodSeconds: 60, paused: true } },
+          flowControl: { key: { rate: 5, period: '1m', paused: true } },
           signingKeys: { current: 'sig_a', next: 'sig_b' },
         },
         steps: [{ advance: 0 }],

@@ -172,13 +172,13 @@ test('no rendering shows a password that a command took', async () => {
         request: failureOf(() => expect(sandbox).toHaveReceivedRequest({ method: 'PUT', body: ['x'] })),
         url: failureOf(() => expect(sandbox).toHaveReceivedRequest({ url: '/acl/none', response: { result: 'x' } })),
         step: failureOf(() =>
-          expect(sandbox).toFollowSequence([{ type: 'command', words: ['ACL', 'SETUSER', 'u', 'x'] }]),
+          expect(sandbox).toFollowSequence([{ type: 'command', argv: ['ACL', 'SETUSER', 'u', 'x'] }]),
         ),
         error: failureOf(() =>
           expect(sandbox).toFollowSequence([{ type: 'command', error: 'ERR Error in ACL SETUSER' }]),
         ),
         key: failureOf(() => expect(store).toHaveKey('none')),
-        spent: failureOf(() => expect(sandbox).toHaveSpent({ commands: 0 })),
+        spent: failureOf(() => expect(sandbox).toHaveCost({ commands: 0 })),
         warnings: store.diagnostics.join('\n'),
       }
       for (const [name, text] of Object.entries(told)) {

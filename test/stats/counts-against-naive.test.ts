@@ -138,7 +138,7 @@ function attempt(bytes: number, workflow: boolean) {
     method: 'POST',
     retried: 0,
     maxRetries: 3,
-    why: '',
+    reason: '',
     headers: [],
     body: latin1('a'.repeat(bytes)),
     ...(workflow && { workflowRunId: 'wfr_1' }),

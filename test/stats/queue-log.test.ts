@@ -30,7 +30,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 )
 
 function world(): { readonly sandbox: Sandbox; readonly ask: (path: string, init?: RequestInit) => Promise<Response> } {
-  const sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', policy: { trafficLimit: 5 } })
+  const sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', policy: { maxTrafficEntries: 5 } })
   const { destinations, queue } = sandbox
   destinations.on(good, () => new Response('fine'))
   destinations.on(bad, () => new Response('not now', { status: 503 }))

@@ -177,7 +177,7 @@ describe('named series', () => {
       method: 'POST',
       retried: 0,
       maxRetries: 3,
-      why: '',
+      reason: '',
       workflowRunId: 'wfr_1',
       headers: [],
       body: utf8(''),

@@ -52,7 +52,7 @@ export function statsWorld(
         method: 'POST',
         retried,
         maxRetries: 3,
-        why: '',
+        reason: '',
         headers: [],
         body: utf8('12345'),
       })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Bytes, latin1 } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
-import { defaultPolicy, type Policy } from '../../src/policy/policy.js'
+import { defaultPolicy, type ResolvedPolicy } from '../../src/policy/policy.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { AccessControl } from '../../src/store/access/access-control.js'
 import { categoriesOf, clientSubcommands, connectionBound } from '../../src/store/access/categories.js'
@@ -22,7 +22,7 @@ const recorded = JSON.parse(
   readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8'),
 ) as Recorded
 
-function createStore(policy: Partial<Policy> = {}): StoreEngine {
+function createStore(policy: Partial<ResolvedPolicy> = {}): StoreEngine {
   return new StoreEngine({
     clock: { now: () => 0 },
     random: createRandom('acl test'),

@@ -4,17 +4,17 @@ import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
 import { base64, json, plain, ResponseTooLarge, resp2 } from '../../src/store/rest/rest-responses.js'
 import { Rest } from '../support/ask.js'
 
-// policy.maxAnswerSize, a guard of this package. What is measured is what is sent.
+// policy.maxResponseSize, a guard of this package. What is measured is what is sent.
 
 const limit = 1_000
 const refused = (end: string) => ({
-  error: `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}: ask for less at once, or raise policy.maxAnswerSize`,
+  error: `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}: ask for less at once, or raise policy.maxResponseSize`,
 })
 const withheld = refused('The command ran, its reply is withheld')
 const notRun = refused('The command was not run')
 
 async function opened(value = 'x'.repeat(300)): Promise<Rest> {
-  const rest = Rest.open({ policy: { maxAnswerSize: limit } })
+  const rest = Rest.open({ policy: { maxResponseSize: limit } })
   await rest.run('SET', 'k', value)
   return rest
 }

@@ -29,7 +29,7 @@ test('words of long bodies and paths arrive as they were', async () => {
 })
 
 test('keys that expire and are never looked at again go, too', async () => {
-  using sandbox = createSandbox({ policy: { trafficLimit: 1_000 } })
+  using sandbox = createSandbox({ policy: { maxTrafficEntries: 1_000 } })
   const { store } = sandbox
   const expired = new Set<unknown>()
   sandbox.traffic.subscribe((entry) => {

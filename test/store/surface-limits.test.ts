@@ -132,7 +132,7 @@ describe('requests a day and a month', () => {
 
 describe('storage', () => {
   it('full, takes no writes but lets read and delete', async () => {
-    const rest = Rest.open({ policy: { maxStorage: 10 } })
+    const rest = Rest.open({ policy: { maxStorageSize: 10 } })
     await rest.run('SET', 'key', '12345678')
     expect(await rest.get('/set/a/b')).toMatchObject({
       status: 400,
@@ -144,7 +144,7 @@ describe('storage', () => {
   })
 
   it('counts every type', async () => {
-    const rest = Rest.open({ policy: { maxStorage: 1 } })
+    const rest = Rest.open({ policy: { maxStorageSize: 1 } })
     const { store } = rest.sandbox
     store.run('RPUSH', 'l', 'ab', 'c')
     store.run('SADD', 's', 'abc')
@@ -217,7 +217,7 @@ describe('what is refused stands in the log', () => {
   // Each of these is refused under each policy: by the table, or by the limit.
   const policies = {
     'no limit': {},
-    maxStorage: { maxStorage: 3000 },
+    maxStorageSize: { maxStorageSize: 3000 },
     maxRecordSize: { maxRecordSize: 1500 },
     maxKeySize: { maxKeySize: 100 },
     maxRequestSize: { maxRequestSize: 1400 },
@@ -246,26 +246,29 @@ describe('what is refused stands in the log', () => {
     }
     await expect.poll(() => brought.match(/^-ERR/gm)?.length, { interval: 2 }).toBe(rows.length)
     stream.destroy()
-    for (const via of ['request', 'pipeline', 'native']) {
+    for (const via of ['request', 'pipeline', 'resp']) {
       const logged = traffic.of('command').filter((entry) => entry.via === via && entry.error !== undefined)
       // What is longer than a request may be is read over on a connection: nobody has its words.
-      const kept = via === 'native' && name === 'maxRequestSize' ? unknown : rows
+      const kept = via === 'resp' && name === 'maxRequestSize' ? unknown : rows
       expect(logged.map(({ argv }) => argv)).toEqual(kept)
     }
   })
 
-  it.each(['maxStorage', 'maxRecordSize'])('and what waits on a connection is found under %s, too', async (name) => {
-    const rest = Rest.open({ policy: { [name]: 3000 } })
-    const { store } = rest.sandbox
-    store.run('RPUSH', 'l', 'x'.repeat(5000))
-    const Connector = connector(rest.sandbox)
-    const stream: Duplex = await new Connector({}).connect()
-    let brought = ''
-    stream.on('data', (chunk: Buffer) => {
-      brought += chunk.toString('latin1')
-    })
-    stream.write('BLPOP l 0\r\n')
-    await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
-    stream.destroy()
-  })
+  it.each(['maxStorageSize', 'maxRecordSize'])(
+    'and what waits on a connection is found under %s, too',
+    async (name) => {
+      const rest = Rest.open({ policy: { [name]: 3000 } })
+      const { store } = rest.sandbox
+      store.run('RPUSH', 'l', 'x'.repeat(5000))
+      const Connector = connector(rest.sandbox)
+      const stream: Duplex = await new Connector({}).connect()
+      let brought = ''
+      stream.on('data', (chunk: Buffer) => {
+        brought += chunk.toString('latin1')
+      })
+      stream.write('BLPOP l 0\r\n')
+      await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
+      stream.destroy()
+    },
+  )
 })

@@ -51,7 +51,7 @@ describe('a counter counts a duplicate', () => {
       ],
       expect: [
         { delivered: { message: 'visit', times: 3 } },
-        { received: { at: visits, times: 3 } },
+        { reached: { url: visits, times: 3 } },
         { key: { name: 'visits:home', type: 'set', value: ['1', '2', '3'] } },
         { key: { name: 'total', value: '3' } },
       ],

@@ -11,10 +11,10 @@ describe('a callback comes before the commit', () => {
   story({
     scenario: defineScenario({
       name: 'callback before commit',
-      destinations: [{ url: job, answer: { body: { video: 'v.mp4' } } }],
+      destinations: [{ url: job, response: { body: { video: 'v.mp4' } } }],
       steps: [{ publish: { to: start, body: { id: 7 }, retries: 0 } }, { drain: true }],
       expect: [
-        { calledBack: { to: done, status: 200 } },
+        { deliveredCallback: { to: done, status: 200 } },
         { key: { name: 'job:7', value: { id: '7', state: 'done' }, type: 'hash' } },
       ],
     }),

@@ -71,7 +71,7 @@ describe('a rate-limited destination starves', () => {
       expect: [
         { deadLetters: 0 },
         { delivered: { to: mailer, times: 40 } },
-        { received: { at: mailer, times: 40 } },
+        { reached: { url: mailer, times: 40 } },
         { invariants: ['rate-bound', 'no-lost-message'] },
       ],
     }),
@@ -106,14 +106,14 @@ describe('a key rotation drops valid deliveries', () => {
   story({
     scenario: defineScenario({
       name: 'key rotation dropping valid deliveries',
-      vocabulary: 'upstash',
+      dialect: 'upstash',
       given: { signingKeys: { current: 'sig_old', next: 'sig_new' } },
       faults: [{ on: 'queue.delivery', match: { label: 'slow' }, times: 1, fault: { kind: 'status', status: 503 } }],
       steps: [
         { publish: { to: hook, as: 'before', retries: 2 } },
         { publish: { to: hook, as: 'during', label: 'slow', retries: 2 } },
         { advance: '1s' },
-        { rotateKeys: true },
+        { rotateSigningKeys: true },
         { publish: { to: hook, as: 'after', retries: 2 } },
         { drain: true },
       ],

@@ -18,7 +18,7 @@ export function policyReference(): string {
   })
   return `# Policies
 
-Where public sources leave a question open, or contradict each other, the choice is a policy: a number or a word with a default. \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\` changes one for a sandbox; a name that is not here is refused, with the nearest one that is. Times are milliseconds, sizes are bytes. In brackets stands where the default comes from: a page of [what is publicly known](../protocol/index.md) and its section.
+Where public sources leave a question open, or contradict each other, the choice is a policy: a number or a word with a default. \`createSandbox({ policy: { deduplicationWindow: 600_000 } })\` changes one for a sandbox; a name that is not here is refused, with the nearest one that is. A \`Duration\` is a text such as \`'10m'\` or a number of milliseconds, sizes are bytes. In brackets stands where the default comes from: a page of [what is publicly known](../protocol/index.md) and its section.
 
 | Policy | Default | Type | What it decides |
 |---|---|---|---|

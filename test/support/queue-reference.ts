@@ -1,6 +1,6 @@
 import { formatDuration } from '../../src/kernel/duration.js'
 import { canonicalName } from '../../src/kernel/http.js'
-import type { QueueLimits } from '../../src/policy/policy.js'
+import type { ResolvedQueueLimits } from '../../src/policy/policy.js'
 import { retryHeaders } from '../../src/queue/delivery/retry.js'
 import { dlqFilters, logFilters, messageFilters, runFilters } from '../../src/queue/rest/message-filters.js'
 import { ownDeliveryHeaders } from '../../src/queue/settings/forwarded-headers.js'
@@ -96,7 +96,7 @@ function flaws(): string {
 
 function limits(): string {
   const names = Object.keys(plans) as (keyof typeof plans)[]
-  const fields = Object.keys(plans.payg) as (keyof QueueLimits)[]
+  const fields = Object.keys(plans.payg) as (keyof ResolvedQueueLimits)[]
   const rows = fields.map((field) => [`\`${field}\``, ...names.map((name) => shown(field, plans[name][field]))])
   return [
     '## Plans',
@@ -105,7 +105,7 @@ function limits(): string {
   ].join('\n\n')
 }
 
-function shown(field: keyof QueueLimits, value: number | undefined): string {
+function shown(field: keyof ResolvedQueueLimits, value: number | undefined): string {
   if (value === undefined) return 'unlimited'
   if (field === 'maxMessageSize') return `${value / 1_048_576} MB`
   return /Delay|Timeout|Retention/.test(field) ? formatDuration(value) : String(value)

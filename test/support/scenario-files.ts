@@ -61,7 +61,7 @@ export function withTables(page: string): string {
 
 function outages(): string {
   const rows = Object.entries(scenarios).map(
-    ([file, { about }]) => `| [\`${file}\`](../packages/server/scenarios/${file}.yaml) | ${about} |`,
+    ([file, { description: about }]) => `| [\`${file}\`](../packages/server/scenarios/${file}.yaml) | ${about} |`,
   )
   return ['| File | What happens |', '|---|---|', ...rows].join('\n')
 }

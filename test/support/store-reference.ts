@@ -82,7 +82,7 @@ may run a command; *since* is the version of redis-server that brought it, or \`
 What waits has a section of its own: it is there for connections, and not over REST. The last section has
 [what is not there](#not-there).
 
-Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxAnswerSize\` bytes
+Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxResponseSize\` bytes
 (104,857,600), and one request costs \`policy.maxWork\` units of work (4,000,000) at most; beyond either, \`ERR max answer
 size exceeded\` or \`ERR max work exceeded\`. Over REST the work includes the reading of the body and the encoding of the
 answer: by default some 60 MB of either, or 60,000 short commands of a pipeline.

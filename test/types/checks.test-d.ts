@@ -20,10 +20,10 @@ const subject = {
 export const written: readonly Promise<unknown>[] = [
   checkDelivery({
     ...subject,
-    policies: { deduplicationWindow: ['10m', '90d', 600_000], waitList: ['fifo', 'shuffled'] },
+    policies: { deduplicationWindow: ['10m', '90d', 600_000], flowControlOrder: ['fifo', 'shuffled'] },
   }),
   checkDelivery({ ...subject, policies: disputedPolicies }),
-  checkDelivery({ ...subject, policies: { maxStorage: [undefined, 1000], deliveredReadableFor: [undefined, '1h'] } }),
+  checkDelivery({ ...subject, policies: { maxStorageSize: [undefined, 1000], deliveredRetention: [undefined, '1h'] } }),
   // @ts-expect-error: there is no such policy
   checkDelivery({ ...subject, policies: { deduplicationWindw: ['10m'] } }),
   // @ts-expect-error: a list, although of one
@@ -33,7 +33,7 @@ export const written: readonly Promise<unknown>[] = [
   // @ts-expect-error: a number is no span of time
   checkDelivery({ ...subject, policies: { retries: ['3s'] } }),
   // @ts-expect-error: no such value
-  checkDelivery({ ...subject, policies: { waitList: ['lifo'] } }),
+  checkDelivery({ ...subject, policies: { flowControlOrder: ['lifo'] } }),
 
   expectVerified(handler),
   expectVerified((request, task, sandbox) => sandbox.fetch(request).finally(() => task.sleep('1s'))),
@@ -57,5 +57,5 @@ export const written: readonly Promise<unknown>[] = [
   expectIdempotent(handler, { only: ['twice 1'] }),
 ]
 
-export const choices: PolicyChoices = { callReports: ['last', 'every'] }
+export const choices: PolicyChoices = { workflowCallCallbacks: ['last', 'every'] }
 export const found: number | undefined = broken.policy.deduplicationWindow

@@ -39,23 +39,23 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
   // @ts-expect-error: a dead letter has failed
   assertion.toHaveDeadLetter({ state: 'FAILED' })
   // @ts-expect-error: a message is no callback
-  assertion.toHaveCalledBack({ kind: 'message' })
-  // @ts-expect-error: a call has no field url
-  assertion.toHaveCalled({ url: to })
+  assertion.toHaveDeliveredCallback({ kind: 'message' })
+  // @ts-expect-error: an outbound request has no field to
+  assertion.toHaveOutboundRequest({ to })
   // @ts-expect-error: how often the host worked is a number
-  assertion.toHaveCalled({ to, handled: '2' })
+  assertion.toHaveOutboundRequest({ url: to, handlerRuns: '2' })
   // @ts-expect-error: times belongs into the last argument
-  assertion.toHaveCalled({ to, times: 2 })
+  assertion.toHaveOutboundRequest({ url: to, times: 2 })
   // @ts-expect-error: all of them are duplicates
-  assertion.toHaveBeenDeduplicated({ deduplicated: true })
+  assertion.toHaveDeduplicated({ deduplicated: true })
   // @ts-expect-error: both keys of a receiver
-  assertion.toHaveBeenSigned({ keys: { current: 'a' } })
+  assertion.toHaveValidSignature({ keys: { current: 'a' } })
   // @ts-expect-error: what is spent must be said
-  assertion.toHaveSpent()
+  assertion.toHaveCost()
   // @ts-expect-error: there is no such cost
-  assertion.toHaveSpent({ money: 3 })
+  assertion.toHaveCost({ money: 3 })
   // @ts-expect-error: a schedule has a cron expression
-  assertion.toHaveScheduled({ crn: '0 3 * * *' })
+  assertion.toHaveSchedule({ crn: '0 3 * * *' })
   // @ts-expect-error: there is no such service
   assertion.toHaveReceivedRequest({ service: 'shop' })
   // @ts-expect-error: there is no such type of key
@@ -71,29 +71,29 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
   // @ts-expect-error: an entry of that type has no words
   assertion.toFollowSequence([{ type: 'attempt', words: ['INCR'] }])
   // @ts-expect-error: there is no such state of a run
-  assertion.toHaveRun({ state: 'RUN_SUCCESS' })
+  assertion.toHaveWorkflowRun({ state: 'RUN_SUCCESS' })
   // @ts-expect-error: a run has no url, its workflow has
-  assertion.toHaveRun({ url: to })
+  assertion.toHaveWorkflowRun({ url: to })
   // @ts-expect-error: what a run costs is a number
-  assertion.toHaveRun({ cost: '4' })
+  assertion.toHaveWorkflowRun({ cost: '4' })
   // @ts-expect-error: a step of a run has no field status
-  assertion.toHaveRun({ steps: [{ name: 'charge', status: 200 }] })
+  assertion.toHaveWorkflowRun({ steps: [{ name: 'charge', status: 200 }] })
   // @ts-expect-error: the name of the step comes first
-  assertion.toHaveStep({ attempts: 2 })
+  assertion.toHaveWorkflowStep({ attempts: 2 })
   // @ts-expect-error: its name is said already
-  assertion.toHaveStep('charge', { name: 'charge' })
+  assertion.toHaveWorkflowStep('charge', { name: 'charge' })
   // @ts-expect-error: there is no such state of a step
-  assertion.toHaveStep('charge', { state: 'success' })
+  assertion.toHaveWorkflowStep('charge', { state: 'success' })
   // @ts-expect-error: a step has a name
-  assertion.toHaveStep()
+  assertion.toHaveWorkflowStep()
   // @ts-expect-error: attempts are counted
-  assertion.toHaveStep('charge', { attempts: [500, 200] })
+  assertion.toHaveWorkflowStep('charge', { attempts: [500, 200] })
   // @ts-expect-error: there is no such outcome
-  assertion.toHaveWaitedFor('approved', { outcome: 'timeout' })
+  assertion.toHaveWorkflowWait('approved', { outcome: 'timeout' })
   // @ts-expect-error: the id of the event comes first
-  assertion.toHaveWaitedFor({ outcome: 'came' })
+  assertion.toHaveWorkflowWait({ outcome: 'received' })
   // @ts-expect-error: times belongs into the last argument
-  assertion.toHaveWaitedFor('approved', { times: 2 })
+  assertion.toHaveWorkflowWait('approved', { times: 2 })
   // @ts-expect-error: it takes nothing
   assertion.toHold(true)
   // @ts-expect-error: it takes nothing
@@ -113,22 +113,29 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
     ),
     assertion.toHaveDelivered({ attempts: [{ status: 500 }, anything], response: anything }),
     assertion.toHaveDeadLetter({ dlqId: anything, status: 503 }),
-    assertion.toHaveCalled('POST https://bank.test/*', { times: '<=1' }),
-    assertion.toHaveCalled({ to: /bank/, method: 'POST', body: { a: 1 }, status: 0, handled: 2, error: anything }),
-    assertion.toHaveCalledBack({ kind: 'failure-callback', body: { a: 1 } }),
-    assertion.toHaveBeenDeduplicated({ deduplicationId: 'a' }, { times: 1 }),
-    assertion.toHaveBeenSigned({ key: 'current', at: '2030-01-01T00:00:00Z', claims: { iss: anything } }),
-    assertion.toHaveSpent({ messages: '<=3', commands: { min: 1, max: 5 }, bandwidth: '0..100' }),
-    assertion.toHaveScheduled({ cron: '0 3 * * *', next: 0 }),
+    assertion.toHaveOutboundRequest('POST https://bank.test/*', { times: '<=1' }),
+    assertion.toHaveOutboundRequest({
+      url: /bank/,
+      method: 'POST',
+      body: { a: 1 },
+      status: 0,
+      handlerRuns: 2,
+      error: anything,
+    }),
+    assertion.toHaveDeliveredCallback({ kind: 'failure-callback', body: { a: 1 } }),
+    assertion.toHaveDeduplicated({ deduplicationId: 'a' }, { times: 1 }),
+    assertion.toHaveValidSignature({ key: 'current', at: '2030-01-01T00:00:00Z', claims: { iss: anything } }),
+    assertion.toHaveCost({ messages: '<=3', commands: { min: 1, max: 5 }, bandwidth: '0..100' }),
+    assertion.toHaveSchedule({ cron: '0 3 * * *', next: 0 }),
     assertion.toHaveReceivedRequest({ service: 'queue', status: 401 }),
     assertion.toFollowSequence([
       { type: 'published', to },
       { type: 'attempt', status: 500, headers: { 'x-tag': /a/ } },
-      { type: 'command', words: ['INCR', anything] },
+      { type: 'command', argv: ['INCR', anything] },
       { type: 'keyspace', event: 'expired' },
     ]),
-    assertion.toHaveRun(),
-    assertion.toHaveRun(
+    assertion.toHaveWorkflowRun(),
+    assertion.toHaveWorkflowRun(
       {
         workflow: /order/,
         runId: anything,
@@ -139,11 +146,17 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
       },
       { times: '>=1' },
     ),
-    assertion.toHaveStep('charge'),
-    assertion.toHaveStep(/charge/, { workflow: to, type: 'Run', state: anything, attempts: 1, result: undefined }),
-    assertion.toHaveStep('charge', { result: [1] }, { times: { min: 1 } }),
-    assertion.toHaveWaitedFor('approved'),
-    assertion.toHaveWaitedFor(anything, { step: 'approval', outcome: 'timed out', data: undefined }, { times: 1 }),
+    assertion.toHaveWorkflowStep('charge'),
+    assertion.toHaveWorkflowStep(/charge/, {
+      workflow: to,
+      type: 'Run',
+      state: anything,
+      attempts: 1,
+      result: undefined,
+    }),
+    assertion.toHaveWorkflowStep('charge', { result: [1] }, { times: { min: 1 } }),
+    assertion.toHaveWorkflowWait('approved'),
+    assertion.toHaveWorkflowWait(anything, { step: 'approval', outcome: 'timed-out', data: undefined }, { times: 1 }),
     assertion.toBeIdle(),
     assertion.toHold(),
   ]

@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
   { what: 'the limit of a month', options: { policy: { monthlyRequestLimit: 1 } }, lines: ['GET a', 'GET a'] },
   {
     what: 'a full data store',
-    options: { policy: { maxStorage: 10 } },
+    options: { policy: { maxStorageSize: 10 } },
     lines: ['SET a 12345678901', 'SET b 12345678901'],
   },
   { what: 'a fault', lines: ['GET a'], fault: quota() },

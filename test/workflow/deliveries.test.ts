@@ -282,7 +282,7 @@ test('the failure callback', async () => {
 })
 
 test('every kind of step, with a list that is fetched', async () => {
-  const made = workflowWorld({ policy: { lazyAbove: 0 } })
+  const made = workflowWorld({ policy: { workflowLazyBodyAbove: 0 } })
   const { client, clock, serve, destinations, workflow } = made
   const seen = watched(made)
   destinations.record(third, { status: 200, body: 'answer' })
@@ -327,7 +327,7 @@ test('every kind of step, with a list that is fetched', async () => {
 })
 
 test('lazy fetch of a run that has ended, and of one that the SDK is to begin', async () => {
-  const made = workflowWorld({ policy: { lazyAbove: 10 } })
+  const made = workflowWorld({ policy: { workflowLazyBodyAbove: 10 } })
   const { client, clock, serve, asked: calls } = made
   const url = serve('/lazy', async (context) => void (await context.run('a', () => context.requestPayload)))
   await client.trigger({ url, body: 'x'.repeat(100), headers: { 'Upstash-Workflow-Unknown-Sdk': 'true' } })
@@ -343,7 +343,7 @@ test('lazy fetch of a run that has ended, and of one that the SDK is to begin', 
 })
 
 test('the echo of the configuration in force, behind its policy', async () => {
-  const made = workflowWorld({ policy: { echoConfiguration: true } })
+  const made = workflowWorld({ policy: { workflowEchoConfiguration: true } })
   const { client, clock, serve } = made
   const seen = watched(made)
   const url = serve('/echo', async (context) => {
@@ -391,7 +391,7 @@ test('what a step request says of the creation of its run must be true', async (
 })
 
 test('a step with a configuration of its own, behind its policy', async () => {
-  const made = workflowWorld({ policy: { stepConfiguration: true } })
+  const made = workflowWorld({ policy: { workflowStepConfiguration: true } })
   const { ask, clock, destinations, client } = made
   const url = `${app}/plain`
   const seen = destinations.record(url, { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
@@ -439,7 +439,7 @@ test('the same step, wait or call again: it is known, and nothing is delivered',
 })
 
 test('without recognition the first result wins, and the run ends all the same', async () => {
-  const made = workflowWorld({ policy: { deduplicateSteps: false } })
+  const made = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
   const { client, clock, serve, workflow, asked: calls } = made
   let drawn = 0
   const results: number[] = []

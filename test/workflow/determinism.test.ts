@@ -78,7 +78,7 @@ test('time that moves in pieces: the same as in one, but for the moves and what 
   const moves = fc.uniqueArray(fc.integer({ min: 0, max: 60_000 }), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(program, moves, async (given, pieces) => {
-      const numbered = /^(seq|cause|endedAfter|headers|wire)$/
+      const numbered = /^(seq|cause|endedAfterSeq|headers|wire)$/
       const whole = lines(await played(given, []), numbered)
       expect(
         lines(

@@ -40,7 +40,7 @@ test('of 200 steps those at the ends are shown, those around the one in question
     { retries: 1 },
   )
   await world.clock.drain()
-  const lines = failureOf(() => about(world).toHaveStep('step 150', { result: 3 })).split('\n')
+  const lines = failureOf(() => about(world).toHaveWorkflowStep('step 150', { result: 3 })).split('\n')
   const rows = lines.slice(lines.findIndex((line) => line.startsWith('run wfr_one')) + 1)
   const shown = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => `  ${from + at + 1} "step ${from + at}"  Run, done → ${from + at}`)
@@ -54,7 +54,7 @@ test('of 200 steps those at the ends are shown, those around the one in question
     '  … 38 more steps',
     ...shown(192, 200),
   ])
-  expect(hints(() => about(world).toHaveStep('setp 150'))).toEqual(["no step 'setp 150'; there is 'step 150'."])
+  expect(hints(() => about(world).toHaveWorkflowStep('setp 150'))).toEqual(["no step 'setp 150'; there is 'step 150'."])
 })
 
 test('names with control characters, long names and long results keep a failure short and in its lines', async () => {
@@ -64,10 +64,10 @@ test('names with control characters, long names and long results keep a failure 
     await context.run('charge', () => ({ token: 'sk_live_abcdefghijklmnopqrstuv' }))
   })
   for (const assertion of [
-    () => about(world).toHaveStep('chrage'),
-    () => about(world).toHaveStep('x'.repeat(5000), { result: 'z' }),
-    () => about(world).toHaveRun({ steps: ['red'] }),
-    () => about(world).toHaveStep('charge', { result: { token: 'other' } }),
+    () => about(world).toHaveWorkflowStep('chrage'),
+    () => about(world).toHaveWorkflowStep('x'.repeat(5000), { result: 'z' }),
+    () => about(world).toHaveWorkflowRun({ steps: ['red'] }),
+    () => about(world).toHaveWorkflowStep('charge', { result: { token: 'other' } }),
   ]) {
     const failure = failureOf(assertion)
     expect(failure.length).toBeLessThan(3000)
@@ -88,14 +88,14 @@ test('a run that failed: at which step, after how many attempts and of what', as
     },
     { retries: 2 },
   )
-  const state = () => about(world).toHaveRun({ state: 'success' })
+  const state = () => about(world).toHaveWorkflowRun({ state: 'success' })
   expect(hints(state)).toEqual([
     "run wfr_one waits until 00:00:12.000 to try again at step 'charge': 1 attempt failed, 500 card declined.",
   ])
   await world.clock.drain()
   const cause = "run wfr_one failed at step 'charge' after 3 attempts: 500 card declined."
   expect(hints(state)).toEqual([cause])
-  expect(hints(() => about(world).toHaveStep('d'))).toEqual([`no step 'd': ${cause}`])
+  expect(hints(() => about(world).toHaveWorkflowStep('d'))).toEqual([`no step 'd': ${cause}`])
   expect(failureOf(state)).toContain(`  – charge  failed, 3 attempts
       00:00:00.000  500 card declined; waits until 00:00:12.000: delay 12 s from the default back-off after 500
       00:00:12.000  500 card declined; waits until 00:02:40.000: delay 148 s from the default back-off after 500
@@ -106,7 +106,7 @@ test('nobody at the url of the workflow', async () => {
   const world = workflowWorld()
   await world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
   await world.clock.drain()
-  const state = () => about(world).toHaveRun({ state: 'success' })
+  const state = () => about(world).toHaveWorkflowRun({ state: 'success' })
   expect(hints(state)).toEqual([
     'run wfr_one failed before its next step after 1 attempt: dial tcp: lookup app.test: no such host.',
   ])
@@ -130,9 +130,9 @@ test('no run began: refused, not triggered, or nothing sent', async () => {
     const world = workflowWorld()
     await act(world)
     for (const assertion of [
-      () => about(world).toHaveRun({ workflow: url }),
-      () => about(world).toHaveStep('charge'),
-      () => about(world).toHaveWaitedFor('approved'),
+      () => about(world).toHaveWorkflowRun({ workflow: url }),
+      () => about(world).toHaveWorkflowStep('charge'),
+      () => about(world).toHaveWorkflowWait('approved'),
     ])
       expect(hints(assertion)).toEqual([causes[index]])
   }
@@ -142,7 +142,7 @@ test('an event that was told under another name, or too early', async () => {
   const world = await ran(
     async (context) => void (await context.waitForEvent('approval', 'approved-42', { timeout: '1h' })),
   )
-  const came = () => about(world).toHaveWaitedFor('approved-42', { outcome: 'came' })
+  const came = () => about(world).toHaveWorkflowWait('approved-42', { outcome: 'received' })
   const waiting = "Step 'approval' waits for it until 2030-01-01 01:00. Send it with "
   expect(hints(came)).toEqual([
     `Event 'approved-42' was never sent. ${waiting}workflow.notify('approved-42', data), or let it time out with clock.drain().`,
@@ -153,14 +153,14 @@ test('an event that was told under another name, or too early', async () => {
       /^Event 'approved-42' was never sent; 'aproved-42' was sent at 00:00:01\.000, and no step waited for it\. Step /,
     ),
   ])
-  expect(hints(() => about(world).toHaveWaitedFor('aproved-42'))).toEqual([
+  expect(hints(() => about(world).toHaveWorkflowWait('aproved-42'))).toEqual([
     "no wait for event 'aproved-42'; there is 'approved-42'.",
   ])
-  expect(hints(() => about(world).toHaveRun({ state: 'success' }))).toEqual([
+  expect(hints(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toEqual([
     "run wfr_one waits for event 'approved-42' until 01:00:00.000.",
   ])
   await world.clock.drain()
-  expect(hints(() => about(world).toHaveRun({ state: 'failed' }))).toEqual([])
+  expect(hints(() => about(world).toHaveWorkflowRun({ state: 'failed' }))).toEqual([])
   // It has timed out: nobody waits any more.
   expect(hints(came)).toEqual([expect.stringMatching(/^Event 'approved-42' was never sent; [^.]*\.000, [^.]*\.$/)])
 
@@ -169,7 +169,7 @@ test('an event that was told under another name, or too early', async () => {
   early.serve('/order', async (context) => void (await context.waitForEvent('approval', 'approved-42')))
   await early.client.trigger({ url })
   await early.clock.advance('1s')
-  expect(hints(() => about(early).toHaveWaitedFor('approved-42', { outcome: 'came' }))).toEqual([
+  expect(hints(() => about(early).toHaveWorkflowWait('approved-42', { outcome: 'received' }))).toEqual([
     "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Sent to a run by its id, it is kept for the run's next wait.",
   ])
 })
@@ -182,7 +182,7 @@ test('several steps wait for an event, of runs that go on; a canceled one does n
   )
   for (const workflowRunId of ['one', 'two', 'three']) await world.client.trigger({ url, workflowRunId })
   await world.clock.advance('30s')
-  const came = () => about(world).toHaveWaitedFor('approved', { outcome: 'came' })
+  const came = () => about(world).toHaveWorkflowWait('approved', { outcome: 'received' })
   world.workflow.run('wfr_one').cancel()
   expect(hints(came)[0]).toContain("Step 'approval' (and 1 other step) waits for it until 2030-01-02 21:00")
   for (const id of ['wfr_two', 'wfr_three']) world.workflow.run(id).cancel()
@@ -197,15 +197,15 @@ test('two workflows with the same step names: the one in question first; a url t
   })
   await world.client.trigger({ url: `${app}/other`, workflowRunId: 'two' })
   await world.clock.advance('1s')
-  const failure = failureOf(() => about(world).toHaveStep('charge', { workflow: `${app}/other`, result: 1 }))
+  const failure = failureOf(() => about(world).toHaveWorkflowStep('charge', { workflow: `${app}/other`, result: 1 }))
   expect(failure.indexOf('run wfr_two of')).toBeLessThan(failure.indexOf('\nrun wfr_one of'))
   expect(failure).toContain('  2 nap  SleepFor, sleeps until 2030-01-02 00:00:01.000')
-  expect(hints(() => about(world).toHaveRun({ workflow: `${app}/other`, state: 'success' }))).toEqual([
+  expect(hints(() => about(world).toHaveWorkflowRun({ workflow: `${app}/other`, state: 'success' }))).toEqual([
     'run wfr_two sleeps until 2030-01-02 00:00:01.000: move the clock, or workflow.skipSleeps().',
   ])
   const nowhere = [`no run of '${app}/ordr'; there are runs of ${app}/order, ${app}/other.`]
-  expect(hints(() => about(world).toHaveRun({ workflow: `${app}/ordr` }))).toEqual(nowhere)
-  expect(hints(() => about(world).toHaveStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
+  expect(hints(() => about(world).toHaveWorkflowRun({ workflow: `${app}/ordr` }))).toEqual(nowhere)
+  expect(hints(() => about(world).toHaveWorkflowStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
 })
 
 test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
@@ -222,8 +222,8 @@ test('below the steps of a run stand the entries that a hint names by their numb
     { retries: 1 },
   )
   await world.clock.drain()
-  const text = failureOf(() => about(world).toHaveStep('charge', { result: { id: 'ch_2' } }))
-  const [hint = ''] = hints(() => about(world).toHaveStep('charge', { result: { id: 'ch_2' } }))
+  const text = failureOf(() => about(world).toHaveWorkflowStep('charge', { result: { id: 'ch_2' } }))
+  const [hint = ''] = hints(() => about(world).toHaveWorkflowStep('charge', { result: { id: 'ch_2' } }))
   const named = [...hint.matchAll(/#(\d+)/g)].map(([, seq]) => seq)
   expect(named.length, text).toBeGreaterThan(1)
   expect(text).toContain('charge  Run, done')

@@ -135,7 +135,7 @@ describe('runs that ended are forgotten with the log', () => {
 })
 
 test('a year of a workflow, beside one that waits: what is kept is that of the retention of the log', async () => {
-  const sandbox = quick({ policy: { trafficLimit: 100, queuePlan: 'free' } })
+  const sandbox = quick({ policy: { maxTrafficEntries: 100, queuePlan: 'free' } })
   const { clock, workflow } = sandbox
   await begin(sandbox, 'wfr_patient', { 'upstash-delay': '364d' })
   for (let n = 0; n < 365 * 4; n++) {

@@ -180,7 +180,7 @@ test.each([0, -1, 0.5, 1e9, 1e308])('steps with %d beside them, wrong ids, and f
 })
 
 test('five thousand wait for one event, and some are told one by one', async () => {
-  const { ask, clock, workflow, destinations } = workflowWorld({ policy: { trafficLimit: 1000 } })
+  const { ask, clock, workflow, destinations } = workflowWorld({ policy: { maxTrafficEntries: 1000 } })
   destinations.on('https://app.test/x', () => new Response('', { headers: { 'upstash-workflow-sdk-version': '1' } }))
   const waiters = 5000
   const step = { stepId: 1, stepName: 'w', stepType: 'Wait', concurrent: 1 }

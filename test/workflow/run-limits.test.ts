@@ -59,8 +59,8 @@ test('the log says which limit it was, and who refused', async () => {
   expect(traffic.of('dead-letter').map(({ error }) => error)).toEqual([
     expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
   ])
-  const refused = traffic.of('request').filter(({ answer }) => answer?.status === 429)
-  expect(refused.map(({ answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
+  const refused = traffic.of('request').filter(({ response: answer }) => answer?.status === 429)
+  expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
 test('as many steps as there is room for are no failure, and there is room for what the documentation says', async () => {
@@ -83,7 +83,7 @@ test('results that are too long together fail a run, whatever their number', asy
 })
 
 test('who submits the same again and again without being recognized has no room for ever', async () => {
-  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { deduplicateSteps: false } })
+  const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
   const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
   await client.trigger({ url, workflowRunId: 'one' })
   await clock.advance('1m')

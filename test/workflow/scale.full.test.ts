@@ -11,7 +11,7 @@ function headersOf(runId: string, more: Record<string, string> = {}): Record<str
 }
 
 test('a hundred thousand wait for one event: each is looked at when it comes, and not when others begin to wait', async () => {
-  const { ask, workflow } = workflowWorld({ policy: { trafficLimit: 1000 } })
+  const { ask, workflow } = workflowWorld({ policy: { maxTrafficEntries: 1000 } })
   const listed = vi.spyOn(Waits.prototype, 'of')
   const begins = { 'upstash-workflow-init': 'true', 'upstash-delay': '1d' }
   for (let n = 0; n < waiters; n += 1000) {

@@ -7,8 +7,8 @@ import { app, type Loose, workflowWorld } from './world.js'
 test.each([
   ['whole lists', undefined],
   ['lists that are fetched', 0],
-])('every kind of delivery is signed so that the SDK takes it: %s', async (_, lazyAbove) => {
-  const world = workflowWorld({ policy: { lazyAbove } })
+])('every kind of delivery is signed so that the SDK takes it: %s', async (_, workflowLazyBodyAbove) => {
+  const world = workflowWorld({ policy: { workflowLazyBodyAbove } })
   const { clock, client, destinations, workflow, env } = world
   destinations.on('https://third.test/', () => new Response('größe'))
   let failed: unknown

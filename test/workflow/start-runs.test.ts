@@ -135,8 +135,8 @@ test('a delay postpones the first delivery only, and the run is there at once', 
 })
 
 test('/v2/trigger with its own id, headers, label and failure url, in one phase and in two', async () => {
-  for (const twoPhaseTrigger of ['always', 'header'] as const) {
-    const made = workflowWorld({ policy: { twoPhaseTrigger } })
+  for (const workflowTwoPhaseTrigger of ['always', 'header'] as const) {
+    const made = workflowWorld({ policy: { workflowTwoPhaseTrigger } })
     const { ask, clock, serve, asked: calls, destinations, workflow } = made
     const failures = destinations.record('https://app.test/failures')
     const seen: unknown[] = []
@@ -163,7 +163,9 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     // The dry run, and the real one.
     for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
     expect(workflow.run('wfr_given').state).toBe('RUN_FAILED')
-    expect(calls.map((call) => call.status)).toEqual(twoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500])
+    expect(calls.map((call) => call.status)).toEqual(
+      workflowTwoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500],
+    )
     expect(failures.count).toBe(1)
     expect(failures.last().header('upstash-workflow-is-failure')).toBe('true')
     expect(failures.last().json()).toMatchObject({
@@ -175,7 +177,7 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
 })
 
 test('/v2/batch/trigger', async () => {
-  const made = world({ policy: { twoPhaseTrigger: 'header' } })
+  const made = world({ policy: { workflowTwoPhaseTrigger: 'header' } })
   const { ask, clock, url, payloads } = made
   const item = (headers: object, body: unknown): object => ({ destination: url, headers, body })
   const { status, json } = await ask('POST', '/v2/batch/trigger', {
@@ -196,7 +198,7 @@ test('/v2/batch/trigger', async () => {
 })
 
 test('a deduplication id of a trigger is that of every publish', async () => {
-  const made = world({ policy: { twoPhaseTrigger: 'header' } })
+  const made = world({ policy: { workflowTwoPhaseTrigger: 'header' } })
   const { ask, clock, url, workflow } = made
   const headers = { 'upstash-deduplication-id': 'once' }
   const first = await ask('POST', `/v2/trigger/${url}`, { headers })

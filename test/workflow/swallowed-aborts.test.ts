@@ -22,7 +22,7 @@ const first = (context: Loose): Promise<unknown> => context.run('charge', () => 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** What the log proves about calls of the endpoint. */
-const proven = (world: WorkflowWorld): string[] => swallowedAborts(evidenceOf('toHaveStep', world, 'sandbox'))
+const proven = (world: WorkflowWorld): string[] => swallowedAborts(evidenceOf('toHaveWorkflowStep', world, 'sandbox'))
 
 type Serve = (world: WorkflowWorld, route: (context: Loose) => Promise<unknown>) => Promise<unknown>
 
@@ -143,10 +143,10 @@ describe.each(Object.entries(sdks))('%s', (sdk, serve) => {
     expect(sentence).toMatch(then)
     expect(others).toEqual([])
     const assertions = [
-      () => about(world).toHaveStep('never'),
-      () => about(world).toHaveRun({ result: 'never' }),
-      () => about(world).toHaveWaitedFor('never'),
-      () => about(world).not.toHaveRun(),
+      () => about(world).toHaveWorkflowStep('never'),
+      () => about(world).toHaveWorkflowRun({ result: 'never' }),
+      () => about(world).toHaveWorkflowWait('never'),
+      () => about(world).not.toHaveWorkflowRun(),
       () => about(world.queue).toHaveDelivered({ to: 'https://never.test' }),
       () => about(world.store).toHaveKey('never'),
     ]
@@ -187,7 +187,7 @@ test('a route that ends before its first step: returned, or swallowed what that 
   ]) {
     const world = await ran(route, sdks['@upstash/workflow']!)
     expect(proven(world)).toEqual([expect.stringMatching(/before its first step.*400/)])
-    expect(failureOf(() => about(world).toHaveRun({ state: 'success' }))).toContain(proven(world)[0])
+    expect(failureOf(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toContain(proven(world)[0])
   }
 })
 
@@ -227,7 +227,7 @@ test.each(Object.entries(failures))(
     await world.client.trigger({ url, retries: 0 })
     await world.clock.drain()
     expect(proven(world)).toEqual([])
-    expect(failureOf(() => about(world).toHaveRun({ state: 'success' }))).toMatch(/failed .*: 500 out of stock/)
+    expect(failureOf(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toMatch(/failed .*: 500 out of stock/)
   },
 )
 

@@ -47,18 +47,18 @@ test('call/workflow makes 12 calls; one more with a callback for each attempt, a
   const trigger = ({ client }: WorkflowWorld, url: string) => client.trigger({ url })
   // Start, before, callback, call's result, after, sleep; the called one: direct POST twice, start, one, nap, two.
   expect(await callWorkflow(trigger)).toEqual([6, 6])
-  expect(await callWorkflow(trigger, { policy: { callReports: 'every' } })).toEqual([7, 6])
+  expect(await callWorkflow(trigger, { policy: { workflowCallCallbacks: 'every' } })).toEqual([7, 6])
   // Then a trigger was a publish to the endpoint, as a direct POST is.
   const post = ({ ask }: WorkflowWorld, url: string) => ask('POST', `/v2/publish/${url}`)
   expect(await callWorkflow(post)).toEqual([7, 6])
 })
 
 test('a callback after every attempt makes one call more for every retry', async () => {
-  for (const [callReports, count] of [
+  for (const [workflowCallCallbacks, count] of [
     ['last', 3],
     ['every', 4],
   ] as const) {
-    const { clock, client, serve, asked: calls, destinations } = workflowWorld({ policy: { callReports } })
+    const { clock, client, serve, asked: calls, destinations } = workflowWorld({ policy: { workflowCallCallbacks } })
     let failed = false
     destinations.on(third, () => {
       if (failed) return new Response('ok')

@@ -63,20 +63,20 @@ test('behind a path prefix the url that is told is the one that was called', asy
 })
 
 test('whom an event reaches first', async () => {
-  for (const notifyOrder of ['oldest', 'newest'] as const) {
-    const made = workflowWorld({ policy: { notifyOrder } })
+  for (const workflowNotifyOrder of ['oldest', 'newest'] as const) {
+    const made = workflowWorld({ policy: { workflowNotifyOrder } })
     const url = made.serve('/wait', async (context) => void (await context.waitForEvent('w', 'evt')))
     for (const id of ['a', 'b', 'c']) await made.client.trigger({ url, workflowRunId: id })
     await made.clock.advance('1m')
     const told = await made.client.notify({ eventId: 'evt' })
     const ids = told.map((one) => (one as { workflowRunId?: string }).workflowRunId)
-    expect(ids).toEqual(notifyOrder === 'oldest' ? ['wfr_a', 'wfr_b', 'wfr_c'] : ['wfr_c', 'wfr_b', 'wfr_a'])
+    expect(ids).toEqual(workflowNotifyOrder === 'oldest' ? ['wfr_a', 'wfr_b', 'wfr_c'] : ['wfr_c', 'wfr_b', 'wfr_a'])
   }
 })
 
 test('who leaves the wait list of a flow-control key', async () => {
-  const order = async (waitList: 'fifo' | 'shuffled'): Promise<string[]> => {
-    const made = workflowWorld({ policy: { waitList } })
+  const order = async (flowControlOrder: 'fifo' | 'shuffled'): Promise<string[]> => {
+    const made = workflowWorld({ policy: { flowControlOrder } })
     const ran: string[] = []
     made.destinations.on('https://app.test/slow', async (request, task) => {
       ran.push(await request.text())

@@ -29,10 +29,10 @@ const buy = () => fetch(`${origin}/orders`, { method: 'POST', headers, body: JSO
 test('an order is charged in the background', async () => {
   const { clock, queue, store } = sandbox
   expect((await buy()).status).toBe(202)
-  expect(sandbox).not.toHaveCalled(charges)
+  expect(sandbox).not.toHaveOutboundRequest(charges)
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [200] })
-  expect(sandbox).toHaveCalled({ to: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest({ url: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
   expect(store).toHaveKey('charged:42', { ttl: '7d' })
 })
 
@@ -50,7 +50,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [0, 200], response: 'charged before' })
-  expect(sandbox).toHaveCalled(charges, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
 test('a forged delivery is refused', async () => {

@@ -28,10 +28,10 @@ const buy = () => app.inject({ method: 'POST', url: '/orders', payload: { id: 42
 test('an order is charged in the background', async () => {
   const { clock, queue, store } = sandbox
   expect((await buy()).statusCode).toBe(202)
-  expect(sandbox).not.toHaveCalled(charges)
+  expect(sandbox).not.toHaveOutboundRequest(charges)
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [200] })
-  expect(sandbox).toHaveCalled({ to: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest({ url: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
   expect(store).toHaveKey('charged:42', { ttl: '7d' })
 })
 
@@ -49,7 +49,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [0, 200], response: 'charged before' })
-  expect(sandbox).toHaveCalled(charges, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
 test('a forged delivery is refused', async () => {

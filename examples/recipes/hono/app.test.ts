@@ -20,10 +20,10 @@ beforeEach(() => {
 test('an order is charged in the background', async () => {
   const { clock, queue, store } = sandbox
   expect((await buy()).status).toBe(202)
-  expect(sandbox).not.toHaveCalled(charges)
+  expect(sandbox).not.toHaveOutboundRequest(charges)
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [200] })
-  expect(sandbox).toHaveCalled({ to: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest({ url: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
   expect(store).toHaveKey('charged:42', { ttl: '7d' })
 })
 
@@ -41,7 +41,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [0, 200], response: 'charged before' })
-  expect(sandbox).toHaveCalled(charges, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
 test('a forged delivery is refused', async () => {
@@ -51,7 +51,7 @@ test('a forged delivery is refused', async () => {
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [401, 200] })
   expect((await app.request('/hooks/charge', { method: 'POST', body: '{"id":43}' })).status).toBe(401)
-  expect(sandbox).toHaveCalled(charges, { times: 1 })
+  expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
 test('a body is verified as it came, blanks and all', async () => {

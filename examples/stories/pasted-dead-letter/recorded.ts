@@ -11,7 +11,7 @@ const failure = {
 
 export const recorded = defineScenario({
   name: 'order 4711',
-  about: 'Imported from a record of the service.',
+  description: 'Imported from a record of the service.',
   startAt: '2024-09-03T00:34:18.000Z',
   destinations: [{ url: 'https://shop.example.org/api/orders', recorded: [failure, failure, failure, failure] }],
   steps: [

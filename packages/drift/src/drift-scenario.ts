@@ -34,7 +34,7 @@ export function scenarioCase(scenario: Scenario): { readonly case: Case; readonl
     leftOut.push({ name: `${scenario.name}, step ${index + 1} (${kind})`, because: doing })
     return []
   })
-  for (const part of ['faults', 'destinations', 'calls', 'expect'] as const)
+  for (const part of ['faults', 'destinations', 'outbound', 'expect'] as const)
     if (scenario[part] !== undefined)
       leftOut.push({ name: `${scenario.name}, ${part}`, because: 'a real service has none' })
   return {

@@ -38,7 +38,7 @@ const start = '2030-01-01T09:00:00Z'
 /** Every second delivery meets a 503. */
 export const flappingDestination: Scenario = defineScenario({
   name: 'flapping destination',
-  about:
+  description:
     'The destination is up and down: the first, third, fifth … delivery meets a 503. Retries bring all messages home.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -55,7 +55,7 @@ export const flappingDestination: Scenario = defineScenario({
 /** Ten minutes of outage, and everybody comes back at the same instant. */
 export const thunderingHerd: Scenario = defineScenario({
   name: 'thundering herd after outage',
-  about:
+  description:
     'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: once during the outage, again, and after it.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -70,7 +70,7 @@ export const thunderingHerd: Scenario = defineScenario({
         times: 50,
       },
     },
-    { received: { at: orders, times: 200 } },
+    { reached: { url: orders, times: 200 } },
     { deadLetters: 0 },
     { invariants: true },
   ],
@@ -79,7 +79,7 @@ export const thunderingHerd: Scenario = defineScenario({
 /** One message that its handler cannot stand blocks the queue behind it. */
 export const poisonMessage: Scenario = defineScenario({
   name: 'poison message',
-  about:
+  description:
     'A message labelled poison fails whatever is tried. In a FIFO queue those behind it wait until it is a dead letter: 160 seconds with two retries.',
   startAt: start,
   given: { queues: { orders: { parallelism: 1 } } },
@@ -115,7 +115,7 @@ export const poisonMessage: Scenario = defineScenario({
 /** The work is done, the answer is lost: everything is delivered twice. */
 export const lostAcknowledgements: Scenario = defineScenario({
   name: 'lost acknowledgements',
-  about:
+  description:
     'The handler does its work, but the answer to the first attempt never arrives: the queue delivers again. Who counts, charges or mails without looking at the message id does it twice.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -123,7 +123,7 @@ export const lostAcknowledgements: Scenario = defineScenario({
   steps: [{ publish: { to: orders, as: 'order', times: 3, body: { id: '{n}' } } }, { drain: true }],
   expect: [
     { delivered: { message: 'order', attempts: [0, 200], times: 3 } },
-    { received: { at: orders, times: 6 } },
+    { reached: { url: orders, times: 6 } },
     { deadLetters: 0 },
     { invariants: true },
   ],
@@ -132,7 +132,7 @@ export const lostAcknowledgements: Scenario = defineScenario({
 /** A destination that takes two, and tells the others to come back in 20 seconds. */
 export const rateLimitedDestination: Scenario = defineScenario({
   name: 'rate-limited destination',
-  about:
+  description:
     'After two deliveries the destination answers 429 with Retry-After: 20 for a minute. The queue obeys the header instead of its own back-off.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -157,7 +157,7 @@ export const rateLimitedDestination: Scenario = defineScenario({
 /** The signing keys are rotated while a message waits for its retry. */
 export const keyRotationMidFlight: Scenario = defineScenario({
   name: 'key rotation mid-flight',
-  about:
+  description:
     'The first attempt fails, the keys are rotated during the back-off, and the retry is signed with the key that was the next one. A receiver that knows only the current key refuses it.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -167,7 +167,7 @@ export const keyRotationMidFlight: Scenario = defineScenario({
   steps: [
     { publish: { to: orders, as: 'order', body: { id: 42 } } },
     { advance: '1s' },
-    { rotateKeys: true },
+    { rotateSigningKeys: true },
     { drain: true },
   ],
   expect: [{ delivered: { message: 'order', attempts: [503, 200] } }, { invariants: ['signatures-verify'] }],
@@ -176,7 +176,7 @@ export const keyRotationMidFlight: Scenario = defineScenario({
 /** The two nights of the year on which a nightly job runs at an unusual time, or not at all. */
 export const daylightSavingNight: Scenario = defineScenario({
   name: 'daylight-saving night',
-  about:
+  description:
     'A job at 02:30 in Berlin. On 31 March that time does not exist and the job does not run; on 27 October it comes twice and the job runs once, at the first.',
   startAt: '2030-03-30T00:00:00Z',
   given: {
@@ -203,7 +203,7 @@ export const daylightSavingNight: Scenario = defineScenario({
 /** A closing on the 31st runs in seven months of the year. */
 export const monthEnd: Scenario = defineScenario({
   name: 'month end',
-  about:
+  description:
     'The books are closed at 23:55 on the 31st, and invoices go out at midnight on the first. Half a year has six firsts, but only three 31sts: the closing of February, April and June never runs.',
   startAt: '2030-01-01T12:00:00Z',
   given: {
@@ -232,7 +232,7 @@ export const monthEnd: Scenario = defineScenario({
 /** Half a minute for each delivery, two at a time. */
 export const slowConsumer: Scenario = defineScenario({
   name: 'slow consumer with flow control',
-  about:
+  description:
     'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last has waited two.',
   startAt: start,
   destinations: [{ url: orders }],
@@ -249,7 +249,7 @@ export const slowConsumer: Scenario = defineScenario({
       },
     },
     { advance: '15s' },
-    { expect: { received: { at: orders, times: 2 } } },
+    { expect: { reached: { url: orders, times: 2 } } },
     { drain: true },
   ],
   expect: [
@@ -262,7 +262,7 @@ export const slowConsumer: Scenario = defineScenario({
 /** Twenty dead letters, published again with one click. */
 export const deadLetterReplayStorm: Scenario = defineScenario({
   name: 'dead-letter replay storm',
-  about:
+  description:
     'The destination is down for a day: twenty messages become dead letters. Then somebody retries them all at once. Only the rate limit of flow control stands between them and a destination that has just come back.',
   startAt: start,
   destinations: [{ url: orders }],

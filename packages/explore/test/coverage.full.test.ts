@@ -95,7 +95,10 @@ describe('guidance', () => {
       holds: ({ traffic }: Sandbox) =>
         !traffic
           .of('attempt')
-          .some(({ url, why, outcome }) => url.endsWith('/undo') && why !== 'first attempt' && outcome?.status === 503),
+          .some(
+            ({ url, reason: why, outcome }) =>
+              url.endsWith('/undo') && why !== 'first attempt' && outcome?.status === 503,
+          ),
       exhausted: true,
       runs: 1000,
     }

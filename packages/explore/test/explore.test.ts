@@ -61,7 +61,7 @@ describe('one fault at each place', () => {
       handledBy(pay).prepare(sandbox)
     }
     const tried = (most: number) =>
-      explore(once, { prepare, holds: ({ traffic }) => traffic.of('call').length <= most })
+      explore(once, { prepare, holds: ({ traffic }) => traffic.of('outbound').length <= most })
     expect((await tried(1)).table()).toMatch(
       /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
     )

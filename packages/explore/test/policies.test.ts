@@ -134,21 +134,21 @@ describe('a failure that needs a policy and a fault', () => {
     await checkDelivery({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
     const { message, faults, policy } = await brokenBy({
       ...forgetful,
-      policies: { backoffFactor: [2.5, 12], callbackTimes: ['string', 'number'] },
+      policies: { backoffFactor: [2.5, 12], callbackTimestampType: ['string', 'number'] },
     })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
-    expect(policy).toEqual({ backoffFactor: 12, callbackTimes: 'string' })
+    expect(policy).toEqual({ backoffFactor: 12, callbackTimestampType: 'string' })
     expect(message).toMatch(
-      /^Fails after \d+ of 100 fault schedules with backoffFactor 12, callbackTimes string \(seed 1/,
+      /^Fails after \d+ of 100 fault schedules with backoffFactor 12, callbackTimestampType string \(seed 1/,
     )
     expect(message).toMatch(
       / {2}→ fails with backoffFactor 12 \(\d+ of \d+ runs\) only; 0 of \d+ runs fail with 2\.5\n/,
     )
     expect(message).toMatch(
-      / {2}→ fails with every value of callbackTimes: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
+      / {2}→ fails with every value of callbackTimestampType: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
     )
     expect(message).toContain(
-      "sandbox.play(), in a sandbox with policy: { backoffFactor: 12, callbackTimes: 'string' }:",
+      "sandbox.play(), in a sandbox with policy: { backoffFactor: 12, callbackTimestampType: 'string' }:",
     )
   })
 
@@ -167,8 +167,8 @@ describe('which combinations are tried', () => {
   const seen = async (given: PolicyChoices, runs = 100) => {
     const worlds = new Set<string>()
     const deliver = (sandbox: Sandbox) => {
-      const { deduplicationWindow, retries, waitList, maxRatePeriod } = sandbox.policy
-      worlds.add([deduplicationWindow, retries, waitList, maxRatePeriod].join(' '))
+      const { deduplicationWindow, retries, flowControlOrder, maxRatePeriod } = sandbox.policy
+      worlds.add([deduplicationWindow, retries, flowControlOrder, maxRatePeriod].join(' '))
       sandbox.queue.publish({ to: reports })
     }
     await checkDelivery({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
@@ -178,7 +178,7 @@ describe('which combinations are tried', () => {
   test('all of a few, whatever is drawn', async () => {
     const given = { deduplicationWindow: ['10m', 1], retries: [0, 1, 2], maxRatePeriod: ['1h'] } as const
     expect([...(await seen(given, 6))].sort()).toEqual(
-      [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600`)).sort(),
+      [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600000`)).sort(),
     )
   })
 
@@ -199,7 +199,7 @@ describe('which combinations are tried', () => {
 test('misuse is told', async () => {
   for (const [given, sentence] of [
     [{ deduplicationWindw: ['10m'] }, 'there is no policy "deduplicationWindw". Did you mean deduplicationWindow?'],
-    [{ xyz: [1] }, 'there is no policy "xyz". The policies are trafficLimit'],
+    [{ xyz: [1] }, 'there is no policy "xyz". The policies are maxTrafficEntries'],
     [
       { deduplicationWindow: '10m' },
       'policies.deduplicationWindow is a list of values. Write checkDelivery({ …, policies:',
@@ -207,7 +207,7 @@ test('misuse is told', async () => {
     [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
     [{ retries: ['3'] }, 'policies.retries: policy.retries takes'],
-    [{ waitList: ['lifo'] }, 'policies.waitList: policy.waitList takes'],
+    [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder takes'],
     [{ retries: [1, -1] }, 'policies.retries: policy.retries takes'],
     [['10m'], 'policies are lists of values by name'],
     [null, 'policies are lists of values by name'],

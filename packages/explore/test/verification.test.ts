@@ -375,7 +375,7 @@ test('an app that never answers refuses, and what cannot be published is told', 
   expect(
     await above(() => new Promise(() => {}), {
       ...upstash,
-      sandbox: { ...upstash.sandbox, policy: { handlerPatience: 20 }, warn: () => {} },
+      sandbox: { ...upstash.sandbox, policy: { handlerStallTimeout: 20 }, warn: () => {} },
       only: ['current'],
     }),
   ).toContain('does not accept a delivery that is correctly signed: ')

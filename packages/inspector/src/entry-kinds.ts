@@ -22,7 +22,7 @@ interface Kind {
 
 const kinds: Readonly<Record<string, Kind>> = {
   request: { group: 'Requests', lane: 0, name: 'Request' },
-  call: { group: 'Requests', lane: 0, name: 'Call of the app' },
+  outbound: { group: 'Requests', lane: 0, name: 'Call of the app' },
   published: { group: 'Messages', lane: 1, name: 'Message published' },
   attempt: { group: 'Messages', lane: 1, name: 'Delivery attempt' },
   message: { group: 'Messages', lane: 1, name: 'Change of a message' },
@@ -44,7 +44,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 /** The lane of faults, and what a delivery or a call met there by a script: it has no entry of its own. */
 export const faultLane = 3
 export function isStruckByScript({ type, fault }: TraceEntry): boolean {
-  return (type === 'attempt' || type === 'call') && fault !== undefined
+  return (type === 'attempt' || type === 'outbound') && fault !== undefined
 }
 
 const unknown: Kind = { group: 'Messages', lane: 1, name: 'Entry' }
@@ -67,13 +67,19 @@ export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fau
 export type Tone = (typeof tones)[number]
 
 export function toneOf(entry: TraceEntry): Tone {
-  const { answer, outcome, error, kind, type } = entry as TraceEntry & {
-    answer?: { status: number }
+  const {
+    response: answer,
+    outcome,
+    error,
+    kind,
+    type,
+  } = entry as TraceEntry & {
+    response?: { status: number }
     outcome?: { state: string }
   }
   switch (type) {
     case 'request':
-    case 'call':
+    case 'outbound':
       return answer === undefined ? 'wait' : answer.status === 0 || answer.status >= 400 ? 'bad' : 'ok'
     case 'attempt':
       if (outcome === undefined) return 'wait'
@@ -108,8 +114,15 @@ export interface Span {
 
 export function spanOf(entry: TraceEntry): Span {
   const { at, type } = entry
-  const { answer, outcome, notBefore, deduplicated, until, to } = entry as TraceEntry & {
-    answer?: { at: number }
+  const {
+    response: answer,
+    outcome,
+    notBefore,
+    deduplicated,
+    until,
+    to,
+  } = entry as TraceEntry & {
+    response?: { at: number }
     outcome?: { at: number; next?: { at: number } }
     notBefore?: number
     deduplicated?: boolean

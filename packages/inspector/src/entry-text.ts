@@ -20,9 +20,9 @@ interface Fields {
   readonly at: number
   readonly method: string
   readonly url: string
-  readonly answer?: { readonly at: number; readonly status: number; readonly error?: string; readonly note?: string }
+  readonly response?: { readonly at: number; readonly status: number; readonly error?: string; readonly note?: string }
   readonly note?: string
-  readonly couldBe?: readonly number[]
+  readonly possibleCauses?: readonly number[]
   readonly argv: readonly unknown[]
   readonly via: string
   readonly reply?: unknown
@@ -41,8 +41,7 @@ interface Fields {
   readonly scheduleId?: string
   readonly flowControlKey?: string
   readonly labels?: readonly string[]
-  readonly why: string
-  readonly waited?: string
+  readonly waitReason?: string
   readonly outcome?: Outcome
   readonly state: string
   readonly reason?: string
@@ -57,13 +56,12 @@ interface Fields {
   readonly until: number
   readonly kept?: boolean
   readonly invokedRunId: string
-  readonly of: string
+  readonly resource: string
   readonly name: string
   readonly change: string
   readonly value?: Readonly<Record<string, unknown>>
   readonly decision: string
-  readonly call: string
-  readonly moves: number
+  readonly move: string
   readonly to?: number
   readonly count: number
   readonly limit: number
@@ -81,7 +79,7 @@ interface Outcome {
   readonly error?: string
   readonly state: string
   readonly note?: string
-  readonly next?: { readonly at: number; readonly delay: number; readonly reason: string }
+  readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
 }
 
 type Teller = (entry: Fields) => {
@@ -98,13 +96,13 @@ const tellers: Readonly<Record<string, Teller>> = {
     end: answered(entry),
     notes: [entry.note],
   }),
-  call: (entry) => ({
+  outbound: (entry) => ({
     head: `the app calls ${entry.method}`,
     url: entry.url,
     end: answered(entry),
     notes: [
-      entry.couldBe && `made by ${entry.couldBe.map((seq) => `#${seq}`).join(' or ')}`,
-      entry.answer?.note,
+      entry.possibleCauses && `made by ${entry.possibleCauses.map((seq) => `#${seq}`).join(' or ')}`,
+      entry.response?.note,
       entry.note,
     ],
   }),
@@ -128,8 +126,8 @@ const tellers: Readonly<Record<string, Teller>> = {
     url: entry.url,
     end: entry.outcome === undefined ? 'under way' : outcomeText(entry, entry.outcome),
     notes: [
-      entry.waited && `had waited: ${entry.waited}`,
-      /^(first attempt|retry \d+ of \d+)?$/.test(entry.why) ? undefined : `because: ${entry.why}`,
+      entry.waitReason && `had waited: ${entry.waitReason}`,
+      /^(first attempt|retry \d+ of \d+)?$/.test(entry.reason!) ? undefined : `because: ${entry.reason}`,
       entry.outcome?.note,
       entry.outcome?.state === 'FAILED' ? 'failed for good' : undefined,
     ],
@@ -156,7 +154,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   }),
   invoke: (entry) => ({ head: `${stepText(entry)} begins run ${shortId(entry.invokedRunId)} of`, url: entry.url }),
   setting: (entry) => ({
-    head: `${entry.of.replace('-', ' ')} ${wordOf(entry.name)}`,
+    head: `${entry.resource.replace('-', ' ')} ${wordOf(entry.name)}`,
     end: entry.change.replaceAll('-', ' '),
     notes: Object.entries(entry.value ?? {}).map(([name, value]) => `${name} ${wordOf(value)}`),
   }),
@@ -165,7 +163,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     end: entry.reason,
   }),
   clock: (entry) => ({
-    head: `the test moves time${entry.moves > 1 ? `, ${entry.moves} times` : ''} (${entry.call})`,
+    head: `the test moves time${entry.count > 1 ? `, ${entry.count} times` : ''} (${entry.move})`,
     end:
       entry.to === undefined
         ? 'under way'
@@ -204,7 +202,8 @@ export function lineOf({ head, url, end }: EntryText): string {
 }
 
 export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limit' | 'unit'>): string {
-  const kept = unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.trafficLimit)`
+  const kept =
+    unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.maxTrafficEntries)`
   return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
@@ -225,7 +224,7 @@ function tellerOf(type: string): Teller {
   return Object.hasOwn(tellers, type) ? tellers[type]! : ({ ...fields }) => ({ head: JSON.stringify(fields) })
 }
 
-function answered({ at, answer }: Fields): string {
+function answered({ at, response: answer }: Fields): string {
   if (answer === undefined) return 'not answered yet'
   const end = answer.status === 0 && answer.error === undefined ? 'connection broken' : undefined
   return `${end ?? statusText(answer.status, answer.error)}${took(at, answer.at)}`
@@ -297,5 +296,5 @@ function replyText(reply: unknown): string {
 function byOf(via: string): string | undefined {
   if (via === 'request') return undefined
   if (via === 'direct') return 'run by the test'
-  return via === 'native' ? 'over a connection' : `in a ${via}`
+  return via === 'resp' ? 'over a connection' : `in a ${via}`
 }

@@ -242,7 +242,7 @@ class Following {
 }
 
 function hasEnded(entry: TraceEntry): boolean {
-  if (entry.type === 'request' || entry.type === 'call') return entry.answer !== undefined
+  if (entry.type === 'request' || entry.type === 'outbound') return entry.response !== undefined
   if (entry.type === 'attempt') return entry.outcome !== undefined
   return entry.type !== 'clock' || entry.to !== undefined
 }

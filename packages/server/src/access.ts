@@ -55,7 +55,7 @@ export function hasToken(call: Call, options: SandboxOptions, known: Sandbox | u
 function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
   return createSandbox({
     ...(vocabulary !== undefined && { vocabulary }),
-    policy: { ...policy, trafficLimit: 0 },
+    policy: { ...policy, maxTrafficEntries: 0 },
     secret: randomBytes(32).toString('base64url'),
   })
 }

@@ -130,7 +130,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const limits = { ...defaultLimits, ...options.limits }
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
-  const policy = { trafficLimit: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }
+  const policy = { maxTrafficEntries: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
     port,

@@ -67,7 +67,7 @@ test('tail prints no escape out of a field that is no number', async () => {
       method: evil,
       retried: evil,
       maxRetries: evil,
-      why: evil,
+      reason: evil,
       headers: [],
       body: evil,
       outcome: { at: 1, status: evil, error: evil, headers: [], body: evil, state: evil, note: evil },

@@ -187,7 +187,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       const view = await queue.snapshot()
       expect(view).toHavePublished({ to: shop, body: { id: 42 } })
       expect(view).toHaveDelivered({ to: shop, status: 200 })
-      expect(view).toHaveBeenSigned({ to: shop, key: 'current' }, { times: 2 })
+      expect(view).toHaveValidSignature({ to: shop, key: 'current' }, { times: 2 })
       expect(view).not.toHaveDeadLetter()
       expect(() => expect(view).toHaveDelivered({ to: shop, status: 204 })).toThrow(/status: expected 204/)
     })
@@ -199,7 +199,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       expect(view).toHaveKey('cart', { value: { n: 1 }, ttl: '1h' })
       expect(view).not.toHaveKey('basket')
       expect(view).toHaveExecuted('GET', 'cart')
-      expect(view).toHaveSpent({ commands: 1 })
+      expect(view).toHaveCost({ commands: 1 })
     })
 
     test('look into the sandbox', async () => {
@@ -222,7 +222,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-cron': '0 12 * * *' },
         body: 'nightly',
       })
-      expect(await sandbox.queue.snapshot()).toHaveScheduled({
+      expect(await sandbox.queue.snapshot()).toHaveSchedule({
         to: shop,
         cron: '0 12 * * *',
         body: 'nightly',

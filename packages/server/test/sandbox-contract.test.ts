@@ -455,7 +455,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await sandbox.clock.advance(1)
       expect(await sandbox.workflow.unused).toEqual([])
       const snapshot = await sandbox.snapshot()
-      expect(snapshot).toHaveWaitedFor('approved', { outcome: 'came', data: { by: 'Ada' } })
+      expect(snapshot).toHaveWorkflowWait('approved', { outcome: 'received', data: { by: 'Ada' } })
       await sandbox.workflow.event('approved').timesOut()
       await sandbox.workflow.step('chrage', 2).returns({ id: 1 })
       await sandbox.workflow.step('charge').fails('no', { times: 2 })

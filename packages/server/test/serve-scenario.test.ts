@@ -11,7 +11,7 @@ const scenario: Scenario = {
   seed: 11,
   startAt: '2031-05-05T05:00:00Z',
   given: { commands: [['SET', 'cart', 'full']], urlGroups: { all: ['https://a.test/', 'https://b.test/'] } },
-  destinations: [{ url: 'https://shop.test/*', answer: { status: 418 } }],
+  destinations: [{ url: 'https://shop.test/*', response: { status: 418 } }],
   faults: [{ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } }],
 }
 

@@ -3,7 +3,7 @@ import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import {
   type Draft,
   fieldsThrough,
@@ -26,7 +26,7 @@ export interface Reported {
 }
 
 /** The message that reports an attempt to a callback url: an ordinary message of its own. [queue.md 3.2, 5.4] */
-export function callbackDraft(reported: Reported, callback: CallbackSettings, policy: Policy): Draft {
+export function callbackDraft(reported: Reported, callback: CallbackSettings, policy: ResolvedPolicy): Draft {
   const { message, cause } = reported
   const kind = reported.dlqId === undefined ? 'callback' : 'failure-callback'
   return {
@@ -41,9 +41,9 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 }
 
 /** Fields in the order in which a captured body has them. [queue.md 5.4] */
-export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: Policy): Record<string, unknown> {
+export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: ResolvedPolicy): Record<string, unknown> {
   const { origin } = message
-  const time = (at: number): string | number => (policy.callbackTimes === 'string' ? String(at) : at)
+  const time = (at: number): string | number => (policy.callbackTimestampType === 'string' ? String(at) : at)
   const body = {
     status: reply.status,
     header: headerMap(reply.headers),

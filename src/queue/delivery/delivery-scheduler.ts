@@ -117,7 +117,7 @@ export class DeliveryScheduler {
         const which = flowControlKey === undefined ? {} : { flowControlKey }
         traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
       },
-      draws: policy.waitList === 'shuffled' ? options.random.fork('wait list') : undefined,
+      draws: policy.flowControlOrder === 'shuffled' ? options.random.fork('wait list') : undefined,
     })
   }
 
@@ -255,7 +255,7 @@ export class DeliveryScheduler {
     this.live.delete(message)
     this.log.write(message, 'CANCEL_REQUESTED', this.#options.clock.now())
     this.#note(message, 'CANCEL_REQUESTED')
-    this.#endEarly(message, this.#options.policy.cancelledAt === 'now')
+    this.#endEarly(message, this.#options.policy.cancelTiming === 'immediate')
     return true
   }
 
@@ -281,7 +281,7 @@ export class DeliveryScheduler {
   release(message: Message): void {
     if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
     message.timer?.cancel()
-    this.#note(message, 'RELEASED', 'delivered now on request')
+    this.#note(message, 'DELIVER_REQUESTED', 'delivered now on request')
     this.#setTimer(message)
   }
 
@@ -451,7 +451,7 @@ export class DeliveryScheduler {
             now,
             policy,
           )
-    this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelledAt === 'now' })
+    this.#happens(message, { is: 'answered', now, verdict, endsAtOnce: policy.cancelTiming === 'immediate' })
     const { delivery } = message
     this.#logVerdict(attempt, verdict, reply, error, now)
     traffic.complete(attempt, undefined, reply.body.length)
@@ -501,7 +501,7 @@ export class DeliveryScheduler {
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     const { part } = message
-    const isDue = part?.isCall !== true || policy.callReports === 'every' || message.ended
+    const isDue = part?.isCall !== true || policy.workflowCallCallbacks === 'every' || message.ended
     if (callback !== undefined && isDue && !message.cancelRequested)
       this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return
@@ -534,7 +534,11 @@ export class DeliveryScheduler {
     }
   }
 
-  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED', reason?: string): void {
+  #note(
+    message: Message,
+    state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED',
+    reason?: string,
+  ): void {
     const entry = this.#options.traffic.append(
       { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
       message.lastEntrySeq,

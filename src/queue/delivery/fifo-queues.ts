@@ -1,4 +1,4 @@
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import { FifoQueue } from '../message/fifo-queue.js'
 import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
@@ -8,10 +8,10 @@ import { checkName } from '../settings/url.js'
 export class FifoQueues {
   readonly #lanes = new Map<string, FifoQueue<Message>>()
   readonly #now: () => number
-  readonly #policy: Policy
-  readonly #limits: QueueLimits
+  readonly #policy: ResolvedPolicy
+  readonly #limits: ResolvedQueueLimits
 
-  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+  constructor(now: () => number, policy: ResolvedPolicy, limits: ResolvedQueueLimits) {
     this.#now = now
     this.#policy = policy
     this.#limits = limits

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.js'
 import { type Duration, formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import { noAnswer } from '../destinations/apply-faults.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
@@ -26,8 +26,8 @@ export interface InFlightOptions {
   readonly clock: Clock
   readonly random: Random
   readonly destinations: DeliveryTarget
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
   readonly outcomes: Outcomes
   /** Whether a restart can cut calls off: only then are they kept. */
   readonly keeps: boolean
@@ -37,7 +37,7 @@ export interface InFlightOptions {
 export class InFlight {
   readonly clock: Clock
   readonly longestBody: number
-  readonly handlerPatience: number | undefined
+  readonly handlerStallTimeout: number | undefined
   readonly #longest: number
   readonly #options: InFlightOptions
   readonly #calls = new Set<RunningCall>()
@@ -48,7 +48,7 @@ export class InFlight {
     this.#options = options
     this.clock = clock
     this.longestBody = limits.maxMessageSize
-    this.handlerPatience = policy.handlerPatience
+    this.handlerStallTimeout = policy.handlerStallTimeout
     this.#longest = limits.maxTimeout
   }
 
@@ -236,13 +236,13 @@ export class RunningCall implements DeliveryContext, Task {
 
   /** A delivery over the network can be aborted. */
   get #patience(): number | undefined {
-    const { handlerPatience } = this.owner
-    return handlerPatience === undefined || this.#onTimeout === undefined ? handlerPatience : networkPatience
+    const { handlerStallTimeout } = this.owner
+    return handlerStallTimeout === undefined || this.#onTimeout === undefined ? handlerStallTimeout : networkPatience
   }
 
   get #stuck(): string {
     return (
-      `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerPatience). ` +
+      `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerStallTimeout). ` +
       'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
     )
   }

@@ -1,7 +1,7 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration, goDuration } from '../../kernel/duration.js'
 import { type HeaderList, headerOf, statusText } from '../../kernel/http.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { RawOutcome } from '../message/message.js'
 import type { AttemptVerdict, RetryWait } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
@@ -38,7 +38,7 @@ export function verdictOn(
   retried: number,
   { retries, retryDelay, words }: Pick<PublishSettings, 'retries' | 'retryDelay' | 'words'>,
   now: number,
-  policy: Policy,
+  policy: ResolvedPolicy,
 ): AttemptVerdict {
   if (isOver) return { is: 'dropped' }
   const isHopeless = isFinal || (status === 489 && forbidsRetries(headers, words))
@@ -61,7 +61,7 @@ export function retryWait(
   expression: RetryExpression | undefined,
   replyHeaders: HeaderList,
   now: number,
-  policy: Policy,
+  policy: ResolvedPolicy,
   after: string,
 ): RetryWait {
   const asked = askedDelay(replyHeaders, now)
@@ -81,13 +81,13 @@ export function retryWait(
   return { delay, reason: `${inSeconds(delay)} from the retry delay ${expression.text} after ${after}` }
 }
 
-function backoff(retried: number, policy: Policy, why: string): RetryWait {
+function backoff(retried: number, policy: ResolvedPolicy, why: string): RetryWait {
   const delay = defaultBackoff(retried + 1, policy)
   return { delay, reason: `${inSeconds(delay)} from the default back-off${why}` }
 }
 
 /** Milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
-export function defaultBackoff(n: number, policy: Policy): number {
+export function defaultBackoff(n: number, policy: ResolvedPolicy): number {
   const seconds = Math.min(policy.maxRetryDelay / 1000, Math.exp(policy.backoffFactor * n))
   return policy.roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000)
 }

@@ -68,10 +68,14 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
 }
 
 /** The pauses of a queue or a key, the latest last, as far as the log goes back; one that lasts has no end. */
-function pausesOf(queue: QueueEngine, of: SettingEntry['of'], name: string): { readonly from: number; to?: number }[] {
+function pausesOf(
+  queue: QueueEngine,
+  of: SettingEntry['resource'],
+  name: string,
+): { readonly from: number; to?: number }[] {
   const pauses: { readonly from: number; to?: number }[] = []
   for (const entry of queue.traffic.of('setting')) {
-    if (entry.of !== of || entry.name !== name) continue
+    if (entry.resource !== of || entry.name !== name) continue
     const last = pauses.at(-1)
     const isPaused = entry.change === 'paused' || entry.value?.paused === true
     const isResumed = entry.change === 'resumed' || entry.value?.paused === false
@@ -82,13 +86,13 @@ function pausesOf(queue: QueueEngine, of: SettingEntry['of'], name: string): { r
 }
 
 /** ` since 09:00:30`, where the log knows. */
-export function pausedSince(queue: QueueEngine, of: SettingEntry['of'], name: string): string {
+export function pausedSince(queue: QueueEngine, of: SettingEntry['resource'], name: string): string {
   const last = pausesOf(queue, of, name).at(-1)
   return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
 }
 
 /** `; the pause cost up to 20 s`: how much of a wait pauses were that are over. */
-export function pauseCost(queue: QueueEngine, of: SettingEntry['of'], name: string, since: number): string {
+export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name: string, since: number): string {
   const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
   const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)
   if (cost === 0) return ''

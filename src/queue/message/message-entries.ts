@@ -183,7 +183,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   seq = 0
   at = 0
   cause = 0
-  endedAfter?: number
+  endedAfterSeq?: number
   declare fault?: string
   declare store?: StoreChange
   readonly message: Message
@@ -250,7 +250,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     }
     const error = this.#error
     if (error !== undefined) outcome.error = error
-    if (next !== undefined) outcome.next = { at: at + next.delay, delay: next.delay, reason: next.reason }
+    if (next !== undefined) outcome.next = { at: at + next.delay, delayMs: next.delay, reason: next.reason }
     if (note !== undefined) outcome.note = note
     return outcome
   }
@@ -283,12 +283,12 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return this.message.part?.runId
   }
 
-  get why(): string {
+  get reason(): string {
     const turn = this.retried === 0 ? 'first attempt' : `retry ${this.retried} of ${this.maxRetries}`
     return this.#waiting?.byHand === true ? `${turn}, delivered now on request` : turn
   }
 
-  get waited(): string | undefined {
+  get waitReason(): string | undefined {
     const { message } = this
     const parts: string[] = []
     const { rule, byHand = false, heldSince } = this.#waiting ?? {}
@@ -360,7 +360,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & AttemptEntry {
-    const { waited, outcome, workflowRunId, fault } = this
+    const { waitReason: waited, outcome, workflowRunId, fault } = this
     return {
       seq: this.seq,
       at: this.at,
@@ -372,8 +372,8 @@ export class Attempt implements AttemptEntry, EntryStamp {
       method: this.method,
       retried: this.retried,
       maxRetries: this.maxRetries,
-      why: this.why,
-      ...(waited !== undefined && { waited }),
+      reason: this.reason,
+      ...(waited !== undefined && { waitReason: waited }),
       ...(workflowRunId !== undefined && { workflowRunId }),
       headers: this.headers,
       body: this.body,

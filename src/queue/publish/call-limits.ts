@@ -1,4 +1,4 @@
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import { refusals } from '../settings/queue-rejections.js'
 
 const day = 86_400_000
@@ -12,7 +12,7 @@ export class CallLimits {
   #day = -1
   #inDay = 0
 
-  constructor(policy: Policy, plannedPerDay: number | undefined) {
+  constructor(policy: ResolvedPolicy, plannedPerDay: number | undefined) {
     this.#perDay = policy.queueDailyLimit ?? (policy.enforceQuotas ? plannedPerDay : undefined)
     this.#perSecond = policy.queueBurstLimit
   }

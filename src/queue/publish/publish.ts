@@ -1,6 +1,6 @@
 import { utf8 } from '../../kernel/bytes.js'
 import { type HeaderList, isHeader } from '../../kernel/http.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import { deliveryHeaders, isHopByHop } from '../settings/forwarded-headers.js'
 import {
   type CallbackSettings,
@@ -84,7 +84,7 @@ export function readSettings(
 }
 
 /** Settings of a message that says nothing. */
-export function defaultSettings(policy: Policy, words: QueueDialect): PublishSettings {
+export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): PublishSettings {
   return {
     words,
     method: 'POST',

@@ -2,7 +2,7 @@ import { bindMethods } from '../../kernel/bind-methods.js'
 import { type HeaderList, noHeaders } from '../../kernel/http.js'
 import { stated } from '../../kernel/portable.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import type { RawSettings } from '../settings/message-settings.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
@@ -58,10 +58,10 @@ export class UrlGroups {
 
   readonly #groups = new Map<string, UrlGroup>()
   readonly #now: () => number
-  readonly #policy: Policy
-  readonly #limits: QueueLimits
+  readonly #policy: ResolvedPolicy
+  readonly #limits: ResolvedQueueLimits
 
-  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+  constructor(now: () => number, policy: ResolvedPolicy, limits: ResolvedQueueLimits) {
     this.#now = now
     this.#policy = policy
     this.#limits = limits

@@ -37,7 +37,7 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
 
 /** Where the message of a publish, or of a schedule, is to go. */
 export function targetFacts(call: ServiceRequest): FaultFacts {
-  const rules = { refuseEncodedDestination: false }
+  const rules = { rejectEncodedDestination: false }
   const { url, group } = readTarget(call.rest, splitQuery(call.query, call.vocabulary).rest, rules)
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
@@ -65,9 +65,9 @@ export function resultShape({ message, deduplicated }: AcceptedPublish, withUrl:
 export function publishCall(call: ServiceRequest, api: QueueApi, into?: string): PublishCall {
   const { queue } = api
   const { own, rest } = splitQuery(call.query, call.vocabulary)
-  if (/^https?%3a/i.test(call.rest) && !queue.policy.refuseEncodedDestination) {
+  if (/^https?%3a/i.test(call.rest) && !queue.policy.rejectEncodedDestination) {
     queue.notice(
-      `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.refuseEncodedDestination.`,
+      `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.rejectEncodedDestination.`,
     )
   }
   return {

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -104,7 +104,7 @@ export function deadLetterShape(letter: DeadLetter, trim?: TrimBody): Shape {
 }
 
 /** [queue.md 4.3] */
-export function logShape(entry: LogEntry, policy: Policy, trim?: TrimBody): Shape {
+export function logShape(entry: LogEntry, policy: ResolvedPolicy, trim?: TrimBody): Shape {
   const { message, detail } = entry
   const { settings } = message
   const redacted = redactedBody(message.body, settings.redact)
@@ -114,7 +114,7 @@ export function logShape(entry: LogEntry, policy: Policy, trim?: TrimBody): Shap
   return {
     time: entry.time,
     ...common(message),
-    state: entry.state === 'CANCELLED' ? policy.cancelledSpelling : entry.state,
+    state: entry.state === 'CANCELLED' ? policy.canceledSpelling : entry.state,
     body: redacted ?? (body === undefined || body === '' ? undefined : toBase64(body)),
     nextDeliveryTime: detail?.nextDeliveryTime,
     error: detail?.error,

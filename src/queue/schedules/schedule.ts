@@ -3,7 +3,7 @@ import { CronExpression } from '../../kernel/cron.js'
 import { stated } from '../../kernel/portable.js'
 import type { Timer } from '../../kernel/time.js'
 import { loggedAsJson } from '../../kernel/views.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
 import type { PublishHeaders } from '../publish/publish.js'
 import type { PublishSettings, RawSettings } from '../settings/message-settings.js'
@@ -54,7 +54,7 @@ export class Schedule {
     readonly id: string,
     public createdAt: number,
     readonly draft: ScheduleDraft,
-    policy: Policy,
+    policy: ResolvedPolicy,
   ) {
     this.destination = draft.target.url ?? draft.target.group
     try {

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.js'
 import type { ClockGap } from '../../kernel/cron.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { NoteSetting } from '../settings/settings-log.js'
@@ -18,8 +18,8 @@ export class Schedules {
 
   readonly #schedules = new Map<string, Schedule>()
   readonly #clock: Clock
-  readonly #policy: Policy
-  readonly #limits: QueueLimits
+  readonly #policy: ResolvedPolicy
+  readonly #limits: ResolvedQueueLimits
   readonly #ids: IdSource
   readonly #publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[]
   readonly #note: NoteSetting
@@ -29,8 +29,8 @@ export class Schedules {
   constructor(
     clock: Clock,
     random: Random,
-    policy: Policy,
-    limits: QueueLimits,
+    policy: ResolvedPolicy,
+    limits: ResolvedQueueLimits,
     publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[],
     note: NoteSetting,
     faults?: FaultSource,

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../kernel/duration.js'
 import { canonicalName } from '../../kernel/http.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
+import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 import type { FlowControlLimits, PublishSettings } from './message-settings.js'
 import type { QueueDialect } from './queue-dialect.js'
 import { refusals } from './queue-rejections.js'
@@ -10,8 +10,8 @@ import { checkName, checkUrl } from './url.js'
 
 export interface ReadContext {
   readonly words: QueueDialect
-  readonly policy: Policy
-  readonly limits: QueueLimits
+  readonly policy: ResolvedPolicy
+  readonly limits: ResolvedQueueLimits
 }
 
 /** What the reading of one set of options gathers beside the settings themselves. */
@@ -124,7 +124,7 @@ export const publishOptions: readonly PublishOption[] = [
       const delay = parseServiceDuration(text)
       if (delay === undefined) throw invalid(gathering, 'delay', `${JSON.stringify(text)} is not a duration`)
       const { policy, limits } = gathering.context
-      if (gathering.prefix !== '' && policy.refuseCallbackDelay)
+      if (gathering.prefix !== '' && policy.rejectCallbackDelay)
         throw invalid(gathering, 'delay', 'callbacks cannot be delayed')
       if (policy.enforceQuotas && limits.maxDelay !== undefined && delay > limits.maxDelay) {
         throw refusals.quota('maxDelay', limits.maxDelay / 1000, policy.quotaStatus)
@@ -349,12 +349,13 @@ export function parseServiceDuration(text: string): number | undefined {
 }
 
 /** Seconds of a rate period: a number of seconds or a duration. */
-export function readPeriod(text: string | undefined, policy: Policy, fail: (reason: string) => Error): number {
+export function readPeriod(text: string | undefined, policy: ResolvedPolicy, fail: (reason: string) => Error): number {
   if (text === undefined) return 1
   const duration = parseServiceDuration(text)
   const period = /^\d+$/.test(text) ? Number(text) : duration === undefined ? Number.NaN : duration / 1000
   if (!(period >= 1)) throw fail('period must be a number of seconds or a duration, at least 1s')
-  if (period > policy.maxRatePeriod) throw fail(`period must be at most ${policy.maxRatePeriod}s`)
+  const longest = policy.maxRatePeriod / 1000
+  if (period > longest) throw fail(`period must be at most ${longest}s`)
   return Math.floor(period)
 }
 

@@ -1,10 +1,10 @@
-import type { Policy, QueueLimits, QueuePlan } from '../../policy/policy.js'
+import type { QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
 
 const day = 86_400_000
 const megabyte = 1_048_576
 
 /** [queue.md 5.6] */
-export const plans: Readonly<Record<QueuePlan, QueueLimits>> = {
+export const plans: Readonly<Record<QueuePlan, ResolvedQueueLimits>> = {
   free: {
     messagesPerDay: 1000,
     maxMessageSize: megabyte,
@@ -68,7 +68,7 @@ export const plans: Readonly<Record<QueuePlan, QueueLimits>> = {
 }
 
 /** The limits in force: those of the plan, some of them overridden by name. */
-export function planOf(policy: Policy): QueueLimits {
+export function planOf(policy: ResolvedPolicy): ResolvedQueueLimits {
   const limits = plans[policy.queuePlan]
   if (limits === undefined) {
     throw new TypeError(

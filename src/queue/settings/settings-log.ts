@@ -2,7 +2,7 @@ import type { SettingEntry, Traffic } from '../../kernel/traffic-log.js'
 
 /** Writes into the traffic log that something which stays in force changed; returns the entry's `seq`. */
 export type NoteSetting = (
-  of: SettingEntry['of'],
+  of: SettingEntry['resource'],
   name: string,
   change: string,
   value?: Readonly<Record<string, string | number | boolean | undefined>>,
@@ -15,7 +15,7 @@ export function notingIn(traffic: Traffic): NoteSetting {
     const values = known && known.length > 0 ? Object.fromEntries(known) : undefined
     const entry: SettingEntry = {
       type: 'setting',
-      of,
+      resource: of,
       name,
       change,
       ...(values && { value: values as Record<string, string | number | boolean> }),

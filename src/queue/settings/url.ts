@@ -30,11 +30,11 @@ export function targetOf(destination: string): PublishTarget {
 export function readTarget(
   raw: string,
   query: string,
-  rules: { readonly refuseEncodedDestination: boolean },
+  rules: { readonly rejectEncodedDestination: boolean },
 ): PublishTarget {
   const tail = query === '' ? '' : `?${query}`
   if (/^https?%3a/i.test(raw)) {
-    if (rules.refuseEncodedDestination) throw refusals.invalidScheme()
+    if (rules.rejectEncodedDestination) throw refusals.invalidScheme()
     const decoded = decodeSegment(raw)
     return targetOf(decoded.includes('?') && query !== '' ? `${decoded}&${query}` : decoded + tail)
   }
@@ -67,8 +67,8 @@ function checkForm(url: string, field: string): void {
 }
 
 /** Refuses a url of this machine, where the policy does. */
-export function checkReach(url: string, { refuseLoopback }: { readonly refuseLoopback: boolean }): void {
-  if (!refuseLoopback) return
+export function checkReach(url: string, { rejectLoopback }: { readonly rejectLoopback: boolean }): void {
+  if (!rejectLoopback) return
   const { hostname } = new URL(url)
   if (isLoopback(hostname)) throw refusals.loopback(hostname === '[::1]' ? '::1' : '127.0.0.1')
 }

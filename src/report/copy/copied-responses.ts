@@ -29,7 +29,7 @@ const ofConnection =
 
 /** The outcome of an attempt or call, as its destination gives it again. */
 export function stepOf(entry: TraceEntry): CopiedStep {
-  const outcome = (entry.outcome ?? entry.answer) as Outcome | undefined
+  const outcome = (entry.outcome ?? entry.response) as Outcome | undefined
   if (outcome === undefined) return { kind: 'hang' }
   const { status, at } = outcome
   const waitMs = at - entry.at
@@ -91,7 +91,7 @@ export function faultOf(struck: TraceEntry, on: TraceEntry): Readonly<Record<str
   if (kind !== 'status') return { kind }
   const step = stepOf({
     ...on,
-    at: (on.outcome as Outcome | undefined)?.at ?? (on.answer as Outcome | undefined)?.at ?? on.at,
+    at: (on.outcome as Outcome | undefined)?.at ?? (on.response as Outcome | undefined)?.at ?? on.at,
   })
   if (typeof step === 'number') return { kind, status: step }
   return step.kind === 'status' ? step : undefined

@@ -17,7 +17,7 @@ export function scenarioOf(selection: Selection, context: CopyContext): string {
   return `${jsonLiteral(
     withoutRefused({
       name: 'what was seen is seen again',
-      ...(notes.length > 0 && { about: notes.join(' ') }),
+      ...(notes.length > 0 && { description: notes.join(' ') }),
       ...(context.seed !== undefined && { seed: context.seed }),
       startAt: iso(startAt),
       destinations: [...scripts].map(([url, script]) => {
@@ -37,7 +37,8 @@ function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] 
   if (input.does === 'command') return [{ command: input.words }]
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
-  if (input.does !== 'publish') return [{ [input.does === 'cancel' ? 'cancel' : 'retryNow']: ids.get(input.messageId) }]
+  if (input.does !== 'publish')
+    return [{ [input.does === 'cancel' ? 'cancel' : 'deliverNow']: ids.get(input.messageId) }]
   // A duplicate is accepted under the id of the first one.
   const known = ids.get(input.messageId)
   const as = known ?? `message ${ids.size + 1}`

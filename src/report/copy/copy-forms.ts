@@ -32,7 +32,7 @@ export const copyForms: readonly CopyForm[] = [
   {
     name: 'curl',
     label: 'curl command',
-    kinds: ['request', 'published', 'attempt', 'call', 'command'],
+    kinds: ['request', 'published', 'attempt', 'outbound', 'command'],
     of: curlOf,
   },
   { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },

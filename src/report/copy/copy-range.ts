@@ -71,9 +71,9 @@ class StretchReader {
     this.#entries = entries
     this.#now = entries[0]!.at
     for (const entry of entries) {
-      const { type, seq, of, change, name, messageId } = entry
+      const { type, seq, resource, change, name, messageId } = entry
       if (type === 'request') this.#requests.add(seq)
-      if (type === 'setting' && of === 'schedule' && change === 'created') this.#schedules.add(name)
+      if (type === 'setting' && resource === 'schedule' && change === 'created') this.#schedules.add(name)
       if (type === 'attempt' || type === 'message')
         this.#about.set(messageId, [...(this.#about.get(messageId) ?? []), entry])
       if (entry.cause !== undefined) this.#led.set(entry.cause, [...(this.#led.get(entry.cause) ?? []), entry])
@@ -102,7 +102,7 @@ class StretchReader {
     else if (type === 'message') this.#message(entry)
     else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
       this.#notes.add('Settings that no request made are not part of it: queues, limits, keys.')
-    else if (type === 'call') this.#notes.add('Calls to foreign hosts are not part of it.')
+    else if (type === 'outbound') this.#notes.add('Calls to foreign hosts are not part of it.')
     else if (type === 'dropped') this.#notes.add('The log had forgotten what came before.')
   }
 
@@ -123,8 +123,8 @@ class StretchReader {
   #end(): number {
     const last = this.#entries.at(-1)!.seq
     let end = 0
-    for (const { type, at, outcome, to, endedAfter } of this.#entries) {
-      const whole = type === 'clock' && typeof to === 'number' && Number(endedAfter) <= last
+    for (const { type, at, outcome, to, endedAfterSeq } of this.#entries) {
+      const whole = type === 'clock' && typeof to === 'number' && Number(endedAfterSeq) <= last
       end = Math.max(end, at, whole ? (to as number) : 0, (outcome as { at: number } | undefined)?.at ?? 0)
     }
     return end
@@ -154,7 +154,7 @@ class StretchReader {
 
   /** As it came, where it changes something and names nothing that another world calls otherwise. */
   #raw(entry: TraceEntry): void {
-    const { service, method, url, body, answer, at } = entry
+    const { service, method, url, body, response: answer, at } = entry
     const path = pathOf(url, service, this.context)
     if ((method === 'GET' && service !== 'store') || service === 'stats') return
     if (/(?:msg|dlq|wfr)_/.test(path)) {
@@ -212,7 +212,11 @@ class StretchReader {
 
   #message({ messageId, state, at }: TraceEntry): void {
     const does =
-      state === 'RELEASED' ? 'release' : state === 'CANCELLED' || state === 'CANCEL_REQUESTED' ? 'cancel' : undefined
+      state === 'DELIVER_REQUESTED'
+        ? 'release'
+        : state === 'CANCELLED' || state === 'CANCEL_REQUESTED'
+          ? 'cancel'
+          : undefined
     const id = String(messageId)
     if (does !== undefined && this.#done.has(`publish ${id}`) && !this.#done.has(`${does} ${id}`))
       this.#do({ does, messageId: id }, at)

@@ -43,15 +43,15 @@ const telling = [
     'argv',
     'event',
     'key',
-    'why',
-    'waited',
-    'notBefore',
     'state',
     'reason',
+    'waitReason',
+    'waitedMs',
+    'notBefore',
   ],
   ...[
     'deduplicated',
-    'of',
+    'resource',
     'name',
     'change',
     'point',
@@ -62,11 +62,11 @@ const telling = [
     'decision',
     'flowControlKey',
   ],
-  ...['stepName', 'stepType', 'eventId', 'runId', 'dlqId', 'call', 'to', 'status', 'error', 'note'],
+  ...['stepName', 'stepType', 'eventId', 'runId', 'dlqId', 'move', 'to', 'status', 'error', 'note'],
 ]
 
 function lineOf(entry: TraceEntry): string {
-  const end = (entry.outcome ?? entry.answer) as Record<string, unknown> | undefined
+  const end = (entry.outcome ?? entry.response) as Record<string, unknown> | undefined
   const fields = telling.flatMap((name) => (entry[name] === undefined ? [] : [`${name}=${shown(entry[name], name)}`]))
   const { text = '' } = bodyOf(entry.body)
   const next = (end?.next as { at: number } | undefined)?.at

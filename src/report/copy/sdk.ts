@@ -17,7 +17,7 @@ export function sdkOf(selection: Selection, context: CopyContext): string {
   const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body is known.\n'
   if (sent.service === 'store') return cut + storeCode(sent, path)
   if (sent.service === 'queue')
-    return cut + queueCode(sent, path, (entry.answer as { body?: unknown } | undefined)?.body === '')
+    return cut + queueCode(sent, path, (entry.response as { body?: unknown } | undefined)?.body === '')
   return '// No SDK sends this request: copy it as curl.\n'
 }
 

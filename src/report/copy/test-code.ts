@@ -123,7 +123,7 @@ function requestCode(
 const matchers: Readonly<Record<ObservedOutcome['what'], string>> = {
   delivered: 'toHaveDelivered',
   deadLetter: 'toHaveDeadLetter',
-  deduplicated: 'toHaveBeenDeduplicated',
+  deduplicated: 'toHaveDeduplicated',
 }
 
 function expected({ what, pattern, times }: ObservedOutcome): string {

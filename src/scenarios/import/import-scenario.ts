@@ -89,9 +89,9 @@ class Writer {
       options.name ?? (messages.length === 1 ? `message ${first!.id}` : `${messages.length} messages from ${first!.id}`)
     return {
       name: title,
-      about: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
+      description: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
       startAt: iso(first!.createdAt),
-      ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { vocabulary: options.vocabulary }),
+      ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { dialect: options.vocabulary }),
       given: { signingKeys: { current: publicCredentials[0].current, next: publicCredentials[0].next } },
       destinations: this.#destinations(),
       steps: this.#steps(),

@@ -43,7 +43,7 @@ export const searchCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since,
     deviations:
-      'What it finds is made when the first command asks for it; `policy.searchLag` lets updates wait, `policy.maxSearchDocument` says how much of a document it reads. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
+      'What it finds is made when the first command asks for it; `policy.searchIndexingDelay` lets updates wait, `policy.maxSearchDocument` says how much of a document it reads. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
     args: [key('W'), newIndex],
     work: (db) => db.keyCount >>> 3,
     run(context, name, { definition, skipsScan, existsOk }) {
@@ -57,7 +57,7 @@ export const searchCommands: readonly Command[] = [
       if (existing !== undefined) throw replyError('wrongType')
       const { maxSearchIndexes, searchKeywordFast } = store.options.policy
       const refused = definition.fields.find(({ type, fast }) => type === 'KEYWORD' && fast)
-      if (refused !== undefined && searchKeywordFast === 'refuse')
+      if (refused !== undefined && searchKeywordFast === 'reject')
         throw new ReplyError(`ERR Option FAST is not supported for field '${text(refused.path)}' of type KEYWORD`)
       if (maxSearchIndexes !== undefined && db.search.all.size >= maxSearchIndexes)
         throw new ReplyError(`ERR Exceeded max index count of ${maxSearchIndexes}`)
@@ -104,7 +104,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.WAITINDEXING', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Never waits for time: what is pending is taken in, whatever `policy.searchLag` says.',
+    deviations: 'Never waits for time: what is pending is taken in, whatever `policy.searchIndexingDelay` says.',
     args: [key('R')],
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {

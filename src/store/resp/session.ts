@@ -170,7 +170,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (transaction.isOpen && own?.inTransaction !== 'runs') {
       return transaction.queue(argv, () => this.#checkRow(argv, own))
     }
-    return own === undefined ? this.#command(argv, 'native') : this.#runOwn(own, argv)
+    return own === undefined ? this.#command(argv, 'resp') : this.#runOwn(own, argv)
   }
 
   /** Its own command, if it is one. Throws `ReplyError` for what it may not send now. */
@@ -196,7 +196,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     const { journal, store } = this.#house.front
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
       // The store has written it down.
-      if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'native', undefined, end)
+      if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'resp', undefined, end)
     }
     // What a transaction runs comes before its EXEC, everything else before what it brings about.
     const showsAfterwards = own.name === 'EXEC'
@@ -245,7 +245,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** For commands of the store that connections send in another way. */
   command(argv: readonly Bytes[]): SessionReply {
-    return this.#command(argv, 'native') as TypedReply
+    return this.#command(argv, 'resp') as TypedReply
   }
 
   #command(argv: readonly Bytes[], via: CommandEntry['via']): TypedReply | Blocked {
@@ -367,7 +367,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Bytes of an answer. */
   get #mostAnswered(): number {
-    return Math.min(this.#house.front.store.options.policy.maxAnswerSize, maxAnswer)
+    return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxAnswer)
   }
 
   /** @returns the reply; `undefined` where it has sent everything itself */

@@ -183,6 +183,6 @@ export class RespSessions implements SessionOwner {
 
   #noteSignIn({ user }: Session): void {
     const argv = ['AUTH', user.name, '***'].map(latin1)
-    this.front.journal.note(argv, user, 'native', undefined, { reply: latin1('OK') })
+    this.front.journal.note(argv, user, 'resp', undefined, { reply: latin1('OK') })
   }
 }

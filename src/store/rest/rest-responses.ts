@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import { binary, jsonText } from '../../protocol/call.js'
 import type { Answer, ServiceRequest } from '../../protocol/service.js'
 import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
@@ -113,7 +113,7 @@ function resp2Of(reply: Reply, room: number, work: Work | undefined): string {
   return out
 }
 
-type Limits = Pick<Policy, 'maxAnswerSize' | 'maxWork'>
+type Limits = Pick<ResolvedPolicy, 'maxResponseSize' | 'maxWork'>
 
 export interface Encoding {
   readonly form: 'json' | 'resp2'
@@ -144,7 +144,7 @@ export class ResponseBudget {
   constructor(limits: Limits, work?: Work) {
     this.#limits = limits
     this.#work = work
-    this.#left = limits.maxAnswerSize
+    this.#left = limits.maxResponseSize
   }
 
   get isFull(): boolean {
@@ -170,8 +170,8 @@ export class ResponseBudget {
   }
 
   refusal(hasRun: boolean): ReplyError {
-    const { maxAnswerSize, maxWork } = this.#limits
-    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : answerTooLarge(maxAnswerSize, hasRun)
+    const { maxResponseSize, maxWork } = this.#limits
+    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : answerTooLarge(maxResponseSize, hasRun)
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
 import type { Work } from '../../kernel/work.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { type CommandDescription, hasArity } from '../command/command-description.js'
@@ -34,7 +34,7 @@ export interface ScriptRun {
 /** The store as scripts see it. What `lookup` gives is all that the others are called with. */
 export interface ScriptStore {
   readonly work: Work
-  readonly options: { readonly policy: Pick<Policy, 'maxScriptSteps'> }
+  readonly options: { readonly policy: Pick<ResolvedPolicy, 'maxScriptSteps'> }
   lookup(argv: readonly Bytes[]): CommandDescription
   permit(command: CommandDescription, argv: readonly Bytes[], user: User): void
   check(argv: readonly Bytes[], user: User): unknown

@@ -1,6 +1,6 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import type { Policy } from '../../policy/policy.js'
+import type { ResolvedPolicy } from '../../policy/policy.js'
 import { compileRegex } from '../values/json-regex.js'
 import { Float, type Json, type JsonObject } from '../values/json-value.js'
 import type { FieldDefinition } from '../values/search-definition.js'
@@ -15,7 +15,7 @@ import { type Bound, compareScalars } from './sorted-values.js'
 export interface Reading {
   readonly fields: ReadonlyMap<Bytes, FieldDefinition>
   readonly analyse: (field: FieldDefinition) => Analyse
-  readonly policy: Pick<Policy, 'searchSingleWord' | 'searchLoneMustNot'>
+  readonly policy: Pick<ResolvedPolicy, 'searchSingleWord' | 'searchLoneMustNot'>
   readonly work: Work
 }
 

@@ -34,7 +34,7 @@ export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: Co
   // Made at once, so that a stemmer that is missing is told about here.
   const content = emptyContent(index, store)
   if (skipsScan) index.content = content
-  else if (store.options.policy.searchLag > 0) {
+  else if (store.options.policy.searchIndexingDelay > 0) {
     index.content = content
     noteAll(index, store, now)
   }

@@ -10,7 +10,7 @@ type Store = CommandContext['store']
 // is taken in before it runs, in slices between which others have their turns. What the request itself has written is
 // charged to it. docs/decisions/search.md
 
-/** What an index finds now: all writes, or those that are old enough where `policy.searchLag` says so. */
+/** What an index finds now: all writes, or those that are old enough where `policy.searchIndexingDelay` says so. */
 export function currentContent(index: SearchIndex, context: CommandContext): Content {
   return takenIn(index, context, dueUntil(context.store))
 }
@@ -58,8 +58,8 @@ export function catchUp(store: Store): boolean {
 }
 
 function dueUntil({ options }: Store): number {
-  const { searchLag } = options.policy
-  return searchLag === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchLag
+  const { searchIndexingDelay } = options.policy
+  return searchIndexingDelay === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchIndexingDelay
 }
 
 /** Keys that were pending when the request began, and are due, cost nothing: where others wait they were taken in before. */

@@ -9,7 +9,7 @@ import { recording, run } from './loopback.js'
 
 const at = Date.parse('2030-01-01T00:00:00Z')
 const call = (fields: object): TraceEntry =>
-  ({ type: 'call', seq: 1, at, method: 'POST', headers: [], body: '', ...fields }) as TraceEntry
+  ({ type: 'outbound', seq: 1, at, method: 'POST', headers: [], body: '', ...fields }) as TraceEntry
 const copied = (entry: TraceEntry, context = {}): string => curlOf({ entries: [entry], entry: 1 }, context)
 
 /** Runs commands in one bash each, and says what arrived; the folder must stay empty but for nothing. */

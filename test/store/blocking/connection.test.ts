@@ -26,12 +26,12 @@ describe('a connection', () => {
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await waits
     const commands = sandbox.traffic.entries.filter((entry) => entry.type === 'command')
-    expect(commands.map(({ argv, reply, waited }) => [argv[0], reply, waited])).toEqual([
+    expect(commands.map(({ argv, reply, waitedMs: waited }) => [argv[0], reply, waited])).toEqual([
       ['RPUSH', 1, undefined],
       ['BLPOP', ['jobs', 'a'], 2000],
     ])
     expect(sandbox.traffic.timeline()).toContain('BLPOP jobs 0 (by the test, waited 2s)')
-    expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waited":2000')
+    expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waitedMs":2000')
     expect(sandbox.at({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
 

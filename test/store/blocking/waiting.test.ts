@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
 import { VirtualClock } from '../../../src/kernel/clock.js'
 import { createRandom } from '../../../src/kernel/random.js'
-import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
+import { defaultPolicy, type ResolvedPolicy } from '../../../src/policy/policy.js'
 import { AccessControl } from '../../../src/store/access/access-control.js'
 import { Blocked } from '../../../src/store/blocking/blocked.js'
 import { NilArray, type Reply, Status } from '../../../src/store/command/reply.js'
 import { StoreEngine } from '../../../src/store/store-engine.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
 
-function world(policy: Partial<Policy> = {}) {
+function world(policy: Partial<ResolvedPolicy> = {}) {
   const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) })
   const store = new StoreEngine({
     clock,

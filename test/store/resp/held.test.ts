@@ -121,7 +121,7 @@ describe('names of a connection', () => {
   })
 
   test('CLIENT LIST that has no room in the answer of EXEC is not made', () => {
-    const sandbox = sandboxOfTest({ policy: { maxAnswerSize: 2_000 } })
+    const sandbox = sandboxOfTest({ policy: { maxResponseSize: 2_000 } })
     const talk = new Talk(sandbox)
     talk.say('CLIENT', 'SETNAME', 'n'.repeat(2_000))
     talk.say('MULTI')
@@ -278,7 +278,7 @@ describe('keys that are waited for', () => {
 })
 
 describe('an answer with no room for all', () => {
-  const policy = { maxAnswerSize: 2_000 }
+  const policy = { maxResponseSize: 2_000 }
 
   test('EXEC: the rest are errors, and every command has run', () => {
     const sandbox = sandboxOfTest({ policy })

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
-import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
+import { defaultPolicy, type ResolvedPolicy } from '../../../src/policy/policy.js'
 import { AccessControl } from '../../../src/store/access/access-control.js'
 import type { User } from '../../../src/store/access/user.js'
 import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
@@ -18,7 +18,7 @@ export interface ScriptStore {
   execute(argv: readonly string[], user?: User): string
 }
 
-export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
+export function createScriptStore(policy: Partial<ResolvedPolicy> = {}): ScriptStore {
   const store = new StoreEngine({
     clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),

@@ -174,7 +174,7 @@ it('snapshots, forks and looks back have the indexes that were there', async () 
 })
 
 it('updates wait as long as the policy says, on the clock, and WAITINDEXING ends the wait', async () => {
-  const sandbox = await searchingSandbox({ policy: { searchLag: 500 } })
+  const sandbox = await searchingSandbox({ policy: { searchIndexingDelay: 500 } })
   const run = running(sandbox)
   const pending = () => (run('SEARCH.DESCRIBE i') as PlainReply[])[11]
   const count = (filter = '{}') => run('SEARCH.COUNT i', filter)

@@ -13,7 +13,7 @@ test('the shop hears of what it cannot ship', async ({ sandbox }) => {
   await clock.drain()
 
   expect(queue).toHaveDeadLetter({ to: ship, status: 503 })
-  expect(queue).toHaveCalledBack({ to: failed, status: 503, retried: 3 })
+  expect(queue).toHaveDeliveredCallback({ to: failed, status: 503, retried: 3 })
   expect(told.last().json()).toMatchObject({
     sourceMessageId: expect.stringContaining('msg_'),
   })

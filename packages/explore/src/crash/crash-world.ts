@@ -62,7 +62,7 @@ export class CrashWorld {
       env: false,
       realHosts: 'allow',
       via: 'fetch',
-      ...(isLazy && { policy: { ...ofSandbox.policy, lazyAbove: 0 } }),
+      ...(isLazy && { policy: { ...ofSandbox.policy, workflowLazyBodyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)
     const outside = new DeliveryWork(this.seedOf('outside'), () => this.sandbox.clock.now())

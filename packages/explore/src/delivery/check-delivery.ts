@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import type { Policy } from '../../../../src/policy/policy.js'
+import type { ResolvedPolicy } from '../../../../src/policy/policy.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import { blockCount, blockLength } from '../campaign/blocks.js'
@@ -33,7 +33,7 @@ export class DeliveryBroken extends Error {
   override readonly name = 'DeliveryBroken'
   declare readonly faults: readonly FaultRule[]
   /** The policies that were varied, as they were then. */
-  declare readonly policy: Partial<Policy>
+  declare readonly policy: Partial<ResolvedPolicy>
   declare readonly seed: number
   declare readonly path: string
 
@@ -41,7 +41,7 @@ export class DeliveryBroken extends Error {
     message: string,
     found: {
       readonly faults: readonly FaultRule[]
-      readonly policy: Partial<Policy>
+      readonly policy: Partial<ResolvedPolicy>
       readonly seed: number
       readonly path: string
     },

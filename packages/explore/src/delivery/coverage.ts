@@ -139,7 +139,7 @@ function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): reado
   }
   const met = new Map<string, string>()
   const moments = attempts.map((attempt) => {
-    const { messageId, outcome, seq, cause = 0, why } = attempt
+    const { messageId, outcome, seq, cause = 0, reason: why } = attempt
     // What held it back struck whatever it is due to.
     const held = (struckBy.get(cause) ?? []).filter((kind) => holding.has(kind))
     const struck = [...held, ...(struckBy.get(seq) ?? []).filter((kind) => !holding.has(kind))]

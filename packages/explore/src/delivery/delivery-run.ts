@@ -95,7 +95,7 @@ export async function runDelivery(
 function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
   const attempts = traffic.of('attempt')
   const handled = (seq: number): boolean =>
-    attempts.some((attempt) => attempt.seq < seq && seq <= (attempt.endedAfter ?? Number.POSITIVE_INFINITY))
+    attempts.some((attempt) => attempt.seq < seq && seq <= (attempt.endedAfterSeq ?? Number.POSITIVE_INFINITY))
   return new Set(traffic.of('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
 }
 

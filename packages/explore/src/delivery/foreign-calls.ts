@@ -33,8 +33,8 @@ export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () 
 
 /** What foreign hosts have done. A call that a fault kept from them is none. */
 export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
-  return traffic.of('call').flatMap((entry) => {
-    const { method, url, body, headers, handled } = entry
+  return traffic.of('outbound').flatMap((entry) => {
+    const { method, url, body, headers, handlerRuns: handled } = entry
     const key = 'idempotency-key'
     const idempotencyKey = entry instanceof ForeignCall ? entry.header(key) : headerOf(headers, key)
     return Array.from({ length: handled }, () => ({ method, url, body: text(body), idempotencyKey }))

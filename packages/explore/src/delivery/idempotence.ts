@@ -99,7 +99,7 @@ async function compareAll(
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
   // The last one has none behind it that it could change places with.
-  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.of('call').length }
+  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.of('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<Repetition, number>>)[repetition] ?? deliveries
     return Array.from({ length }, (_, skip) => ({ repetition, skip }))

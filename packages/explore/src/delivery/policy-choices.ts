@@ -1,25 +1,12 @@
-import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
-import { defaultPolicy, type Policy } from '../../../../src/policy/policy.js'
-import { policyWith } from '../../../../src/policy/schema.js'
+import { defaultPolicy, type Policy, type ResolvedPolicy } from '../../../../src/policy/policy.js'
+import { policyWith, resolvedPolicy } from '../../../../src/policy/schema.js'
 import { literal } from './rule-literal.js'
 
 // Policies that are varied: what the public sources of a service leave open, and an app must not depend on.
 
-/** Policies that are spans of time. */
-type Span = 'deduplicationWindow' | 'deliveredReadableFor' | 'handlerPatience' | 'maxRetryDelay' | 'maxRatePeriod'
-
-/** Milliseconds of their units. */
-const units: Readonly<Record<Span, number>> = {
-  deduplicationWindow: 1,
-  deliveredReadableFor: 1,
-  handlerPatience: 1,
-  maxRetryDelay: 1,
-  maxRatePeriod: 1000,
-}
-
-/** A value of a policy; spans of time also as texts such as `'90d'`. */
-export type PolicyChoice<Name extends keyof Policy> = Policy[Name] | (Name extends Span ? Duration : never)
+/** A value of a policy; durations also as texts such as `'90d'`. */
+export type PolicyChoice<Name extends keyof Policy> = Policy[Name]
 
 /** Policies with the values that they may have, the plainest first. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyChoice<Name>[] }
@@ -31,12 +18,12 @@ export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyC
 export const disputedPolicies: PolicyChoices = {
   deduplicationWindow: ['10m', '90d'],
   backoffFactor: [2.5, 2],
-  cancelledSpelling: ['CANCELLED', 'CANCELED'],
-  callbackTimes: ['string', 'number'],
-  refuseCallbackDelay: [false, true],
-  waitList: ['fifo', 'shuffled'],
-  notifyOrder: ['oldest', 'newest'],
-  callReports: ['last', 'every'],
+  canceledSpelling: ['CANCELLED', 'CANCELED'],
+  callbackTimestampType: ['string', 'number'],
+  rejectCallbackDelay: [false, true],
+  flowControlOrder: ['fifo', 'shuffled'],
+  workflowNotifyOrder: ['oldest', 'newest'],
+  workflowCallCallbacks: ['last', 'every'],
 }
 
 /** One value of each policy that is varied, as it was given. */
@@ -59,14 +46,8 @@ export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
 }
 
 /** The policies of a combination as a sandbox takes them. */
-export function policyOf(combination: Combination): Partial<Policy> {
-  return Object.fromEntries(Object.entries(combination).map(([name, value]) => [name, plain(name, value)]))
-}
-
-function plain(name: string, value: unknown): unknown {
-  return typeof value === 'string' && Object.hasOwn(units, name)
-    ? milliseconds(value as Duration) / units[name as Span]
-    : value
+export function policyOf(combination: Combination): Partial<ResolvedPolicy> {
+  return resolvedPolicy(combination)
 }
 
 /** A value in a report: `90d`. */
@@ -103,7 +84,7 @@ function checkName(name: string): void {
 
 function checkValue(name: string, value: unknown): void {
   try {
-    policyWith({ [name]: plain(name, value) })
+    policyWith({ [name]: value })
   } catch (error) {
     throw new TypeError(`checkDelivery(): policies.${name}: ${(error as Error).message}`)
   }

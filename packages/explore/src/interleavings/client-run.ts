@@ -170,5 +170,8 @@ export function stepTexts(entries: readonly Entry[], part: string): Pick<Interle
     return { request: `${isTransaction ? 'MULTI: ' : part}${lines.join('; ')}`, reply: replies.join('; ') }
   }
   if (request?.type !== 'request') return { request: 'a request', reply: '' }
-  return { request: `${request.method} ${urlText(request.url)}`, reply: String(request.answer?.status ?? 'no answer') }
+  return {
+    request: `${request.method} ${urlText(request.url)}`,
+    reply: String(request.response?.status ?? 'no answer'),
+  }
 }

@@ -53,7 +53,7 @@ export function touchedBy(entries: readonly Entry[]): Touched {
   }
   const [request] = entries
   // A stream, say, hears of everything that others do.
-  if (commands === 0 && request?.type === 'request' && request.service === 'store' && request.answer?.status === 200)
+  if (commands === 0 && request?.type === 'request' && request.service === 'store' && request.response?.status === 200)
     return everything
   return { reads, writes, all: false }
 }

@@ -23,8 +23,8 @@ const none = {} as TraceEntry
 
 /** What a person calls a field, and how its value reads; `null` for what is shown elsewhere. */
 const named: Readonly<Record<string, readonly [name: string, read?: Reader] | null>> = {
-  ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, answer: null, outcome: null },
-  ...{ store: null, note: null, why: null, redact: null, argv: null, reply: null, error: null, waited: null },
+  ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, response: null, outcome: null },
+  ...{ store: null, note: null, redact: null, argv: null, reply: null, error: null, waitReason: null, waitedMs: null },
   method: ['Method'],
   url: ['Address'],
   service: ['Service'],
@@ -61,16 +61,16 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   eventId: ['Event'],
   kept: ['Kept for later', yes],
   until: ['Until', instant],
-  handled: ['Times the handler ran'],
-  couldBe: ['Made by one of the attempts', list],
-  endedAfter: ['Last entry before its end'],
+  handlerRuns: ['Times the handler ran'],
+  possibleCauses: ['Made by one of the attempts', list],
+  endedAfterSeq: ['Last entry before its end'],
   state: ['State'],
   reason: ['Reason'],
   status: ['Status'],
   decision: ['Decision'],
   event: ['What happened'],
   key: ['Key'],
-  of: ['Setting of'],
+  resource: ['Setting of'],
   name: ['Name'],
   change: ['Change'],
   value: ['In force from now on'],
@@ -79,12 +79,17 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   target: ['Struck'],
   rule: ['Rule'],
   effect: ['What came of it'],
-  call: ['Move'],
-  moves: ['Moves'],
+  move: ['Move'],
   to: ['Time afterwards', instant],
   count: ['Entries dropped'],
   limit: ['Limit'],
   unit: ['Limit counts'],
+}
+
+/** Fields that mean something else in entries of one type. */
+const namedOfType: Readonly<Record<string, (typeof named)[string]>> = {
+  'attempt.reason': null,
+  'clock.count': ['Moves'],
 }
 
 /** The fields of an entry as one names them to a person, but for those that have a place of their own. */
@@ -93,15 +98,20 @@ export function fieldsOf(entry: TraceEntry): readonly EntryField[] {
     { name: 'What', text: kindOf(entry).name },
     { name: 'When', text: `${shownDate(entry.at)} ${shownTime(entry.at)}` },
   ]
-  const end = ((entry.answer ?? entry.outcome) as { at?: number } | undefined)?.at
+  const end = ((entry.response ?? entry.outcome) as { at?: number } | undefined)?.at
   if (end !== undefined) {
     fields.push({ name: 'Ended', text: `${shownDate(end)} ${shownTime(end)}, after ${formatDuration(end - entry.at)}` })
   }
   for (const [field, value] of Object.entries(entry)) {
-    const known = Object.hasOwn(named, field) ? named[field] : ([field] as const)
+    const ofType = `${entry.type}.${field}`
+    const known = Object.hasOwn(namedOfType, ofType)
+      ? namedOfType[ofType]
+      : Object.hasOwn(named, field)
+        ? named[field]
+        : ([field] as const)
     if (known === null || known === undefined || value === undefined) continue
     const [name, read = plain] = known
-    const isLink = field === 'endedAfter' && typeof value === 'number'
+    const isLink = field === 'endedAfterSeq' && typeof value === 'number'
     fields.push({
       name: plainText(name),
       text: isLink ? `#${value}` : multiLine(read(value, entry) ?? ''),

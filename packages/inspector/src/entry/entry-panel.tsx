@@ -69,7 +69,9 @@ function Detail({ page, entry }: EntryPanelProps & { readonly entry: TraceEntry 
 
 /** Command, headers and bodies, the request first. */
 function Content({ entry }: { readonly entry: TraceEntry }): JSX.Element {
-  const end = (entry.answer ?? entry.outcome) as { headers?: unknown; body?: PortableBody; error?: string } | undefined
+  const end = (entry.response ?? entry.outcome) as
+    | { headers?: unknown; body?: PortableBody; error?: string }
+    | undefined
   const isAttempt = entry.type === 'attempt' || entry.type === 'published'
   const own = isAttempt ? 'Message' : entry.type === 'notify' ? 'Event' : 'Request'
   return (

@@ -57,7 +57,7 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
     standing.why = outcome.next?.reason
   },
   message(standing, { state, reason, at }: EntryOf<'message'>) {
-    standing.due = state === 'RELEASED' ? at : undefined
+    standing.due = state === 'DELIVER_REQUESTED' ? at : undefined
     // Flow control has said it better.
     if (standing.heldBy === undefined) standing.why = reason
     // What is delivered stays so, though its end was asked for meanwhile.
@@ -80,8 +80,8 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
 }
 
 /** Whether what an entry began was over at a point. */
-function hasEnded({ endedAfter }: { endedAfter?: number }, at: number, point: StoreInstant): boolean {
-  return at <= point.at && (endedAfter === undefined || endedAfter <= point.seq)
+function hasEnded({ endedAfterSeq }: { endedAfterSeq?: number }, at: number, point: StoreInstant): boolean {
+  return at <= point.at && (endedAfterSeq === undefined || endedAfterSeq <= point.seq)
 }
 
 export function isOver(state: ShownMessageState): boolean {
@@ -138,8 +138,8 @@ export class MessageStates {
   #end(): StoreInstant {
     let { seq, at } = this.first
     for (const entry of this.entries) {
-      const { outcome, endedAfter } = entry as { outcome?: { at: number }; endedAfter?: number }
-      seq = Math.max(seq, entry.seq, endedAfter ?? 0)
+      const { outcome, endedAfterSeq } = entry as { outcome?: { at: number }; endedAfterSeq?: number }
+      seq = Math.max(seq, entry.seq, endedAfterSeq ?? 0)
       at = Math.max(at, entry.at, outcome?.at ?? 0)
     }
     return { seq, at }

@@ -135,7 +135,7 @@ export function reasonOf(
 /** By region the entry at which its queue became another one. */
 function beginnings(settings: readonly Setting[]): ReadonlyMap<string | undefined, number> {
   const began = new Map<string | undefined, number>()
-  for (const { of, seq, region } of settings) if (of === 'service') began.set(region, seq)
+  for (const { resource: of, seq, region } of settings) if (of === 'service') began.set(region, seq)
   return began
 }
 
@@ -152,7 +152,7 @@ function changesDeadLetters({ service, method, url }: TraceEntry): boolean {
 }
 
 /** Whether a request took a dead letter out: one that succeeded and names it. */
-function takes({ url, body, answer }: TraceEntry, id: string): boolean {
+function takes({ url, body, response: answer }: TraceEntry, id: string): boolean {
   const { status = 0 } = (answer ?? {}) as { status?: number }
   return status >= 200 && status < 300 && (names(String(url), id) || names(JSON.stringify(body ?? ''), id))
 }

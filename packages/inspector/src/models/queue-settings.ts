@@ -64,7 +64,7 @@ export function lanesOf(
     return lane
   }
   const deleted = new Map<string, number>()
-  for (const { of, name, region, change, value = {}, seq } of settings) {
+  for (const { resource: of, name, region, change, value = {}, seq } of settings) {
     if (of !== 'queue') continue
     if (change === 'deleted') {
       const key = `${region ?? ''} ${name}`
@@ -98,7 +98,7 @@ export function flowKeysOf(
     keys.set(id, key)
     return key
   }
-  for (const { of, name, region, change, value } of settings) {
+  for (const { resource: of, name, region, change, value } of settings) {
     if (of !== 'flow-control') continue
     const key = opened(name, region)
     if (change === 'limited' || change === 'pinned') {
@@ -130,7 +130,7 @@ export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fi
 export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
   const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
   const imports = importsIn(log)
-  for (const { of, name: id, region, change, value, at, seq } of settings) {
+  for (const { resource: of, name: id, region, change, value, at, seq } of settings) {
     if (of !== 'schedule') continue
     const key = `${region ?? ''} ${id}`
     if (change === 'created' || change === 'replaced') {
@@ -156,7 +156,7 @@ function importsIn(settings: readonly Setting[]): ReadonlySet<number> {
   const found = new Set<number>()
   let last: Setting | undefined
   for (const setting of settings) {
-    const { of, change, seq, at, cause } = setting
+    const { resource: of, change, seq, at, cause } = setting
     if (of === 'service') last = change === 'loaded' ? setting : undefined
     else if (last !== undefined && seq === last.seq + 1 && at === last.at && cause === undefined) {
       found.add(seq)

@@ -70,8 +70,8 @@ class Run {
 }
 
 function endOf(attempt: Attempt | undefined, { seq, at }: StoreInstant): string | undefined {
-  const { outcome, endedAfter = 0 } = attempt ?? {}
-  return outcome !== undefined && outcome.at <= at && endedAfter <= seq ? outcome.state : undefined
+  const { outcome, endedAfterSeq = 0 } = attempt ?? {}
+  return outcome !== undefined && outcome.at <= at && endedAfterSeq <= seq ? outcome.state : undefined
 }
 
 /** What an entry adds to a run. */

@@ -31,10 +31,10 @@ const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>
     const match = { command: name, key: key.replace(/[*?[\]\\^]/g, '\\$&') }
     return [{ label: `the next ${name.toUpperCase()} of this key`, on: 'store.command', match }, ofCommand]
   },
-  call: ({ url, method }: EntryOf<'call'>) => [
+  outbound: ({ url, method }: EntryOf<'outbound'>) => [
     { label: `the next ${method} of the app like this one`, on: 'app.call', match: { method, url: withoutQuery(url) } },
   ],
-  setting: ({ of, name }: EntryOf<'setting'>) =>
+  setting: ({ resource: of, name }: EntryOf<'setting'>) =>
     of === 'schedule'
       ? [{ label: 'the next slot of this schedule', on: 'schedule.fire', match: { scheduleId: name } }]
       : [],

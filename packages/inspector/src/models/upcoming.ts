@@ -25,8 +25,8 @@ export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: 
     coming.push({ id, at: due, what: `${which} ${id} to ${story.said.url ?? 'a forgotten address'}` })
   }
   const schedules = new Map(queue.schedules.map((schedule) => [`${schedule.region ?? ''} ${schedule.id}`, schedule]))
-  for (const { seq, at, type, of, name, region, change } of entries as readonly (TraceEntry & Setting)[]) {
-    if (type !== 'setting' || of !== 'schedule' || (at <= point.at && seq <= point.seq)) continue
+  for (const { seq, at, type, resource, name, region, change } of entries as readonly (TraceEntry & Setting)[]) {
+    if (type !== 'setting' || resource !== 'schedule' || (at <= point.at && seq <= point.seq)) continue
     const key = `${region ?? ''} ${name}`
     const schedule = schedules.get(key)
     if (schedule === undefined) continue
@@ -39,7 +39,7 @@ export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: 
 }
 
 interface Setting {
-  readonly of: string
+  readonly resource: string
   readonly name: string
   readonly region?: string
   readonly change: string

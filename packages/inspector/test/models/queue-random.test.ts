@@ -188,7 +188,7 @@ test('opens any instant of 100,000 entries at once', () => {
     const outcome = { at: n + 2, status: 200, state: n % 4 === 0 ? 'RETRY' : 'DELIVERED' }
     return [
       { ...of, ...lane, type: 'published', seq: 2 * n + 1, at: n, notBefore: n, deduplicated: false },
-      { ...of, type: 'attempt', seq: 2 * n + 2, at: n + 1, retried: 0, outcome, endedAfter: 2 * n + 2 },
+      { ...of, type: 'attempt', seq: 2 * n + 2, at: n + 1, retried: 0, outcome, endedAfterSeq: 2 * n + 2 },
     ]
   }).flat()
   const model = new QueueModel()

@@ -190,7 +190,7 @@ describe('of a double charge', () => {
     const coverage = new AxisCoverage()
     coverage.fill(placed(marks, scaleOf('steps', marks.instants)), 0, 1, 600)
     const calls = [...marks.entry].flatMap((place, at) =>
-      entries[place]!.type === 'call' && marks.tone[at] !== tones.indexOf('fault') ? [at] : [],
+      entries[place]!.type === 'outbound' && marks.tone[at] !== tones.indexOf('fault') ? [at] : [],
     )
     expect(calls).toHaveLength(2)
     for (const at of calls) {

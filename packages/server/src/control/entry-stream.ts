@@ -182,7 +182,7 @@ class Reading {
   note(entry: Entry): boolean {
     const newest = this.#newest
     if (entry.seq <= this.#last && !this.again.has(entry)) this.again.set(entry, newest)
-    return entry.seq >= newest && !('endedAfter' in entry)
+    return entry.seq >= newest && !('endedAfterSeq' in entry)
   }
 
   /** The next entry; `undefined` when all were taken. */
@@ -289,5 +289,5 @@ export function bytesOf(entry: Entry): number {
 /** Bytes of what came at its end. */
 function endBytesOf(entry: Entry): number {
   if (entry.type === 'attempt') return entry.outcome?.body.length ?? 0
-  return entry.type === 'request' || entry.type === 'call' ? (entry.answer?.body?.length ?? 0) : 0
+  return entry.type === 'request' || entry.type === 'outbound' ? (entry.response?.body?.length ?? 0) : 0
 }

@@ -41,7 +41,7 @@ export function liveDestinations(
   }
   return {
     // The application is given the time of `--timeout`.
-    sandbox: { policy: { handlerPatience: undefined } },
+    sandbox: { policy: { handlerStallTimeout: undefined } },
     elsewhere: (pattern) => {
       const taken = new AddressPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))
@@ -97,7 +97,7 @@ function urlsOf({ given, steps = [] }: Scenario): {
   const messages = new Set<string>()
   const callbacks = new Set<string>()
   const groups = { ...given?.urlGroups }
-  for (const step of steps) if ('setUrlGroup' in step) groups[step.setUrlGroup.name] = step.setUrlGroup.endpoints
+  for (const step of steps) if ('addEndpoints' in step) groups[step.addEndpoints.name] = step.addEndpoints.endpoints
   const sends = [
     ...(given?.schedules ?? []),
     ...steps.flatMap((step) => ('publish' in step ? step.publish : 'schedule' in step ? step.schedule : [])),

@@ -79,6 +79,6 @@ export const callOrders: readonly ControlOperation[] = [
   },
 ]
 
-function recordedView({ url, method, at, headers, body, handled, answer }: ForeignCall): unknown {
-  return { url, method, at, headers, body: portableString(body), handled, status: answer?.status }
+function recordedView({ url, method, at, headers, body, handlerRuns, response: answer }: ForeignCall): unknown {
+  return { url, method, at, headers, body: portableString(body), handlerRuns, status: answer?.status }
 }

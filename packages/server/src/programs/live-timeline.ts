@@ -13,7 +13,7 @@ const deepest = 8
 const maxRemembered = 20_000
 const shortestName = 7
 /** What comes again, once it has ended; all else is as it was when it came first. */
-const endsLater: ReadonlySet<string> = new Set(['request', 'call', 'attempt', 'clock'])
+const endsLater: ReadonlySet<string> = new Set(['request', 'outbound', 'attempt', 'clock'])
 
 interface TreePosition {
   readonly depth: number
@@ -112,7 +112,7 @@ export class LiveTimeline {
 
   #follow(entry: Entry): void {
     if (entry.type !== 'attempt') return
-    this.#open.set(entry.seq, entry.endedAfter ?? Number.POSITIVE_INFINITY)
+    this.#open.set(entry.seq, entry.endedAfterSeq ?? Number.POSITIVE_INFINITY)
     if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
   }
 
@@ -145,7 +145,7 @@ function styleOf(entry: Entry): 'bad' | 'odd' | undefined {
     case 'command':
       return entry.error === undefined ? undefined : 'bad'
     case 'request':
-      return entry.answer !== undefined && isBad(entry.answer.status) ? 'bad' : undefined
+      return entry.response !== undefined && isBad(entry.response.status) ? 'bad' : undefined
     case 'attempt':
       return entry.outcome !== undefined && isBad(entry.outcome.status) ? 'bad' : undefined
     default:

@@ -275,7 +275,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
         queueToken,
         base: `${base}/w1`,
         vocabulary: 'auto',
-        policy: { trafficLimit: 200_000 },
+        policy: { maxTrafficEntries: 200_000 },
       })
       try {
         const publish = async (ask: typeof fetch, origin: string, delay: string): Promise<unknown> => {

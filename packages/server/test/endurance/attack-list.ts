@@ -376,7 +376,7 @@ export const attacks: readonly Attack[] = [
   ...['/pipeline', '/multi-exec'].flatMap((path): Attack[] => [
     {
       name: `${path}: a thousand large replies`,
-      limit: 'policy.maxAnswerSize',
+      limit: 'policy.maxResponseSize',
       strike: async ({ store }) => {
         const got = await store(path, repeat(1000, bigReply))
         return [
@@ -401,7 +401,7 @@ export const attacks: readonly Attack[] = [
     },
     {
       name: `${path}: sixty times 9 MB`,
-      limit: 'policy.maxAnswerSize',
+      limit: 'policy.maxResponseSize',
       strike: async ({ store }) => {
         const got = await store(path, repeat(14, ['SET', 'large', 'x'.repeat(9_000_000)]))
         return [unless(got.status < 500, 'failed', got)]
@@ -507,9 +507,9 @@ export const attacks: readonly Attack[] = [
     over: { loops: 25, because: 'each socket takes some megabytes' },
   },
   {
-    // Limit: policy.maxAnswerSize.
+    // Limit: policy.maxResponseSize.
     name: 'native: EXEC with a reply that is longer than a string',
-    limit: 'policy.maxAnswerSize',
+    limit: 'policy.maxResponseSize',
     strike: async ({ native, store }) => {
       await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
       const rows = ['MULTI\r\n', 'GET large\r\n'.repeat(100), 'SET last 1\r\nEXEC\r\n', 'ECHO the-end\r\n']

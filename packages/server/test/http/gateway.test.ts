@@ -247,7 +247,7 @@ describe('order and traffic', () => {
     expect(clock.running()).toEqual(['request GET /v2/slow'])
     await clock.advance(10)
     await answered
-    expect(traffic.of('request')[0]).toMatchObject({ at: 0, answer: { at: 0, status: 200 } })
+    expect(traffic.of('request')[0]).toMatchObject({ at: 0, response: { at: 0, status: 200 } })
   })
 
   test('a body that arrives later is waited for', async () => {
@@ -279,7 +279,7 @@ describe('order and traffic', () => {
           ['Cookie', '***'],
         ],
         body: 'payload',
-        answer: { at: 0, status: 200 },
+        response: { at: 0, status: 200 },
       },
     ])
     expect(JSON.stringify(traffic.entries)).not.toContain('right')

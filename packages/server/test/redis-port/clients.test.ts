@@ -450,7 +450,7 @@ describe('the life of a connection', () => {
     const lines = traffic.entries.flatMap((entry) =>
       entry.type === 'command' ? [`${entry.argv.join(' ')} (${entry.via})`] : [],
     )
-    expect(lines).toContain('multi (native)')
+    expect(lines).toContain('multi (resp)')
     expect(lines).toContain('set a 1 (transaction)')
     expect(JSON.stringify(traffic.entries)).not.toContain(tokens.store)
   })
