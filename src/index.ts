@@ -9,6 +9,8 @@ export * from './faults/constructors.js'
 export type {
   DeliveryFault,
   Fault,
+  FaultAt,
+  FaultConditions,
   FaultKind,
   FaultMatch,
   FaultOf,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
-import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
+import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule, UncheckedRule } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
 import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
@@ -91,7 +91,7 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
-    .map(([skip, fault]): FaultRule => ({ on, ...(skip > 0 && { skip }), times: 1, fault }))
+    .map(([skip, fault]) => ({ on, ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
@@ -112,7 +112,7 @@ export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readon
   const { max = 2, kinds = callFaultKinds, reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
-    .map(([skip, fault]): FaultRule => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }))
+    .map(([skip, fault]) => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
 }
 
@@ -161,8 +161,8 @@ const when = fc.record(
 )
 
 /** An outage of deliveries needs an end. */
-function fitted(rule: FaultRule): FaultRule {
-  return rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule
+function fitted(rule: UncheckedRule): FaultRule {
+  return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
 
 /** Steps for `destinations.script()`. */

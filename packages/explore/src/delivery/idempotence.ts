@@ -153,7 +153,7 @@ async function compare(
 ): Promise<void> {
   const { repetition, skip } = place
   const { on = 'queue.delivery', fault, told: what } = repetitions[repetition]
-  const run = await runDelivery(subject, [{ on, ...(skip > 0 && { skip }), times: 1, fault }])
+  const run = await runDelivery(subject, [{ on, ...(skip > 0 && { skip }), times: 1, fault } as FaultRule])
   try {
     if (run.error !== undefined) throw run.error
     const now = told(run, options)

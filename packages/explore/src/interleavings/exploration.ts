@@ -70,7 +70,7 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
         complete &&= outcomes.length < bound
         if (!complete) break
         // It is asked before the scenario's own rules, or their strikes would shift its count.
-        const rule: FaultRule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each }
+        const rule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each } as FaultRule
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
         const verdict = await judged(run, options)

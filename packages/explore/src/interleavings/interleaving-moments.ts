@@ -1,5 +1,5 @@
 import { catalog } from '../../../../src/faults/catalog.js'
-import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
+import type { Fault, FaultFacts, FaultRule } from '../../../../src/faults/fault.js'
 import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
 import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
@@ -25,7 +25,7 @@ export async function placesOf(
 ): Promise<readonly Places[]> {
   const places = fitting(points, faults).map((place) => ({ ...place, moments: [] as string[] }))
   const rules = places.map(({ point, faults: [fault] }) => {
-    return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! }
+    return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! } as FaultRule
   })
   const prepare = async (sandbox: Sandbox): Promise<void> => {
     await options.prepare?.(sandbox)
