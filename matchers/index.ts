@@ -36,6 +36,7 @@ import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentOptions, type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
+import type { ExploredSubject, IdleSubject, On, OnKeys, OnLog, OnQueue, OnStore, SignedSubject } from './subjects.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {
@@ -85,51 +86,53 @@ interface RunnerState {
 
 /**
  * The matchers as assertions return them, for every runner: `R` is what an assertion returns (`void`, or a promise
- * behind `.resolves`).
+ * behind `.resolves`), `T` what was given to `expect()`.
  */
-export interface SandboxMatchers<R = unknown> {
+export interface SandboxMatchers<R = unknown, T = unknown> {
   /**
    * The code under test sent this command, by whichever way, and the store ran it. The words may be fewer than those
    * of the command. A last argument `{ times: n }` counts.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
-  toHaveExecuted(...words: readonly (Word | MatchOptions)[]): R
+  toHaveExecuted(...words: OnStore<T, readonly (Word | MatchOptions)[]>): R
   /**
    * The store holds this key now.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
    */
-  toHaveKey(key: string, pattern?: KeyPattern): R
+  toHaveKey(...given: OnKeys<T, [key: string, pattern?: KeyPattern]>): R
   /**
    * The queue accepted such a message.
    * @example expect(sandbox.queue).toHavePublished({ to: 'https://shop.test/orders', retries: 3, body: { id: 42 } })
    */
-  toHavePublished(pattern?: PublishedPattern, options?: MatchOptions): R
+  toHavePublished(...given: OnQueue<T, [pattern?: PublishedPattern, options?: MatchOptions]>): R
   /**
    * Such a message came to its end, delivered unless `state` says otherwise.
    * @example expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [500, 200] })
    */
-  toHaveDelivered(pattern?: DeliveredPattern, options?: MatchOptions): R
+  toHaveDelivered(...given: OnQueue<T, [pattern?: DeliveredPattern, options?: MatchOptions]>): R
   /**
    * Such a message went to the dead-letter queue.
    * @example expect(sandbox.queue).toHaveDeadLetter({ to: 'https://shop.test/orders', status: 503 })
    */
-  toHaveDeadLetter(pattern?: DeadLetterPattern, options?: MatchOptions): R
+  toHaveDeadLetter(...given: OnQueue<T, [pattern?: DeadLetterPattern, options?: MatchOptions]>): R
   /**
    * Such a callback or failure callback arrived.
    * @example expect(sandbox.queue).toHaveCalledBack({ to: 'https://shop.test/failed', status: 503, retried: 2 })
    */
-  toHaveCalledBack(pattern?: CallbackPattern, options?: MatchOptions): R
+  toHaveCalledBack(...given: OnQueue<T, [pattern?: CallbackPattern, options?: MatchOptions]>): R
   /**
    * The queue recognised such a message as published before.
    * @example expect(sandbox.queue).toHaveBeenDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
    */
-  toHaveBeenDeduplicated(pattern?: DeduplicatedPattern, options?: MatchOptions): R
+  toHaveBeenDeduplicated(...given: OnQueue<T, [pattern?: DeduplicatedPattern, options?: MatchOptions]>): R
   /**
    * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
    * `{ url, headers, body }` with the `keys` of the receiver.
    * @example expect(orders.last()).toHaveBeenSigned({ key: 'current' })
    */
-  toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
+  toHaveBeenSigned(
+    ...given: On<T, SignedSubject, 'write expect(sandbox.queue), expect(recorder) or expect(recorder.last())', [pattern?: SignedPattern, options?: MatchOptions]>
+  ): R
   /**
    * What the code under test has cost so far, or since a mark: what one user action costs.
    * @example
@@ -137,49 +140,49 @@ export interface SandboxMatchers<R = unknown> {
    * await checkout()
    * expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveSpent(pattern: SpentPattern, options?: SpentOptions): R
+  toHaveSpent(...given: OnLog<T, [pattern: SpentPattern, options?: SpentOptions]>): R
   /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
-  toHaveScheduled(pattern?: SchedulePattern, options?: MatchOptions): R
+  toHaveScheduled(...given: OnQueue<T, [pattern?: SchedulePattern, options?: MatchOptions]>): R
   /**
    * Such an HTTP request arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
-  toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
+  toHaveReceivedRequest(...given: OnLog<T, [pattern?: RequestPattern, options?: MatchOptions]>): R
   /**
    * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
    * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
    */
-  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  toHaveCalled(...given: OnLog<T, [call?: string | CallPattern, options?: MatchOptions]>): R
   /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
    */
-  toFollowSequence(steps: readonly SequenceStep[]): R
+  toFollowSequence(...given: OnLog<T, [steps: readonly SequenceStep[]]>): R
   /**
    * A workflow ran so.
    * @example expect(sandbox).toHaveRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
    */
-  toHaveRun(pattern?: RunPattern, options?: MatchOptions): R
+  toHaveRun(...given: OnLog<T, [pattern?: RunPattern, options?: MatchOptions]>): R
   /**
    * A workflow run has a step of this name.
    * @example expect(sandbox).toHaveStep('charge', { attempts: 2, result: { id: 'ch_1' } })
    */
-  toHaveStep(name: Text, pattern?: StepPattern, options?: MatchOptions): R
+  toHaveStep(...given: OnLog<T, [name: Text, pattern?: StepPattern, options?: MatchOptions]>): R
   /**
    * A step of a workflow run waits for this event, or has waited for it.
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
-  toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  toHaveWaitedFor(...given: OnLog<T, [event: Text, pattern?: WaitedPattern, options?: MatchOptions]>): R
   /**
    * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
    * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
-  toHold(): R
+  toHold(...given: On<T, ExploredSubject, 'write expect(await explore(…))', []>): R
   /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */
-  toBeIdle(): R
+  toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }
 
 /** Matchers for places inside of other values, as `expect` offers them: `expect.messageTo(…)`. */
