@@ -1,6 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
+import { type DurationText, formatDuration, parseDuration } from '../kernel/duration.js'
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
@@ -26,14 +27,17 @@ type Value = string | number | boolean
 
 /**
  * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
- * booleans are written as the headers have them.
+ * booleans are written as the headers have them. Durations have a unit: a bare number is seconds for the SDK and
+ * milliseconds for this package, so it is refused.
  */
 export interface MessageSettings {
   readonly method?: string
-  readonly timeout?: Value
+  /** How long the destination may take to answer: `'30s'`. */
+  readonly timeout?: DurationText
   readonly retries?: Value
   readonly retryDelay?: Value
-  readonly delay?: Value
+  /** Wait before the first attempt: `'10m'`. */
+  readonly delay?: DurationText
   readonly notBefore?: Value
   readonly deduplicationId?: Value
   readonly contentBasedDeduplication?: Value
@@ -43,6 +47,10 @@ export interface MessageSettings {
   readonly flowControlValue?: string
   readonly label?: string
   readonly redactFields?: string
+  readonly callbackTimeout?: DurationText
+  readonly callbackDelay?: DurationText
+  readonly failureCallbackTimeout?: DurationText
+  readonly failureCallbackDelay?: DurationText
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
@@ -147,7 +155,7 @@ export class DirectQueue {
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
-      if (value !== undefined) settings.set(setting, String(value))
+      if (value !== undefined) settings.set(setting, spanSetting.test(setting) ? spanText(name, value) : String(value))
     }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
@@ -450,6 +458,21 @@ function settingOf(name: string): string {
   if (isOpen) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new TypeError(
     `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
+  )
+}
+
+/** Spans of time, those of callbacks included. */
+const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
+
+/** A span of time as the service writes it, which has no milliseconds. */
+function spanText(name: string, given: unknown): string {
+  const span = typeof given === 'string' ? parseDuration(given) : undefined
+  if (span !== undefined) return (given as string).includes('ms') ? `${span / 1000}s` : (given as string)
+  const bare = Number(given === '' ? Number.NaN : given)
+  throw new TypeError(
+    Number.isFinite(bare) && bare >= 0
+      ? `queue.publish() takes ${name} with a unit, got ${given}: a bare number is seconds for the SDK and milliseconds for this package. Write '${formatDuration(bare * 1000)}' or '${formatDuration(bare)}'.`
+      : `queue.publish() takes ${name} as a text such as '90s', '5m' or '1d10h30m', got ${JSON.stringify(given)}.`,
   )
 }
 

@@ -31,7 +31,7 @@ test.each(
       const shared = {
         to: shop,
         retries: 2,
-        timeout: '30s',
+        timeout: '30s' as const,
         callback: 'https://shop.test/back',
         failureCallback: 'https://shop.test/failed',
       }

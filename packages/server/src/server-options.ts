@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { milliseconds } from '../../../src/kernel/duration.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
@@ -12,7 +13,7 @@ import { listedHost } from './origin-check.js'
 import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { LoggedRequest } from './request-log.js'
-import { defaultLimits, type ServerLimits } from './server-limits.js'
+import { defaultLimits, type ServerLimitOptions, type ServerLimits } from './server-limits.js'
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
@@ -47,7 +48,7 @@ export interface ServerOptions
    * machine none, with public defaults; where other machines can call, a random one.
    */
   readonly secret?: string
-  readonly limits?: Partial<ServerLimits>
+  readonly limits?: ServerLimitOptions
   /** Receives every request that is over, with tokens taken out. */
   readonly log?: (request: LoggedRequest) => void
   /**
@@ -127,7 +128,8 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
-  const limits = { ...defaultLimits, ...options.limits }
+  const { arrival = defaultLimits.arrival } = options.limits ?? {}
+  const limits = { ...defaultLimits, ...options.limits, arrival: milliseconds(arrival) }
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { trafficLimit: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }

@@ -1,3 +1,4 @@
+import { type Duration, milliseconds } from '../../../src/kernel/duration.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { Node } from './cluster/tenant-lease.js'
@@ -49,10 +50,10 @@ export interface RunningServer extends AsyncDisposable {
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
   readonly isKept: boolean
   /**
-   * Lets running requests end for at most two seconds, or for `grace` host milliseconds, ends event streams, and disposes
+   * Lets running requests end for at most two seconds, or for `grace` of the host's time (`'5s'`, or milliseconds), ends event streams, and disposes
    * every sandbox.
    */
-  close(options?: { readonly grace?: number }): Promise<void>
+  close(options?: { readonly grace?: Duration }): Promise<void>
 }
 
 /**
@@ -70,7 +71,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   await serving.start()
   const { tenants, origin, port, native, engine } = serving
   const { host, controlToken, secret, scene } = plan
-  const close = ({ grace }: { readonly grace?: number } = {}): Promise<void> => serving.close(grace)
+  const close = ({ grace }: { readonly grace?: Duration } = {}): Promise<void> =>
+    serving.close(grace === undefined ? undefined : milliseconds(grace))
   const own = (): Tenants => {
     if (serving.node === undefined) return tenants
     throw new TypeError(

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import type { DurationText } from '../../../../src/kernel/duration.js'
 import { type Instant, instant } from '../../../../src/kernel/instant.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
@@ -9,10 +10,10 @@ export type GeneratedMessage = {
   readonly headers?: Readonly<Record<string, string>>
   readonly queue?: string
   readonly method?: string
-  readonly timeout?: string
+  readonly timeout?: DurationText
   readonly retries?: number
   readonly retryDelay?: string
-  readonly delay?: string
+  readonly delay?: DurationText
   /** Seconds since the Unix epoch. */
   readonly notBefore?: number
   readonly deduplicationId?: string
@@ -21,14 +22,14 @@ export type GeneratedMessage = {
   readonly callbackMethod?: string
   readonly callbackRetries?: number
   readonly callbackRetryDelay?: string
-  readonly callbackTimeout?: string
-  readonly callbackDelay?: string
+  readonly callbackTimeout?: DurationText
+  readonly callbackDelay?: DurationText
   readonly failureCallback?: string
   readonly failureCallbackMethod?: string
   readonly failureCallbackRetries?: number
   readonly failureCallbackRetryDelay?: string
-  readonly failureCallbackTimeout?: string
-  readonly failureCallbackDelay?: string
+  readonly failureCallbackTimeout?: DurationText
+  readonly failureCallbackDelay?: DurationText
   readonly flowControlKey?: string
   readonly flowControlValue?: string
   readonly label?: string

@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os'
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { isEveryAddress } from '../listen-addresses.js'
 
 /** What a server needs to be a node of a cluster. */
@@ -14,8 +15,8 @@ export interface ClusterOptions {
   readonly address?: string
   /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
   readonly base?: string
-  /** Milliseconds after which the tenants of a node that is gone are taken over: 500 to 60,000. Default 1,500. */
-  readonly lease?: number
+  /** After this the tenants of a node that is gone are taken over: `'2s'`, or milliseconds, 500 to 60,000. Default 1,500. */
+  readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
@@ -40,7 +41,8 @@ export function checkCluster(
       "Where other machines can call, the tokens of tenants come of a secret, and all nodes need the same one: give it as STUNTDOUBLE_SECRET or --secret, beside the cluster's own.",
     )
   }
-  if (!Number.isInteger(lease) || lease < 500 || lease > 60_000) {
+  const span = typeof lease === 'number' ? lease : milliseconds(lease)
+  if (!Number.isInteger(span) || span < 500 || span > 60_000) {
     throw new TypeError('The lease of a cluster (--cluster-lease) is a whole number of milliseconds from 500 to 60000.')
   }
   for (const [name, url] of Object.entries({ 'cluster-address': address, 'cluster-base': base })) {

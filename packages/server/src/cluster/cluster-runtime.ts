@@ -12,6 +12,7 @@ import { OwnerWatch } from './owner-watch.js'
 import { Ownership } from './ownership.js'
 import { RedisEngine } from './redis-engine.js'
 import { RequestRouter } from './request-router.js'
+import { milliseconds } from '../../../../src/kernel/duration.js'
 import type { Node, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 
@@ -49,7 +50,8 @@ const exists: LuaScript = {
 
 /** @throws TypeError for options that do not fit; EngineAway where there is no engine */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
-  const { secret, lease = defaultLease } = cluster
+  const { secret } = cluster
+  const lease = milliseconds(cluster.lease ?? defaultLease)
   const engine = await RedisEngine.open({
     urls: cluster.engine.split(','),
     patience: Math.max(1_000, lease * 0.6),
