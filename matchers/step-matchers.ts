@@ -146,10 +146,10 @@ type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
   readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
 } = {
-  setting: ['of', 'name', 'change', 'value'],
-  'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
-  clock: ['call', 'to', 'moves'],
-  dropped: ['count', 'limit', 'unit'],
+  setting: ['of', 'name', 'change', 'value', 'region'],
+  'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason', 'region'],
+  clock: ['call', 'to', 'moves', 'region', 'endedAfter'],
+  dropped: ['count', 'limit', 'unit', 'region'],
 }
 
 const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]

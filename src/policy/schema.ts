@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import type { Policy, QueueLimits } from './policy.js'
 import { defaultPolicy } from './policy.js'
@@ -125,6 +125,8 @@ export function policyWith(changes: Partial<Policy> = {}): Policy {
       `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
     )
   }
+  if (changes.queueLimits !== undefined)
+    checkOptionNames('policy.queueLimits', changes.queueLimits, Object.keys(queueLimits))
   const [issue] = v.safeParse(policySchema(), changes).issues ?? []
   if (issue !== undefined) {
     throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)

@@ -5,7 +5,7 @@ import { type DurationText, formatDuration, parseDuration } from '../kernel/dura
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
@@ -146,6 +146,7 @@ export class DirectQueue {
    */
   publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
     const [, given] = this.#inputs.recordCall('publish', [direct])
+    for (const name of Object.keys(given ?? {})) if (!ownNames.has(name)) settingOf(name)
     if (typeof given?.to !== 'string') {
       throw new TypeError(
         "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
@@ -272,6 +273,9 @@ export class DirectQueue {
 
   /** Adds endpoints to a url group, creating it. */
   urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    for (const endpoint of endpoints)
+      if (typeof endpoint !== 'string')
+        checkOptionNames('An endpoint of queue.urlGroup()', endpoint, { url: true, name: true })
     return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
   }
 
@@ -304,6 +308,7 @@ export class DirectQueue {
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
   sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    checkSigning(request, overrides)
     return engineOf(this).sign(request, overrides)
   }
 
@@ -432,12 +437,24 @@ class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'p
   }
 }
 
+/** @throws TypeError for a name that none of them has */
+export function checkSigning(request: SignedRequest, overrides: SignatureOverrides): void {
+  checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
+  const names = { wrong: true, claims: true, key: true, window: true, vocabulary: true } as const
+  checkOptionNames('queue.sign()', overrides, names)
+  const claims = ['iss', 'sub', 'exp', 'nbf', 'iat', 'jti', 'body']
+  if (overrides.claims !== undefined) checkOptionNames('claims of queue.sign()', overrides.claims, claims)
+}
+
 /** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
     .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
+
+/** What is no setting of the message. */
+const ownNames: ReadonlySet<string> = new Set(['to', 'body', 'headers', 'queue'])
 
 /** What the workflow protocol adds. */
 const openOption = /^(?:workflow|featureSet)/

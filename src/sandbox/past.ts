@@ -7,6 +7,7 @@ import type { Entry, Traffic } from '../kernel/traffic-log.js'
 import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
 import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
+import { checkPastInstant } from './past-instant.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
@@ -87,6 +88,7 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
   if (journal === undefined) {
     throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
   }
+  checkPastInstant(given)
   const { inputs, begunAt } = journal
   checkKept(journal)
   const now = clock.now()

@@ -1,9 +1,10 @@
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { createHmac, randomBytes } from 'node:crypto'
 import { milliseconds } from '../../../src/kernel/duration.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import { checkNames } from '../../../src/sandbox/sandbox-options.js'
+import { checkNames, checkNested } from '../../../src/sandbox/sandbox-options.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { ClusterOptions } from './cluster/cluster-options.js'
 import { heapLimit } from './heap-watch.js'
@@ -114,7 +115,10 @@ export interface Plan {
 export async function planOf(options: ServerOptions): Promise<Plan> {
   const { host = defaultHost, port = defaultPort, allowHosts = [], cluster, scenario } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
+  if (options.redisTls !== undefined) checkOptionNames('redisTls', options.redisTls, { cert: true, key: true })
+  if (options.limits !== undefined) checkOptionNames('limits', options.limits, Object.keys(defaultLimits))
   const given = worldOf(options)
+  checkNested(given)
   refuseProduction(options.iKnow)
   const address = await addressOf(host).catch((error) => {
     throw listenFailure(error, host, port)

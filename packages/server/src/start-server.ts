@@ -1,5 +1,7 @@
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { type Duration, milliseconds } from '../../../src/kernel/duration.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
+import { checkedScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { Node } from './cluster/tenant-lease.js'
 import { planOf, type ServerOptions } from './server-options.js'
@@ -71,8 +73,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   await serving.start()
   const { tenants, origin, port, native, engine } = serving
   const { host, controlToken, secret, scene } = plan
-  const close = ({ grace }: { readonly grace?: Duration } = {}): Promise<void> =>
-    serving.close(grace === undefined ? undefined : milliseconds(grace))
+  const close = async (options: { readonly grace?: Duration } = {}): Promise<void> => {
+    checkOptionNames('server.close()', options, { grace: true })
+    return serving.close(options.grace === undefined ? undefined : milliseconds(options.grace))
+  }
   const own = (): Tenants => {
     if (serving.node === undefined) return tenants
     throw new TypeError(
@@ -99,7 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       return tenants.names
     },
     change: (scenario) => {
-      if (scene !== undefined) return scene.change(scenario)
+      if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
     compared: async () => engine?.compared(),

@@ -1,3 +1,5 @@
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Policy } from '../../../../src/policy/policy.js'
@@ -148,6 +150,24 @@ async function brokenBy(
 }
 
 function checkOptions(options: CheckDeliveryOptions): void {
+  checkOptionNames('checkDelivery()', options, {
+    faults: true,
+    holds: true,
+    examples: true,
+    runs: true,
+    seed: true,
+    path: true,
+    guidance: true,
+    stateOf: true,
+    policies: true,
+    exhausted: true,
+    deliver: true,
+    handler: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+  })
+  checkFixture(options.sandbox)
   for (const name of ['deliver', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
 import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule, UncheckedRule } from '../../../../src/faults/fault.js'
@@ -88,6 +89,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
  * ones, then to simpler kinds.
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('deliveryFaults()', options, { on: true, reach: true, max: true, kinds: true })
   const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
@@ -109,6 +111,7 @@ export interface CallFaultsOptions extends FaultRulesOptions {
 
 /** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
 export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('callFaults()', options, { reach: true, max: true, kinds: true })
   const { max = 2, kinds = callFaultKinds, reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
@@ -136,6 +139,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 
 /** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('faultRules()', options, { on: true, max: true, kinds: true })
   const { max = 4, on = faultPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
@@ -167,6 +171,7 @@ function fitted(rule: UncheckedRule): FaultRule {
 
 /** Steps for `destinations.script()`. */
 export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
+  checkOptionNames('deliveryScripts()', options, { max: true, kinds: true })
   const { max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)

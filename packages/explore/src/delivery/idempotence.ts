@@ -1,3 +1,5 @@
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
@@ -65,6 +67,18 @@ export async function expectIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
   options: IdempotenceOptions = {},
 ): Promise<void> {
+  checkOptionNames('expectIdempotent()', options, {
+    under: true,
+    deliver: true,
+    only: true,
+    effect: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+    ignoreKeys: true,
+    ignoreCalls: true,
+  })
+  checkFixture(options.sandbox)
   checkHandler(handler, 'expectIdempotent()')
   const under = checkedRepetitions(options.under ?? options.only?.map(repetitionOf))
   const subject: DeliverySubject = { ...options, handler, deliver: options.deliver ?? deliverTwo }

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
 import type { History } from '../../../../src/workflow/run-history.js'
@@ -53,6 +54,7 @@ let turn: Promise<unknown> = Promise.resolve()
  * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
  */
 export function replay(history: History, app: ReplayedApp, options: ReplayOptions = {}): Promise<Replay> {
+  checkOptionNames('replay()', options, { patience: true })
   const mine = turn.then(() => replayed(history, app, options))
   turn = mine.catch(() => {})
   return mine

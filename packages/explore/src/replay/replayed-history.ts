@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { RemoteSandbox } from '../../../../src/client/connect.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
@@ -18,6 +19,7 @@ export function historyOf(
   runId: string,
   options?: HistoryOptions,
 ): History | Promise<History> {
+  if (options !== undefined) checkOptionNames('historyOf()', options, { secrets: true })
   return workflow.run(runId).history(options)
 }
 

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
 import type { DurationText } from '../../../../src/kernel/duration.js'
 import { type Instant, instant } from '../../../../src/kernel/instant.js'
@@ -113,6 +114,7 @@ function messageModel({
  * @example fc.property(messages(), (message) => { sandbox.queue.publish(message) })
  */
 export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
+  checkOptionNames('messages()', options, { to: true, only: true, now: true })
   return fc
     .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
     .map((message) => whole(message) as GeneratedMessage)
@@ -120,6 +122,7 @@ export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<Ge
 
 /** Schedules with any of the options that a message takes. */
 export function schedules(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
+  checkOptionNames('schedules()', options, { to: true, only: true, now: true })
   const { notBefore: _, ...model } = messageModel(options)
   return fc
     .record(
@@ -177,6 +180,7 @@ export function crons(): fc.Arbitrary<string> {
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
 export function clockMoves(options: { readonly longest?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
+  checkOptionNames('clockMoves()', options, { longest: true })
   const { longest = 86_400_000 } = options
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc

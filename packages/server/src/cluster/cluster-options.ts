@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { networkInterfaces } from 'node:os'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { isEveryAddress } from '../listen-addresses.js'
@@ -27,6 +28,7 @@ export function checkCluster(
   beside: Readonly<Record<string, unknown>>,
   lacksSecret: boolean,
 ): void {
+  checkOptionNames('cluster', options, { engine: true, secret: true, address: true, base: true, lease: true })
   const { secret, lease = defaultLease, address, base } = options
   for (const [name, why] of Object.entries(besides)) {
     if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { randomBytes } from 'node:crypto'
 import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
@@ -41,6 +42,9 @@ const grace = 100
  * })
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
+  checkOptionNames('inspect()', options, { title: true, failure: true, port: true, print: true })
+  if (options.failure !== undefined)
+    checkOptionNames('failure of inspect()', options.failure, { message: true, nearest: true })
   const isLate = !liftTimeout() && hasTimeout()
   await waitFor(sandbox, options, isLate ? ongoing : '')
 }

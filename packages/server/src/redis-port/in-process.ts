@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
@@ -115,7 +116,9 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
+function userOf(sandbox: Sandbox, options: NativeOptions, by: string): string {
+  checkOptionNames(by, options, { user: true })
+  const { user = 'default' } = options
   const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(
