@@ -258,7 +258,6 @@ test.each([...new Set(levels.map(({ call }) => call))])('%s refuses an unknown n
     if (message === undefined) taken.push(`${where}: ${wrong} is taken`)
     else if (!message.includes(wrong) || (near !== 'kind' && !new RegExp(`\\b${near}\\b`).test(rest))) taken.push(`${where}: ${message}`)
   }
-  if (taken.length > 0) (await import('node:fs')).appendFileSync('/tmp/taken.txt', `## ${call}\n${[...new Set(taken)].map((x) => '   ' + x.slice(0, 260).replaceAll('\n', ' ')).join('\n')}\n`)
   expect(taken).toEqual([])
 })
 
