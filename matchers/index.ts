@@ -36,7 +36,7 @@ import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentOptions, type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
-import type { ExploredSubject, IdleSubject, On, OnKeys, OnLog, OnQueue, OnStore, SignedSubject } from './subjects.js'
+import type { ExploredSubject, IdleSubject, On, OnKeys, OnLog, OnQueue, OnStore, SignedSubject } from './matcher-subjects.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {

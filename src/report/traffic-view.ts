@@ -18,7 +18,7 @@ import { Redaction } from './redaction.js'
 import { watchStore } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
-import { entryFields } from './entry-fields.js'
+import { entryFields } from './entry-field-names.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
 import type { StoreCosts, TrafficContext } from './traffic-context.js'
 

@@ -3,11 +3,11 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPastInstant } from '../kernel/past-instant.js'
 import type { Entry, Traffic } from '../kernel/traffic-log.js'
 import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
 import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
-import { checkPastInstant } from './past-instant.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }

@@ -58,6 +58,11 @@ export const playOptionNames: OptionNames<PlayOptions> = {
   signal: true,
 }
 
+/** Those of the options that are of a play, for functions that take more. */
+export function playOptionsOf(options: PlayOptions): PlayOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
+}
+
 /** @throws TypeError for an option of its sandbox that there is none of */
 export function checkPlayOptions({ sandbox }: PlayOptions): void {
   if (sandbox !== undefined) checkOptions(sandbox)

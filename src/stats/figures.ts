@@ -68,9 +68,9 @@ export function checkFigures(caller: string, figures: object, report: object): v
         `${caller} knows no field ${JSON.stringify(name)}. The fields are ${Object.keys(report).join(', ')}.`,
       )
     }
-    checkPoints(caller, name, figure)
     checkSeries(caller, name, figure, counted)
     checkKind(caller, name, figure, counted)
+    checkPoints(caller, name, figure)
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
     if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON has no such number.`)
   }

@@ -258,7 +258,7 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
     const name = String(issue.path?.at(-1)?.key)
     const fields = /^(?:rates|of)\.\w+$/.test(place) ? known : place.includes('.') ? ['mean', 'p99'] : stepFields(kind)
     return new TypeError(
-      `${caller} cannot use the step ${JSON.stringify(kind)}: there is no ${JSON.stringify(name)} ${place === name ? 'in it' : `in ${place.slice(0, -name.length - 1)}`}.${didYouMean(name, fields)} It takes ${fields.join(', ')}.`,
+      `${caller} cannot use the step ${JSON.stringify(kind)}: there is no ${place}.${didYouMean(name, fields)} It knows ${fields.join(', ')}.`,
     )
   }
   const hint = issue.type === 'strict_object' && known.length > 0 ? ` It knows ${known.join(', ')}.` : ''

@@ -1,4 +1,3 @@
-import { checkOptionNames } from '../../kernel/nearest-name.js'
 import { entryTypes } from '../../kernel/traffic-log.js'
 import { scenarioOf } from './copied-scenario.js'
 import { curlOf } from './curl.js'
@@ -47,7 +46,6 @@ export const copyForms: readonly CopyForm[] = [
 
 /** The forms that fit a selection. */
 export function formsFor(selection: Selection): readonly CopyForm[] {
-  checkOptionNames('formsFor()', selection, { entries: true, entry: true, range: true, message: true })
   const kind = kindOf(selection)
   return copyForms.filter(({ kinds }) => kinds.includes(kind))
 }

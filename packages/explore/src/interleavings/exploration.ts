@@ -5,7 +5,7 @@ import type { FaultPoint } from '../../../../src/faults/points.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { checkPlayOptions, type Play, type PlayOptions, playOptionNames, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { checkPlayOptions, type Play, type PlayOptions, playOptionNames, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
@@ -172,7 +172,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<Play> {
   // A fault that is put in may keep another from striking.
-  return playScenario(scenario, { strict: false, ...options })
+  return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 
 interface Verdict {

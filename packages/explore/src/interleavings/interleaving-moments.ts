@@ -4,7 +4,7 @@ import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/fa
 import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayOptions, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 // Where a fault can be put into a scenario: found by a rule at each point that counts, and never strikes.
@@ -42,7 +42,7 @@ export async function placesOf(
     }
   }
   const counts = { ...scenario, faults: [...rules, ...(scenario.faults ?? [])] }
-  await playScenario(counts, { ...options, strict: false, prepare })
+  await playScenario(counts, { ...playOptionsOf(options), strict: false, prepare })
   return places
 }
 

@@ -1,6 +1,6 @@
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
-import type { DurationText } from '../../../../src/kernel/duration.js'
+import { type Duration, type DurationText, milliseconds } from '../../../../src/kernel/duration.js'
 import { type Instant, instant } from '../../../../src/kernel/instant.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
@@ -179,9 +179,9 @@ export function crons(): fc.Arbitrary<string> {
 }
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
-export function clockMoves(options: { readonly longest?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
+export function clockMoves(options: { readonly longest?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
   checkOptionNames('clockMoves()', options, { longest: true })
-  const { longest = 86_400_000 } = options
+  const longest = milliseconds(options.longest ?? '1d')
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc
     .oneof(fc.nat({ max: longest }), ...(usual.length > 0 ? [fc.constantFrom(...usual)] : []))

@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkOptionNames } from './nearest-name.js'
 
 /** @throws TypeError for an object that is neither a Date nor `{ seq }` */
 export function checkPastInstant(given: unknown): void {
