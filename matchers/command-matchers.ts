@@ -56,7 +56,12 @@ function splitOptions(given: readonly (Word | MatchOptions)[]): {
 } {
   const last = given.at(-1)
   // A range that is misspelt would be a word.
-  if (isPlainObject(last) && Object.keys(last).length === 1 && isPlainObject(last.times) && ('min' in last.times || 'max' in last.times))
+  if (
+    isPlainObject(last) &&
+    Object.keys(last).length === 1 &&
+    isPlainObject(last.times) &&
+    ('min' in last.times || 'max' in last.times)
+  )
     checkOptionNames('times of toHaveExecuted()', last.times, ['min', 'max'])
   if (isPlainObject(last) && Object.keys(last).length === 1 && boundsOf(last.times) !== undefined) {
     return { words: given.slice(0, -1) as Word[], options: last as MatchOptions }

@@ -8,6 +8,16 @@ import { type Place, placeOf } from './failure/test-location.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
+import type {
+  ExploredSubject,
+  IdleSubject,
+  On,
+  OnKeys,
+  OnLog,
+  OnQueue,
+  OnStore,
+  SignedSubject,
+} from './matcher-subjects.js'
 import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
 import { type CallPattern, called } from './outbound-matchers.js'
 import type {
@@ -36,7 +46,6 @@ import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentOptions, type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
-import type { ExploredSubject, IdleSubject, On, OnKeys, OnLog, OnQueue, OnStore, SignedSubject } from './matcher-subjects.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {
@@ -131,7 +140,12 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * @example expect(orders.last()).toHaveBeenSigned({ key: 'current' })
    */
   toHaveBeenSigned(
-    ...given: On<T, SignedSubject, 'write expect(sandbox.queue), expect(recorder) or expect(recorder.last())', [pattern?: SignedPattern, options?: MatchOptions]>
+    ...given: On<
+      T,
+      SignedSubject,
+      'write expect(sandbox.queue), expect(recorder) or expect(recorder.last())',
+      [pattern?: SignedPattern, options?: MatchOptions]
+    >
   ): R
   /**
    * What the code under test has cost so far, or since a mark: what one user action costs.

@@ -79,8 +79,7 @@ const checked: FieldsOf<SignedPattern, Signed> = {
 export function signed(received: unknown, pattern: SignedPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveBeenSigned'
   checkPattern(matcher, pattern, checked)
-  if (isPlainObject(pattern.keys))
-    checkOptionNames(`keys of ${matcher}()`, pattern.keys, ['current', 'next', 'former'])
+  if (isPlainObject(pattern.keys)) checkOptionNames(`keys of ${matcher}()`, pattern.keys, ['current', 'next', 'former'])
   const { evidence, things } = signedIn(matcher, received)
   const known = (pattern.keys as KnownKeys | undefined) ?? keysOf(received)
   const { to, messageId, kind } = pattern

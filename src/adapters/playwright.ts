@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Answer, Call } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 

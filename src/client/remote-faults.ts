@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
 import type { Scenario } from '../scenarios/written-scenario.js'
 import type { ControlClient } from './control-client.js'

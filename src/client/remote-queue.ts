@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { Explained } from '../queue/explain/explain.js'

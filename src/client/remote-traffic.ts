@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import { bindMethods } from '../kernel/bind-methods.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { serverEvents } from '../kernel/server-events.js'
 import type { Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
 import type { Har, HarOptions } from '../report/har.js'

@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { RunEnd } from '../workflow/advance-run.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
 import type { History, HistoryOptions } from '../workflow/run-history.js'

@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import { inspectorPage } from '@stuntdouble/inspector/document'
 import * as v from 'valibot'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
 import { redactedChanges } from './redacted-changes.js'

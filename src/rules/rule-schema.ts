@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { catalog, faultKinds } from '../faults/catalog.js'
 import type { Fault, FaultRule } from '../faults/fault.js'
-import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, nestedFields, problemsWith } from '../faults/fault-schema.js'
+import {
+  type FaultProblem,
+  type FaultWords,
+  faultSchema,
+  fieldsOfFault,
+  nestedFields,
+  problemsWith,
+} from '../faults/fault-schema.js'
 import { type FaultPoint, faultPoints } from '../faults/points.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { CronExpression } from '../kernel/cron.js'

@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
 import { utf8 } from '../kernel/bytes.js'
 import { type HeaderList, isHeader } from '../kernel/http.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import {
   checkedHistory,
   entryOf,

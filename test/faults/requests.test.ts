@@ -55,7 +55,11 @@ function world(...rules: FaultRule[]) {
   return { sandbox, command, publish, usage, faults }
 }
 
-const onStore = (fault: FaultAt<'store.request'>, more: FaultConditions = {}): FaultRule => ({ on: 'store.request', fault, ...more })
+const onStore = (fault: FaultAt<'store.request'>, more: FaultConditions = {}): FaultRule => ({
+  on: 'store.request',
+  fault,
+  ...more,
+})
 /** The answer, or the error that fetch rejects with, at the time at which it comes. */
 async function outcome(sandbox: Sandbox, asked: Promise<Response>): Promise<unknown[]> {
   const told = asked.then(

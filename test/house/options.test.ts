@@ -33,7 +33,15 @@ import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
 import { fastNetwork } from 'stuntdouble/msw/fast'
 import { connector, redisSocket } from 'stuntdouble/redis'
 import { formsFor, toHtml } from 'stuntdouble/report'
-import { everyCrashPoint, explore, historyFrom, historyOf, interleavings, playScenario, replay } from 'stuntdouble/scenarios'
+import {
+  everyCrashPoint,
+  explore,
+  historyFrom,
+  historyOf,
+  interleavings,
+  playScenario,
+  replay,
+} from 'stuntdouble/scenarios'
 import { inspect, type RunningServer, startServer } from 'stuntdouble/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
@@ -50,7 +58,11 @@ let server: RunningServer
 let remote: RemoteSandbox
 let runId: string
 beforeAll(async () => {
-  server = await startServer({ port: 0, clock: 'manual', scenario: { name: 's', faults: [], steps: [{ drain: true }] } })
+  server = await startServer({
+    port: 0,
+    clock: 'manual',
+    scenario: { name: 's', faults: [], steps: [{ drain: true }] },
+  })
   remote = await connect(server.origin)
   const headers = { authorization: `Bearer ${remote.tokens.queue}` }
   const begun = await fetch(`${remote.addresses.queue}/v2/trigger/${url}`, { method: 'POST', headers })
@@ -222,11 +234,23 @@ function callOf(level: OptionLevel): ((given: unknown) => unknown) | undefined {
 
 /** Arguments that nobody writes by hand, and why. */
 const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
-  [/\.(?:load|diff)\[0\]$|^SandboxSnapshot\.of|^SandboxCollections\.add/, 'what dump() and snapshot() wrote: read as files are'],
-  [/^(?:Traffic\.|TrafficView\.decoded|decoded|differenceText|toHtml\[0\]|loadTrace|VitestTraceReporter)/, 'entries and traces'],
+  [
+    /\.(?:load|diff)\[0\]$|^SandboxSnapshot\.of|^SandboxCollections\.add/,
+    'what dump() and snapshot() wrote: read as files are',
+  ],
+  [
+    /^(?:Traffic\.|TrafficView\.decoded|decoded|differenceText|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
+    'entries and traces',
+  ],
   [/^(?:replay\[0\]|takeTurns\[1\]|NamedDifference\.|Verdict\.|CopyForm\.of\[1\])/, 'what another function returned'],
-  [/^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^hostTimers/, 'a sandbox, or the timers of a runner'],
-  [/^(?:Calls\.exchange|VirtualClock\.schedule|Faults\.injections|RunMessage|RuleIndex|ActiveRule|FaultSpec|Redaction|Ledger|StreamOutlet)/, 'for the package itself'],
+  [
+    /^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^hostTimers/,
+    'a sandbox, or the timers of a runner',
+  ],
+  [
+    /^(?:Calls\.exchange|VirtualClock\.schedule|Faults\.injections|RunMessage|RuleIndex|ActiveRule|FaultSpec|Redaction|Ledger|StreamOutlet)/,
+    'for the package itself',
+  ],
   [/\.play\[0\]$/, 'scenarios, which defineScenario() checks'],
   [/^rateLimitHeaders/, 'numbers of a limit'],
 ]
@@ -243,23 +267,27 @@ test('every argument that is an object of options is tried here', () => {
   expect(Object.keys(calls).filter((call) => !found.has(call))).toEqual([])
 })
 
-test.each([...new Set(levels.map(({ call }) => call))])('%s refuses an unknown name at every level, with the nearest', async (call) => {
-  const taken: string[] = []
-  for (const level of levels.filter((one) => one.call === call)) {
-    // What tells members of a union apart is not guessed.
-    const others = level.names.filter((name) => !['kind', 'type'].includes(name))
-    const [near = 'kind'] = others.toSorted((a, b) => b.length - a.length)
-    const wrong = `${near}x`
-    const where = `${level.path || 'itself'} { ${level.names.slice(0, 3).join(', ')} … }`
-    const message = await refusal(() => callOf(level)?.(level.with(wrong)))
-    // Types let `then` stand in every `delay`; where there is none, its name is what is unknown.
-    if (message?.includes('there is no "then" here') === true) continue
-    const rest = message?.replaceAll(wrong, '') ?? ''
-    if (message === undefined) taken.push(`${where}: ${wrong} is taken`)
-    else if (!message.includes(wrong) || (near !== 'kind' && !new RegExp(`\\b${near}\\b`).test(rest))) taken.push(`${where}: ${message}`)
-  }
-  expect(taken).toEqual([])
-})
+test.each([...new Set(levels.map(({ call }) => call))])(
+  '%s refuses an unknown name at every level, with the nearest',
+  async (call) => {
+    const taken: string[] = []
+    for (const level of levels.filter((one) => one.call === call)) {
+      // What tells members of a union apart is not guessed.
+      const others = level.names.filter((name) => !['kind', 'type'].includes(name))
+      const [near = 'kind'] = others.toSorted((a, b) => b.length - a.length)
+      const wrong = `${near}x`
+      const where = `${level.path || 'itself'} { ${level.names.slice(0, 3).join(', ')} … }`
+      const message = await refusal(() => callOf(level)?.(level.with(wrong)))
+      // Types let `then` stand in every `delay`; where there is none, its name is what is unknown.
+      if (message?.includes('there is no "then" here') === true) continue
+      const rest = message?.replaceAll(wrong, '') ?? ''
+      if (message === undefined) taken.push(`${where}: ${wrong} is taken`)
+      else if (!message.includes(wrong) || (near !== 'kind' && !new RegExp(`\\b${near}\\b`).test(rest)))
+        taken.push(`${where}: ${message}`)
+    }
+    expect(taken).toEqual([])
+  },
+)
 
 async function refusal(run: () => unknown): Promise<string | undefined> {
   try {

@@ -524,7 +524,7 @@ describe('the direct API', () => {
     ['timeout', '30', "Write '30s' or '30ms'."],
     ['callbackTimeout', 5, "Write '5s' or '5ms'."],
     ['failureCallbackDelay', 'soon', "as a text such as '90s', '5m' or '1d10h30m', got \"soon\"."],
-    ['delay', -1, "got -1."],
+    ['delay', -1, 'got -1.'],
   ])('%s: %j is no span of time', (name, given, sentence) => {
     const { queue } = world()
     expect(() => queue.publish({ to: shop, callback: shop, failureCallback: shop, [name]: given })).toThrow(sentence)

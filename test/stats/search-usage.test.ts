@@ -348,7 +348,10 @@ describe('steps', () => {
       /stats\.search\(id\)\.script\(\) takes steps such as steady\(\{ queries: 10 \}\).*got \{"kind":"jump"\}/,
     ],
     ['steady', /takes steps such as/],
-    [{ kind: 'steady', rates: { quries: 3 } }, /rates\.quries\. Did you mean "queries"\? It knows queries, updates, reranks, vectors, growth, pending\./],
+    [
+      { kind: 'steady', rates: { quries: 3 } },
+      /rates\.quries\. Did you mean "queries"\? It knows queries, updates, reranks, vectors, growth, pending\./,
+    ],
     [steady({ delivered: 3 }), /rates\.delivered/],
     [steady({ queries: -1 }), /queries cannot be -1: give 0 or more/],
     [steady({ queries: Number.NaN }), /rates\.queries/],

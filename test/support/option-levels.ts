@@ -44,7 +44,8 @@ class Levels {
     this.#checker = program.getTypeChecker()
     for (const file of files) {
       const module = this.#checker.getSymbolAtLocation(program.getSourceFile(file)!)
-      for (const exported of module === undefined ? [] : this.#checker.getExportsOfModule(module)) this.#export(exported)
+      for (const exported of module === undefined ? [] : this.#checker.getExportsOfModule(module))
+        this.#export(exported)
     }
   }
 
@@ -86,7 +87,8 @@ class Levels {
       return
     }
     const symbol = type.getSymbol()
-    const isNamed = symbol !== undefined && !(symbol.flags & (ts.SymbolFlags.TypeLiteral | ts.SymbolFlags.ObjectLiteral))
+    const isNamed =
+      symbol !== undefined && !(symbol.flags & (ts.SymbolFlags.TypeLiteral | ts.SymbolFlags.ObjectLiteral))
     if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return
     if (symbol !== undefined && !isOurs(symbol)) {
       for (const argument of this.#checker.getTypeArguments(type as ts.TypeReference)) this.#object(argument, depth + 1)
@@ -170,7 +172,8 @@ class Levels {
       const [first] = type.types.filter(({ flags }) => !(flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)))
       return first === undefined ? null : this.#sample(first, depth + 1)
     }
-    if (type.flags & ts.TypeFlags.TypeParameter) return this.#sample(this.#checker.getBaseConstraintOfType(type)!, depth + 1)
+    if (type.flags & ts.TypeFlags.TypeParameter)
+      return this.#sample(this.#checker.getBaseConstraintOfType(type)!, depth + 1)
     if (type.isIntersection() && !isBag(type)) return this.#sample(type.types[0]!, depth + 1)
     if (type.isStringLiteral() || type.isNumberLiteral()) return type.value
     if (type.flags & ts.TypeFlags.BooleanLike) return true
@@ -197,7 +200,11 @@ function isBag(type: ts.Type): boolean {
 }
 
 function isWritten(declaration: ts.Declaration): boolean {
-  return declaration.getSourceFile().fileName.startsWith(root) && !isForeign(declaration) && !ts.isMethodSignature(declaration)
+  return (
+    declaration.getSourceFile().fileName.startsWith(root) &&
+    !isForeign(declaration) &&
+    !ts.isMethodSignature(declaration)
+  )
 }
 
 function isForeign(declaration: ts.Declaration): boolean {

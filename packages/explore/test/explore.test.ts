@@ -1,4 +1,13 @@
-import { badSignature, defineScenario, lostAck, reset, type Sandbox, type SignatureFlaw, signatureFlaws, status } from 'stuntdouble'
+import {
+  badSignature,
+  defineScenario,
+  lostAck,
+  reset,
+  type Sandbox,
+  type SignatureFlaw,
+  signatureFlaws,
+  status,
+} from 'stuntdouble'
 import { explore, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 

@@ -1,5 +1,5 @@
-import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import type { Duration } from '../../../src/kernel/duration.js'
+import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap-watch.js'
 
 /** What the server takes before it refuses, so that one client cannot starve the others. */

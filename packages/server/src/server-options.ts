@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { createHmac, randomBytes } from 'node:crypto'
 import { milliseconds } from '../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'

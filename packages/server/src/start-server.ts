@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { type Duration, milliseconds } from '../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { checkedScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'

@@ -1,9 +1,16 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
-import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule, UncheckedRule } from '../../../../src/faults/fault.js'
+import type {
+  DeliveryFault,
+  Fault,
+  FaultKind,
+  FaultOf,
+  FaultRule,
+  UncheckedRule,
+} from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
 import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)

@@ -1,6 +1,6 @@
 import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'

@@ -1,11 +1,18 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
 import { faultProblems } from '../../../../src/faults/fault-schema.js'
 import type { FaultPoint } from '../../../../src/faults/points.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { checkPlayOptions, type Play, type PlayOptions, playOptionNames, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import {
+  checkPlayOptions,
+  type Play,
+  type PlayOptions,
+  playOptionNames,
+  playOptionsOf,
+  playScenario,
+} from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'

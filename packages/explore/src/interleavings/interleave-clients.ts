@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { checkFixture, type FixtureOptions } from '../../../../fixtures/fixture-sandbox.js'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { hostTime } from '../../../../src/kernel/host.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
 import { carrier, replaceChance } from '../crash/step-chance.js'

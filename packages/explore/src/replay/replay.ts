@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
 import type { History } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'

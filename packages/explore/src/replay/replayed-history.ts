@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { RemoteSandbox } from '../../../../src/client/connect.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { History, HistoryOptions, StepIdentity } from '../../../../src/workflow/run-history.js'

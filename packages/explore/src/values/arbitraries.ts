@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Policy } from '../../../../src/policy/policy.js'
 import { commandsUnder } from '../../../../src/store/commands/index.js'
 import { type Choose, parseUsage, writeCommand } from './command-usage.js'

@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
 import { type Duration, type DurationText, milliseconds } from '../../../../src/kernel/duration.js'
 import { type Instant, instant } from '../../../../src/kernel/instant.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
 /** A message as `queue.publish()` and the step `publish` of a scenario take it. */

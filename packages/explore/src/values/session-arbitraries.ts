@@ -1,5 +1,5 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import fc from 'fast-check'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type CommandOptions, commands } from './arbitraries.js'
 

@@ -1,6 +1,6 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { networkInterfaces } from 'node:os'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { isEveryAddress } from '../listen-addresses.js'
 
 /** What a server needs to be a node of a cluster. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { milliseconds } from '../../../../src/kernel/duration.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
@@ -12,7 +13,6 @@ import { OwnerWatch } from './owner-watch.js'
 import { Ownership } from './ownership.js'
 import { RedisEngine } from './redis-engine.js'
 import { RequestRouter } from './request-router.js'
-import { milliseconds } from '../../../../src/kernel/duration.js'
 import type { Node, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 

@@ -1,7 +1,7 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { randomBytes } from 'node:crypto'
 import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { failureOf } from '../../../../src/report/failure.js'
 import { withoutStory } from '../../../../src/report/failure-text.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
