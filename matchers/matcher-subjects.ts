@@ -37,7 +37,7 @@ export interface ExploredSubject {
   report(): string
 }
 
-/** The argument that nobody has: its name and its type say what `expect()` has to be given. */
+/** An argument that cannot be made: its name and its type say what `expect()` has to be given. */
 interface Misplaced<Where extends string> {
   readonly [misplaced]: Where
 }

@@ -232,7 +232,7 @@ function callOf(level: OptionLevel): ((given: unknown) => unknown) | undefined {
   return (given) => sandboxMatchers[matcher as keyof typeof sandboxMatchers].call({}, sandbox, ...first, given)
 }
 
-/** Arguments that nobody writes by hand, and why. */
+/** Arguments that are not written by hand, and why. */
 const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
   [
     /\.(?:load|diff)\[0\]$|^SandboxSnapshot\.of|^SandboxCollections\.add/,
