@@ -1,4 +1,5 @@
 import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
+import { checkOptionNames } from '../src/kernel/nearest-name.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
@@ -54,6 +55,14 @@ function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
   options: MatchOptions | undefined
 } {
   const last = given.at(-1)
+  // A range that is misspelt would be a word.
+  if (
+    isPlainObject(last) &&
+    Object.keys(last).length === 1 &&
+    isPlainObject(last.times) &&
+    ('min' in last.times || 'max' in last.times)
+  )
+    checkOptionNames('times of toHaveExecuted()', last.times, ['min', 'max'])
   if (isPlainObject(last) && Object.keys(last).length === 1 && boundsOf(last.times) !== undefined) {
     return { words: given.slice(0, -1) as CommandArgPattern[], options: last as MatchOptions }
   }

@@ -8,6 +8,16 @@ import { placeOf, type TestLocation } from './failure/test-location.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
+import type {
+  ExploredSubject,
+  IdleSubject,
+  On,
+  OnKeys,
+  OnLog,
+  OnQueue,
+  OnStore,
+  SignedSubject,
+} from './matcher-subjects.js'
 import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
 import { called, type OutboundPattern } from './outbound-matchers.js'
 import type {
@@ -85,51 +95,58 @@ interface RunnerState {
 
 /**
  * The matchers as assertions return them, for every runner: `R` is what an assertion returns (`void`, or a promise
- * behind `.resolves`).
+ * behind `.resolves`), `T` what was given to `expect()`.
  */
-export interface SandboxMatchers<R = unknown> {
+export interface SandboxMatchers<R = unknown, T = unknown> {
   /**
    * The code under test sent this command, by whichever way, and the store ran it. The words may be fewer than those
    * of the command. A last argument `{ times: n }` counts.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
-  toHaveExecuted(...words: readonly (CommandArgPattern | MatchOptions)[]): R
+  toHaveExecuted(...words: OnStore<T, readonly (CommandArgPattern | MatchOptions)[]>): R
   /**
    * The store holds this key now.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
    */
-  toHaveKey(key: string, pattern?: KeyPattern): R
+  toHaveKey(...given: OnKeys<T, [key: string, pattern?: KeyPattern]>): R
   /**
    * The queue accepted such a message.
    * @example expect(sandbox.queue).toHavePublished({ to: 'https://shop.test/orders', retries: 3, body: { id: 42 } })
    */
-  toHavePublished(pattern?: PublishedPattern, options?: MatchOptions): R
+  toHavePublished(...given: OnQueue<T, [pattern?: PublishedPattern, options?: MatchOptions]>): R
   /**
    * Such a message came to its end, delivered unless `state` says otherwise.
    * @example expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [500, 200] })
    */
-  toHaveDelivered(pattern?: DeliveredPattern, options?: MatchOptions): R
+  toHaveDelivered(...given: OnQueue<T, [pattern?: DeliveredPattern, options?: MatchOptions]>): R
   /**
    * Such a message went to the dead-letter queue.
    * @example expect(sandbox.queue).toHaveDeadLetter({ to: 'https://shop.test/orders', status: 503 })
    */
-  toHaveDeadLetter(pattern?: DeadLetterPattern, options?: MatchOptions): R
+  toHaveDeadLetter(...given: OnQueue<T, [pattern?: DeadLetterPattern, options?: MatchOptions]>): R
   /**
    * Such a callback or failure callback arrived.
    * @example expect(sandbox.queue).toHaveDeliveredCallback({ to: 'https://shop.test/failed', status: 503, retried: 2 })
    */
-  toHaveDeliveredCallback(pattern?: CallbackPattern, options?: MatchOptions): R
+  toHaveDeliveredCallback(...given: OnQueue<T, [pattern?: CallbackPattern, options?: MatchOptions]>): R
   /**
    * The queue recognised such a message as published before.
    * @example expect(sandbox.queue).toHaveDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
    */
-  toHaveDeduplicated(pattern?: DeduplicatedPattern, options?: MatchOptions): R
+  toHaveDeduplicated(...given: OnQueue<T, [pattern?: DeduplicatedPattern, options?: MatchOptions]>): R
   /**
    * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
    * `{ url, headers, body }` with the `keys` of the receiver.
    * @example expect(orders.last()).toHaveValidSignature({ key: 'current' })
    */
-  toHaveValidSignature(pattern?: SignaturePattern, options?: MatchOptions): R
+  toHaveValidSignature(
+    ...given: On<
+      T,
+      SignedSubject,
+      'write expect(sandbox.queue), expect(recorder) or expect(recorder.last())',
+      [pattern?: SignaturePattern, options?: MatchOptions]
+    >
+  ): R
   /**
    * What the code under test has cost so far, or since a mark: what one user action costs.
    * @example
@@ -137,49 +154,49 @@ export interface SandboxMatchers<R = unknown> {
    * await checkout()
    * expect(sandbox).toHaveCost({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveCost(pattern: CostPattern, options?: CostOptions): R
+  toHaveCost(...given: OnLog<T, [pattern: CostPattern, options?: CostOptions]>): R
   /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveSchedule({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
-  toHaveSchedule(pattern?: SchedulePattern, options?: MatchOptions): R
+  toHaveSchedule(...given: OnQueue<T, [pattern?: SchedulePattern, options?: MatchOptions]>): R
   /**
    * Such an HTTP request arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
-  toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
+  toHaveReceivedRequest(...given: OnLog<T, [pattern?: RequestPattern, options?: MatchOptions]>): R
   /**
    * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
    * @example expect(sandbox).toHaveOutboundRequest('POST https://bank.test/charges', { times: 1 })
    */
-  toHaveOutboundRequest(call?: string | OutboundPattern, options?: MatchOptions): R
+  toHaveOutboundRequest(...given: OnLog<T, [call?: string | OutboundPattern, options?: MatchOptions]>): R
   /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', argv: ['INCR'] }])
    */
-  toFollowSequence(steps: readonly SequenceStep[]): R
+  toFollowSequence(...given: OnLog<T, [steps: readonly SequenceStep[]]>): R
   /**
    * A workflow ran so.
    * @example expect(sandbox).toHaveWorkflowRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
    */
-  toHaveWorkflowRun(pattern?: WorkflowRunPattern, options?: MatchOptions): R
+  toHaveWorkflowRun(...given: OnLog<T, [pattern?: WorkflowRunPattern, options?: MatchOptions]>): R
   /**
    * A workflow run has a step of this name.
    * @example expect(sandbox).toHaveWorkflowStep('charge', { attempts: 2, result: { id: 'ch_1' } })
    */
-  toHaveWorkflowStep(name: Text, pattern?: WorkflowStepPattern, options?: MatchOptions): R
+  toHaveWorkflowStep(...given: OnLog<T, [name: Text, pattern?: WorkflowStepPattern, options?: MatchOptions]>): R
   /**
    * A step of a workflow run waits for this event, or has waited for it.
    * @example expect(sandbox).toHaveWorkflowWait('approved', { outcome: 'received' })
    */
-  toHaveWorkflowWait(event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions): R
+  toHaveWorkflowWait(...given: OnLog<T, [event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions]>): R
   /**
    * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
    * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
-  toHold(): R
+  toHold(...given: On<T, ExploredSubject, 'write expect(await explore(…))', []>): R
   /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */
-  toBeIdle(): R
+  toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }
 
 /** Matchers for places inside of other values, as `expect` offers them: `expect.messageTo(…)`. */

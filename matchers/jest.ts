@@ -5,14 +5,14 @@ import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers }
 // One line in setupFilesAfterEnv: import 'stuntdouble/jest/extend'. Jest gives `expect` to every test file as a global.
 
 declare module 'expect' {
-  interface Matchers<R extends void | Promise<void>, T = unknown> extends SandboxMatchers<R> {}
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends SandboxMatchers<R, T> {}
   interface AsymmetricMatchers extends SandboxAsymmetricMatchers {}
 }
 
 declare global {
   namespace jest {
     // biome-ignore lint/complexity/noBannedTypes: every declaration of an interface must have the same parameters
-    interface Matchers<R, T = {}> extends SandboxMatchers<R> {}
+    interface Matchers<R, T = {}> extends SandboxMatchers<R, T> {}
     interface Expect extends SandboxAsymmetricMatchers {}
     interface InverseAsymmetricMatchers extends SandboxAsymmetricMatchers {}
   }

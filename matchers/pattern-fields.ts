@@ -1,6 +1,6 @@
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
 import { instant } from '../src/kernel/instant.js'
-import { nearestName } from '../src/kernel/nearest-name.js'
+import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
 import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
@@ -71,12 +71,22 @@ const attemptsTaken: Takes = {
   what: 'a number, a list of statuses [500, 200] or a list of partial attempts [{ status: 500 }]',
   check: (value) =>
     typeof value === 'number' ||
+    unknownAttempt(value) ||
     (Array.isArray(value) &&
       (value.every((item) => typeof item === 'number') ||
         value.every((item) => (isPlainObject(item) || isAsymmetric(item)) && knownAttempt(item)))),
 }
 
 export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delayMs']
+
+/** What is wrong with the first field that attempts do not have, as a sentence. */
+function unknownAttempt(value: unknown): string | false {
+  if (!Array.isArray(value)) return false
+  const names = value.flatMap((item) => (isPlainObject(item) && !isAsymmetric(item) ? Object.keys(item) : []))
+  const unknown = names.find((name) => !attemptNames.includes(name))
+  if (unknown === undefined) return false
+  return `An attempt has no field '${unknown}'.${didYouMean(unknown, attemptNames)} Its fields are ${attemptNames.join(', ')}.`
+}
 
 function knownAttempt(item: unknown): boolean {
   return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))

@@ -7,7 +7,7 @@ import { type SandboxMatchers, sandboxMatchers } from './index.js'
 
 declare global {
   namespace PlaywrightTest {
-    interface Matchers<R, T = unknown> extends SandboxMatchers<R> {}
+    interface Matchers<R, T = unknown> extends SandboxMatchers<R, T> {}
   }
 }
 

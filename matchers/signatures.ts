@@ -2,6 +2,7 @@ import { type Bytes, fromArray, fromBase64, text, toBase64Url, utf8 } from '../s
 import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
 import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
+import { checkOptionNames } from '../src/kernel/nearest-name.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
@@ -78,6 +79,7 @@ const checked: FieldsOf<SignaturePattern, Signed> = {
 export function signed(received: unknown, pattern: SignaturePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveValidSignature'
   checkPattern(matcher, pattern, checked)
+  if (isPlainObject(pattern.keys)) checkOptionNames(`keys of ${matcher}()`, pattern.keys, ['current', 'next', 'former'])
   const { evidence, things } = signedIn(matcher, received)
   const known = (pattern.keys as ReceiverKeys | undefined) ?? keysOf(received)
   const { to, messageId, kind } = pattern

@@ -60,7 +60,7 @@ interface StepPatterns {
 
 type StepOf<T extends EntryType> = { readonly type: T } & (T extends keyof StepPatterns
   ? StepPatterns[T]
-  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>]?: unknown })
+  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>]?: unknown })
 
 /** One step of a sequence: the type of an entry and some of its fields. */
 export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
@@ -144,11 +144,11 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
 /** The names of the fields of the other types; the compiler keeps the list complete. */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
-  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
+  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>[]
 } = {
   setting: ['resource', 'name', 'change', 'value'],
   'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
-  clock: ['move', 'to', 'count'],
+  clock: ['move', 'to', 'count', 'endedAfterSeq'],
   dropped: ['count', 'limit', 'unit'],
 }
 

@@ -4,7 +4,8 @@ import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers }
 // One line in a setup file: import 'stuntdouble/vitest/extend'
 
 declare module 'vitest' {
-  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends SandboxMatchers<R> {}
+  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown>
+    extends SandboxMatchers<R, T> {}
   interface AsymmetricMatchersContaining extends SandboxAsymmetricMatchers {}
 }
 

@@ -4,6 +4,6 @@ import type { SandboxAsymmetricMatchers, SandboxMatchers } from '../matchers.js'
 
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: every declaration of an interface must have the same parameters
-  interface Matchers<T = any> extends SandboxMatchers<void> {}
+  interface Matchers<T = any> extends SandboxMatchers<void, T> {}
   interface AsymmetricMatchersContaining extends SandboxAsymmetricMatchers {}
 }

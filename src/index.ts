@@ -9,6 +9,8 @@ export * from './faults/constructors.js'
 export type {
   DeliveryFault,
   Fault,
+  FaultAt,
+  FaultConditions,
   FaultKind,
   FaultMatch,
   FaultOf,
@@ -24,7 +26,7 @@ export { invariants } from './invariants/invariant-table.js'
 export type { Bytes } from './kernel/bytes.js'
 export type { Clock, ClockMode, DriveCall, Follower, MoveOptions } from './kernel/clock.js'
 export { VirtualClock } from './kernel/clock.js'
-export type { Duration } from './kernel/duration.js'
+export type { Duration, DurationText } from './kernel/duration.js'
 export type { Instant } from './kernel/instant.js'
 export type { PendingTimer, Task, Timer } from './kernel/time.js'
 export type * from './kernel/traffic-log.js'

@@ -6,6 +6,7 @@ import {
   type NetworkApi,
   NetworkSource,
 } from 'msw/experimental'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 // What msw marks as experimental stays in this file.
@@ -29,8 +30,10 @@ export interface FastNetworkOptions {
  */
 export function fastNetwork(
   sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'calls'>>,
-  { handlers = [], onUnhandledFrame = 'warn' }: FastNetworkOptions = {},
+  options: FastNetworkOptions = {},
 ): NetworkApi<[FetchSource]> {
+  checkOptionNames('fastNetwork()', options, { handlers: true, onUnhandledFrame: true })
+  const { handlers = [], onUnhandledFrame = 'warn' } = options
   const source = new FetchSource(sandbox)
   sandbox.onDispose(() => source.disable())
   return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })

@@ -1,6 +1,7 @@
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Answer, Call } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
@@ -30,6 +31,7 @@ export async function routeSandbox(
   sandbox: Bridged,
   options: RouteOptions = {},
 ): Promise<() => Promise<void>> {
+  checkOptionNames('routeSandbox()', options, { serveStream: true })
   const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.calls?.knows(url.href) === true
   const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
   await context.route(owned, handler)

@@ -1,6 +1,7 @@
 import type { Check, CheckOptions } from '../invariants/invariant-check.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPastInstant } from '../kernel/past-instant.js'
 import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
@@ -199,7 +200,9 @@ export class RemoteSandbox implements AsyncDisposable {
    * Replaces the world with what `dump()` returned, here or elsewhere.
    * `shift` moves all times of a dump back if it is ahead of a real clock
    */
-  async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
+  async load(dump: SandboxDump, options: { readonly shift?: boolean } = {}): Promise<void> {
+    checkOptionNames('sandbox.load()', options, { shift: true })
+    const { shift = false } = options
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
     await this.#refresh()
   }
@@ -210,6 +213,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example await sandbox.at('-5m').store.get('stock')
    */
   at(instant: PastInstant): RemotePast {
+    checkPastInstant(instant)
     return new RemotePast(this.#wire, instant, (options) => this.fork(options))
   }
 
@@ -218,7 +222,10 @@ export class RemoteSandbox implements AsyncDisposable {
    * @throws Error for an instant that is not in the past, or that the log has dropped
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */
-  async fork({ at, name, deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
+  async fork(options: RemoteForkOptions = {}): Promise<RemoteSandbox> {
+    checkOptionNames('sandbox.fork()', options, { at: true, name: true, deliver: true })
+    const { at, name, deliver } = options
+    checkPastInstant(at)
     const { tenant } = (await this.#wire.post('/fork', { at, name, deliver })) as { readonly tenant: string }
     const wire = this.#wire.to(tenant)
     return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)

@@ -2,6 +2,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
+import { checkMove } from '../kernel/move.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 
@@ -31,15 +32,21 @@ export class RemoteClock
     }))
   }
 
-  async advance(by: Duration, { signal, ...options }: MoveOptions = {}): Promise<void> {
+  async advance(by: Duration, given: MoveOptions = {}): Promise<void> {
+    checkMove('advance', given)
+    const { signal, ...options } = given
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
-  async advanceTo(at: Instant, { signal, ...options }: MoveOptions = {}): Promise<void> {
+  async advanceTo(at: Instant, given: MoveOptions = {}): Promise<void> {
+    checkMove('advanceTo', given)
+    const { signal, ...options } = given
     await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
-  async drain({ signal, ...options }: MoveOptions = {}): Promise<void> {
+  async drain(given: MoveOptions = {}): Promise<void> {
+    checkMove('drain', given)
+    const { signal, ...options } = given
     await this.#wire.post('/clock/drain', options, signal)
   }
 

@@ -1,6 +1,7 @@
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
 import type { Scenario } from '../scenarios/written-scenario.js'
 import type { ControlClient } from './control-client.js'
@@ -42,6 +43,7 @@ export class RemoteFaults {
 
   /** Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now. */
   async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
+    checkOptionNames('faults.add()', options, { line: true })
     const line = options.line ?? callerLine(new Error('declared here'))
     return this.#handle(await this.#wire.post('/faults', { rules, line }))
   }

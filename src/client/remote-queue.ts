@@ -1,5 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { Explained } from '../queue/explain/explain.js'
@@ -86,6 +87,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
     }
+    checkOptionNames('queue.explain()', what, ['queue', 'flowControlKey', 'schedule', 'deduplicationId'])
     return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
   }
 
@@ -132,6 +134,8 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 
   async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
+    checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
+    checkOptionNames('queue.sign()', overrides, { wrong: true })
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
   }
 

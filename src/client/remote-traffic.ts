@@ -1,4 +1,5 @@
 import { bindMethods } from '../kernel/bind-methods.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { serverEvents } from '../kernel/server-events.js'
 import type { Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
 import type { Har, HarOptions } from '../report/har.js'
@@ -94,7 +95,9 @@ export class RemoteTraffic {
    * Entries as they come, those that are there first. One comes again when it is answered or has ended.
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
-  async *follow({ types, after = this.#after, signal, onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
+  async *follow(options: FollowOptions = {}): AsyncGenerator<Entry, void> {
+    checkOptionNames('follow()', options, { types: true, after: true, signal: true, onRenewal: true })
+    const { types, after = this.#after, signal, onRenewal } = options
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
     for await (const events of serverEvents(answer.body)) {

@@ -1,5 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { RunEnd } from '../workflow/advance-run.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
 import type { History, HistoryOptions } from '../workflow/run-history.js'
@@ -101,6 +102,9 @@ export class RemoteStepStub {
     error: Error | string | StepError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
+    checkOptionNames('fails()', given, { times: true })
+    if (typeof error === 'object' && !(error instanceof Error))
+      checkOptionNames('The error of fails()', error, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
     await this.#wire.post('/workflow/steps/fail', {
       ...this.#step,
@@ -111,6 +115,7 @@ export class RemoteStepStub {
 
   /** Its endpoint does not answer: so many times, or never. */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
+    checkOptionNames('timesOut()', given, { times: true })
     await this.#wire.post('/workflow/steps/time-out', { ...this.#step, ...given })
   }
 }
@@ -161,7 +166,9 @@ export class RemoteRun
   }
 
   /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
-  async history({ secrets = false }: HistoryOptions = {}): Promise<History> {
+  async history(options: HistoryOptions = {}): Promise<History> {
+    checkOptionNames('history()', options, { secrets: true })
+    const { secrets = false } = options
     return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as History
   }
 

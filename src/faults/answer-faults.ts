@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { AnswerStep, FaultOf, HeaderRecord, RateLimitedFault, RetryAfter, StatusFault } from './fault.js'
 import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
@@ -17,6 +18,7 @@ export function latency(
   jitter?: Duration,
 ): FaultOf<'latency'> {
   if (typeof wait === 'object' && wait !== null) {
+    checkOptionNames('latency()', wait, { min: true, max: true })
     return { kind: 'latency', minMs: milliseconds(wait.min), maxMs: milliseconds(wait.max) }
   }
   const waitMs = milliseconds(wait)
@@ -39,6 +41,7 @@ export function status(code: number, options: ReplyOptions = {}): StatusFault {
       `status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use reset(), hang() or timeout().`,
     )
   }
+  checkOptionNames('status()', options, { headers: true, body: true })
   const { headers, body } = options
   if (body === undefined) return { kind: 'status', status: code, ...(headers && { headers }) }
   if (typeof body === 'string') return { kind: 'status', status: code, ...(headers && { headers }), body }
@@ -55,6 +58,7 @@ export function reply(
   body: unknown,
   options: { readonly status?: number; readonly headers?: HeaderRecord } = {},
 ): StatusFault {
+  checkOptionNames('reply()', options, { status: true, headers: true })
   return status(options.status ?? 200, { body, ...(options.headers && { headers: options.headers }) })
 }
 

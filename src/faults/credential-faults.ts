@@ -10,7 +10,7 @@ import { signatureFaults, signedMilliseconds } from './fault-values.js'
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
-export function badSignature(flaw: string): FaultOf<'signature'> {
+export function badSignature(flaw: FaultOf<'signature'>['flaw']): FaultOf<'signature'> {
   return { kind: 'signature', flaw }
 }
 

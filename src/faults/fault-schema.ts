@@ -53,9 +53,14 @@ export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
     : undefined
 }
 
+/** Fields of the objects inside of faults. */
+export function nestedFields(place: string): readonly string[] {
+  return place.endsWith('retryAfter') ? ['form', 'waitMs'] : []
+}
+
 export const faultWords: FaultWords = {
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['fault', faultKinds] : undefined),
-  fieldsOf: (owner) => fieldsOfFault(owner) ?? [],
+  fieldsOf: (owner, place) => fieldsOfFault(owner) ?? nestedFields(place),
 }
 
 /** A list may hold any number of mistakes. */

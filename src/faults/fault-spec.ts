@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { FaultMatch, FaultRule } from './fault.js'
+import type { FaultKind, FaultMatch, FaultRule, PointOf } from './fault.js'
 import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
 import type { DeliveryPoint, FaultPoint } from './points.js'
 
@@ -48,9 +48,18 @@ export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
   readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, AttemptAction<F>>>
 }
 
+/** Something to do at each point where the type of rules lets the fault strike, and at no other. */
+type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
+  ? {
+      readonly at: { readonly [P in PointOf<F['kind']>]: unknown } & {
+        readonly [P in Exclude<FaultPoint, PointOf<F['kind']>>]?: never
+      }
+    }
+  : unknown
+
 /** A table of rows: of faults that scripts can name, and of others. */
 export type FaultGroup<Step extends AnyFault, Other extends AnyFault = never> = {
-  readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>>
+  readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>> & AtItsPoints<Extract<Step, { kind: K }>>
 } & {
-  readonly [K in Other['kind']]: FaultSpec<Extract<Other, { kind: K }>>
+  readonly [K in Other['kind']]: FaultSpec<Extract<Other, { kind: K }>> & AtItsPoints<Extract<Other, { kind: K }>>
 }

@@ -66,3 +66,4 @@ export const signatureFaults = [
   'tampered',
   'rotated',
 ] as const
+export type SignatureFault = (typeof signatureFaults)[number]

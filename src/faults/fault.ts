@@ -1,7 +1,8 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { FaultPoint } from './points.js'
+import type { SignatureFault } from './fault-values.js'
+import type { DeliveryPoint, FaultPoint, RequestInjectionPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
 
@@ -80,7 +81,7 @@ interface DelayFault {
 }
 
 export type CredentialStep =
-  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'signature'; readonly flaw: SignatureFault }
   | { readonly kind: 'clock-skew'; readonly byMs: number }
 export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
 
@@ -138,8 +139,55 @@ export interface FaultMatch {
   readonly runId?: string
 }
 
-export interface FaultRule {
-  readonly on: FaultPoint | readonly FaultPoint[]
+/** A service's requests: everything but the calls of the app and the opening of streams. */
+type ServiceRequest = Exclude<RequestInjectionPoint, 'app.call' | 'stream.open'>
+type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryPoint
+
+/** Where each fault has something to do. The tables of the faults have exactly these rows, which the compiler checks. */
+interface PointsByKind {
+  latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
+  status: RequestOrDelivery | 'stream.open'
+  'rate-limited': Exclude<RequestOrDelivery, 'store.request' | 'stats.request'>
+  'non-retryable': DeliveryPoint
+  pass: FaultPoint
+  reset: Exclude<FaultPoint, 'schedule.fire'>
+  refused: RequestOrDelivery | 'stream.open'
+  unresolved: RequestOrDelivery | 'stream.open'
+  certificate: RequestOrDelivery | 'stream.open'
+  hang: RequestOrDelivery | 'stream.open'
+  'half-open': RequestOrDelivery
+  truncate: RequestOrDelivery
+  'corrupt-json': RequestOrDelivery | 'stream.event'
+  'slow-body': RequestOrDelivery
+  'content-type': RequestOrDelivery | 'stream.open'
+  reply: 'store.command'
+  'lost-ack': RequestOrDelivery | 'store.command'
+  'late-answer': RequestOrDelivery
+  duplicate: Exclude<RequestOrDelivery, 'stats.request'> | 'schedule.fire' | 'stream.event'
+  reorder: DeliveryPoint
+  delay: DeliveryPoint | 'schedule.fire'
+  drop: DeliveryPoint | 'schedule.fire' | 'stream.event'
+  signature: DeliveryPoint
+  'clock-skew': DeliveryPoint
+  'revoked-token': ServiceRequest | 'app.call' | 'stream.open'
+  quota: 'store.command' | Exclude<ServiceRequest, 'stats.request'>
+  'cut-stream': 'stream.open'
+  'stall-stream': 'stream.open'
+  'stale-read': 'store.command'
+  restart: ServiceRequest | DeliveryPoint
+  outage: RequestOrDelivery
+}
+
+/** The points at which a fault of this kind has something to do. */
+export type PointOf<K extends FaultKind> = PointsByKind[K]
+
+/** The faults that have something to do at this point. */
+export type FaultAt<P extends FaultPoint> = {
+  [K in FaultKind]: P extends PointsByKind[K] ? FaultOf<K> : never
+}[FaultKind]
+
+/** What a fault rule has besides its fault and the points of it: all optional. */
+export interface FaultConditions {
   /** For messages, and for `faults.remove(name)`. */
   readonly name?: string
   readonly match?: FaultMatch
@@ -159,6 +207,18 @@ export interface FaultRule {
   readonly chance?: readonly [times: number, outOf: number]
   /** Before the work (it is not done) or after it (it is done, the answer suffers). Default: as the fault has it. */
   readonly phase?: 'before' | 'after'
+}
+
+/** One fault, and where, when and how often it strikes. A fault goes with the points that it can strike at, and no other. */
+export type FaultRule = FaultConditions &
+  (
+    | { [P in FaultPoint]: { readonly on: P; readonly fault: FaultAt<P> } }[FaultPoint]
+    | { [K in FaultKind]: { readonly on: readonly PointOf<K>[]; readonly fault: FaultOf<K> } }[FaultKind]
+  )
+
+/** A rule before it is known whether its fault can strike at its points: rules are checked when they are added. */
+export interface UncheckedRule extends FaultConditions {
+  readonly on: FaultPoint | readonly FaultPoint[]
   readonly fault: Fault
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { status } from './answer-faults.js'
 import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
 import {
@@ -34,6 +35,7 @@ export function lateAnswer(by?: Duration): FaultOf<'late-answer'> {
 export function duplicate(
   options: { readonly copies?: number; readonly after?: Duration; readonly concurrent?: boolean } = {},
 ): FaultOf<'duplicate'> {
+  checkOptionNames('duplicate()', options, { copies: true, after: true, concurrent: true })
   const { copies, after, concurrent } = options
   return {
     kind: 'duplicate',

@@ -1,4 +1,5 @@
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
 import type { FaultOf, ServiceFault } from './fault.js'
 import { atDeliveries, atRequests, atRequestsAndCalls } from './fault-context.js'
@@ -23,6 +24,7 @@ export function restart(down?: Duration): FaultOf<'restart'> {
 
 /** A region, or the whole service, is gone: connections are refused, or answered with a status. */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
+  checkOptionNames('outage()', options, { region: true, status: true })
   return { kind: 'outage', ...options }
 }
 

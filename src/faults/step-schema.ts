@@ -8,6 +8,7 @@ import {
   type FaultWords,
   faultWords,
   fieldsOfFault,
+  nestedFields,
   oddFault,
   problemsWith,
 } from './fault-schema.js'
@@ -115,8 +116,8 @@ const bareStepSchema = once(() => stepVariants(v.never))
 const stepWords: FaultWords = {
   ...faultWords,
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['step', stepKinds] : undefined),
-  fieldsOf: (owner) => {
-    const fields = fieldsOfFault(owner) ?? []
+  fieldsOf: (owner, place) => {
+    const fields = fieldsOfFault(owner) ?? nestedFields(place)
     return (owner as { kind?: unknown }).kind === 'delay' ? [...fields, 'then'] : fields
   },
 }

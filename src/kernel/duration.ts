@@ -1,5 +1,7 @@
 /** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'`, `'1d10h30m'` or `'2w'`. */
-export type Duration = number | `${number}${DurationUnit}` | `${number}${DurationUnit}${number}${string}`
+export type Duration = number | DurationText
+/** A span of time with its unit: `'90s'`, `'500ms'`, `'1d10h30m'`. */
+export type DurationText = `${number}${DurationUnit}` | `${number}${DurationUnit}${number}${string}`
 export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'mo' | 'y'
 
 const shownUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }

@@ -26,13 +26,32 @@ export function didYouMean(name: unknown, names: Iterable<string>): string {
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
-/** @throws TypeError with the nearest name, for an option that is not known. @param who is the subject of the sentence */
-export function checkOptionNames(who: string, options: object, known: readonly string[]): void {
+/** Every name of some options: the compiler keeps it complete. */
+export type OptionNames<T> = { readonly [Name in keyof T]-?: true }
+
+/**
+ * What every function with options calls first, once for each object of them.
+ * @param who is the subject of the sentence: `timeline()`, or `policy.queueLimits` for nested ones
+ * @throws TypeError with the nearest name, for an option that is not known
+ */
+export function checkOptionNames<T extends object>(
+  who: string,
+  options: T,
+  names: readonly string[] | NoInfer<OptionNames<T>>,
+): void {
+  const known = Array.isArray(names) ? (names as readonly string[]) : Object.keys(names)
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`${who} takes an object of options (${known.join(', ')}), got ${shown(options)}.`)
+  }
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
   throw new TypeError(
     `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
   )
+}
+
+function shown(given: unknown): string {
+  return typeof given === 'string' || Array.isArray(given) ? JSON.stringify(given) : String(given)
 }
 
 /** The nearest name, if one is near enough for a typo. */

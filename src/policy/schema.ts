@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, milliseconds } from '../kernel/duration.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import type { Policy, QueueLimits, ResolvedPolicy } from './policy.js'
 import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js'
@@ -138,6 +138,8 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
       `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
     )
   }
+  if (changes.queueLimits !== undefined)
+    checkOptionNames('policy.queueLimits', changes.queueLimits, Object.keys(queueLimits))
   const resolved = resolvedPolicy(changes)
   const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {

@@ -1,10 +1,11 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
+import { type DurationText, formatDuration, parseDuration } from '../kernel/duration.js'
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
@@ -26,14 +27,17 @@ type Value = string | number | boolean
 
 /**
  * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
- * booleans are written as the headers have them.
+ * booleans are written as the headers have them. Durations have a unit: a bare number is seconds for the SDK and
+ * milliseconds for this package, so it is refused.
  */
 export interface MessageSettings {
   readonly method?: string
-  readonly timeout?: Value
+  /** How long the destination may take to answer: `'30s'`. */
+  readonly timeout?: DurationText
   readonly retries?: Value
   readonly retryDelay?: Value
-  readonly delay?: Value
+  /** Wait before the first attempt: `'10m'`. */
+  readonly delay?: DurationText
   readonly notBefore?: Value
   readonly deduplicationId?: Value
   readonly contentBasedDeduplication?: Value
@@ -43,6 +47,10 @@ export interface MessageSettings {
   readonly flowControlValue?: string
   readonly label?: string
   readonly redactFields?: string
+  readonly callbackTimeout?: DurationText
+  readonly callbackDelay?: DurationText
+  readonly failureCallbackTimeout?: DurationText
+  readonly failureCallbackDelay?: DurationText
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
@@ -138,6 +146,7 @@ export class DirectQueue {
    */
   publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
     const [, given] = this.#inputs.recordCall('publish', [direct])
+    for (const name of Object.keys(given ?? {})) if (!ownNames.has(name)) settingOf(name)
     if (typeof given?.to !== 'string') {
       throw new TypeError(
         "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
@@ -147,7 +156,7 @@ export class DirectQueue {
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
-      if (value !== undefined) settings.set(setting, String(value))
+      if (value !== undefined) settings.set(setting, spanSetting.test(setting) ? spanText(name, value) : String(value))
     }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
@@ -264,6 +273,9 @@ export class DirectQueue {
 
   /** Adds endpoints to a url group, creating it. */
   urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    for (const endpoint of endpoints)
+      if (typeof endpoint !== 'string')
+        checkOptionNames('An endpoint of queue.urlGroup()', endpoint, { url: true, name: true })
     return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
   }
 
@@ -296,6 +308,7 @@ export class DirectQueue {
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
   sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    checkSigning(request, overrides)
     return engineOf(this).sign(request, overrides)
   }
 
@@ -424,12 +437,24 @@ class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'p
   }
 }
 
+/** @throws TypeError for a name that none of them has */
+export function checkSigning(request: SignedRequest, overrides: SignatureOverrides): void {
+  checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
+  const names = { wrong: true, claims: true, key: true, window: true, vocabulary: true } as const
+  checkOptionNames('queue.sign()', overrides, names)
+  const claims = ['iss', 'sub', 'exp', 'nbf', 'iat', 'jti', 'body']
+  if (overrides.claims !== undefined) checkOptionNames('claims of queue.sign()', overrides.claims, claims)
+}
+
 /** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
     .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
+
+/** What is no setting of the message. */
+const ownNames: ReadonlySet<string> = new Set(['to', 'body', 'headers', 'queue'])
 
 /** What the workflow protocol adds. */
 const openOption = /^(?:workflow|featureSet)/
@@ -450,6 +475,21 @@ function settingOf(name: string): string {
   if (isOpen) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new TypeError(
     `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
+  )
+}
+
+/** Spans of time, those of callbacks included. */
+const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
+
+/** A span of time as the service writes it, which has no milliseconds. */
+function spanText(name: string, given: unknown): string {
+  const span = typeof given === 'string' ? parseDuration(given) : undefined
+  if (span !== undefined) return (given as string).includes('ms') ? `${span / 1000}s` : (given as string)
+  const bare = Number(given === '' ? Number.NaN : given)
+  throw new TypeError(
+    Number.isFinite(bare) && bare >= 0
+      ? `queue.publish() takes ${name} with a unit, got ${given}: a bare number is seconds for the SDK and milliseconds for this package. Write '${formatDuration(bare * 1000)}' or '${formatDuration(bare)}'.`
+      : `queue.publish() takes ${name} as a text such as '90s', '5m' or '1d10h30m', got ${JSON.stringify(given)}.`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { inspectorPage } from '@stuntdouble/inspector/document'
 import * as v from 'valibot'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
 import { redactedChanges } from './redacted-changes.js'
@@ -31,6 +32,9 @@ const entriesWithoutScripts = 2000
  */
 export function toHtml(source: TrafficView | Trace | string, options: HtmlOptions = {}): string {
   const view = source instanceof TrafficView ? source : loadTrace(source)
+  checkOptionNames('toHtml()', options, { title: true, bodies: true, redact: true, failure: true })
+  if (options.failure !== undefined)
+    checkOptionNames('failure of toHtml()', options.failure, { message: true, nearest: true })
   const { title = 'Traffic', bodies = 4096, redact = [], failure } = options
   const redaction = view.redaction(redact)
   const changes = source instanceof TrafficView ? changesOf(view, redaction) : recordedChanges(source)

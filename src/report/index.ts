@@ -1,7 +1,8 @@
 // The entry `stuntdouble/report`: what a test run needs only when it writes or reads reports.
 export type { CausalNode, CausalTree } from './causal-tree.js'
+export { formsFor } from './copy/checked-forms.js'
 export type { CopyForm } from './copy/copy-forms.js'
-export { copyForms, formsFor } from './copy/copy-forms.js'
+export { copyForms } from './copy/copy-forms.js'
 export type { CopyContext, Selection } from './copy/selection.js'
 export type { DecodedEntry } from './decoded.js'
 export { DecodedBody, decoded } from './decoded.js'

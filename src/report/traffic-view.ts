@@ -1,5 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import {
   type Entry,
   type EntryOf,
@@ -10,6 +11,7 @@ import {
 } from '../kernel/traffic-log.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
 import { type DecodedEntry, decoded } from './decoded.js'
+import { entryFields } from './entry-field-names.js'
 import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
 import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
@@ -150,6 +152,7 @@ export class TrafficView {
   filter<T extends Entry>(wanted: (entry: Entry) => entry is T): T[]
   filter(wanted: (entry: Entry) => boolean): Entry[]
   filter(wanted: EntryPattern | ((entry: Entry) => boolean)): Entry[] {
+    if (typeof wanted !== 'function') checkEntryPattern('traffic.filter()', wanted)
     return typeof wanted === 'function'
       ? this.entries.filter((entry) => wanted(entry))
       : this.entries.filter((entry) => fits(entry, wanted))
@@ -162,6 +165,7 @@ export class TrafficView {
   last(wanted?: EntryType | EntryPattern | ((entry: Entry) => boolean)): Entry | undefined {
     if (wanted === undefined) return this.entries.at(-1)
     if (typeof wanted === 'string') return this.of(wanted).at(-1)
+    if (typeof wanted !== 'function') checkEntryPattern('traffic.last()', wanted)
     return this.entries.findLast((entry) => (typeof wanted === 'function' ? wanted(entry) : fits(entry, wanted)))
   }
 
@@ -230,6 +234,7 @@ export class TrafficView {
 
   /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
   diagram(options: DiagramOptions = {}): string {
+    checkOptionNames('diagram()', options, { format: true, redact: true, width: true })
     const redaction = this.redaction(options.redact)
     return options.format === 'mermaid'
       ? mermaidDiagram(this.entries, redaction)
@@ -238,11 +243,13 @@ export class TrafficView {
 
   /** Requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network panel. */
   toHar(options: HarOptions = {}): Har {
+    checkOptionNames('toHar()', options, { redact: true })
     return harOf(this.entries, this.redaction(options.redact))
   }
 
   /** Everything as plain JSON, secrets hidden; `loadTrace` of `stuntdouble/report` reads it. */
   toTrace(options: TraceOptions = {}): Trace {
+    checkOptionNames('toTrace()', options, { redact: true, bodies: true })
     return traceOf(this.entries, this.context, this.redaction(options.redact), options)
   }
 
@@ -259,6 +266,13 @@ export class TrafficView {
   [Symbol.iterator](): IterableIterator<Entry> {
     return this.entries[Symbol.iterator]()
   }
+}
+
+/** @throws TypeError with the nearest name for a field that entries of the type do not have, and could never fit */
+function checkEntryPattern(caller: string, wanted: EntryPattern): void {
+  const { type } = wanted
+  if (Object.hasOwn(entryFields, type))
+    checkOptionNames(`${caller} of ${type} entries`, wanted, Object.keys(entryFields[type]))
 }
 
 function fits(entry: Entry, wanted: EntryPattern): boolean {

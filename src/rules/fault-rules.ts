@@ -4,6 +4,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
@@ -110,6 +111,7 @@ export class Faults implements FaultSource {
    * @throws TypeError for an invalid rule, with the place and the nearest word
    */
   add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
+    checkOptionNames('faults.add()', options, { line: true })
     // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
     const place: Error | string = options.line ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { line: place })

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { catalog, faultKinds } from '../faults/catalog.js'
 import type { Fault, FaultRule } from '../faults/fault.js'
-import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from '../faults/fault-schema.js'
+import {
+  type FaultProblem,
+  type FaultWords,
+  faultSchema,
+  fieldsOfFault,
+  nestedFields,
+  problemsWith,
+} from '../faults/fault-schema.js'
 import { type FaultPoint, faultPoints } from '../faults/points.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { CronExpression } from '../kernel/cron.js'
@@ -202,6 +209,8 @@ const ruleWords: FaultWords = {
     if (typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)) {
       return Object.keys(ruleEntries())
     }
+    const nested = nestedFields(place)
+    if (nested.length > 0) return nested
     return place === 'match.attempt' ? ['from', 'to'] : Object.keys(matchSchema().entries)
   },
 }

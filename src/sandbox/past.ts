@@ -3,6 +3,7 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkPastInstant } from '../kernel/past-instant.js'
 import type { Entry, Traffic } from '../kernel/traffic-log.js'
 import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
 import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
@@ -87,6 +88,7 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
   if (journal === undefined) {
     throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
   }
+  checkPastInstant(given)
   const { inputs, begunAt } = journal
   checkKept(journal)
   const now = clock.now()

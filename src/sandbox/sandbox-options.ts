@@ -1,9 +1,10 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
-import { type AddressOptions, whereEngines } from '../protocol/address.js'
-import type { Vocabulary, VocabularyName } from '../protocol/dialect.js'
+import { policyWith } from '../policy/schema.js'
+import { type AddressOptions, queueRegions, whereEngines } from '../protocol/address.js'
+import { serviceVocabulary, type Vocabulary, type VocabularyName } from '../protocol/dialect.js'
 import type { Reach } from '../queue/destinations/destinations.js'
 import type { SignatureWindow } from '../queue/signing/signing.js'
 import { checkSecret } from './credentials.js'
@@ -104,6 +105,21 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
   )
 }
 
+/** @throws TypeError with the nearest name for an option inside of another one that there is none of */
+export function checkNested({ signing, vocabulary, policy, regions }: SandboxOptions): void {
+  if (typeof regions === 'object') checkOptionNames('regions', regions, queueRegions)
+  if (signing !== undefined) checkOptionNames('signing', signing, { window: true })
+  if (typeof vocabulary === 'object') checkVocabulary(vocabulary)
+  policyWith(policy)
+}
+
+function checkVocabulary(vocabulary: Vocabulary): void {
+  const { environment, packages, sdkErrors } = serviceVocabulary
+  checkOptionNames('vocabulary', vocabulary, [...Object.keys(serviceVocabulary), 'trialStore', 'both'])
+  for (const [name, part] of Object.entries({ environment, packages, sdkErrors }))
+    checkOptionNames(`vocabulary.${name}`, vocabulary[name as 'packages'], Object.keys(part))
+}
+
 function checkStart({ clock, startAt }: SandboxOptions): void {
   if (clock !== 'real' || startAt === undefined) return
   throw new TypeError(
@@ -128,6 +144,7 @@ export function signingOf({ signing, clock }: SandboxOptions): { readonly window
 /** Refuses invalid options. */
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)
+  checkNested(options)
   checkStart(options)
   checkSecret(options.secret)
 }

@@ -8,6 +8,7 @@ import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
@@ -322,7 +323,9 @@ export class Sandbox {
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
-  load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
+  load(given: SandboxDump, options: LoadOptions = {}): void {
+    checkOptionNames('sandbox.load()', options, { at: true, shift: true })
+    const { at, shift = false } = options
     checkDump(given, homeRegionOf(this.policy))
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
     const dump = shift ? shiftedTo(given, goesOn) : given

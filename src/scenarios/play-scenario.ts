@@ -3,11 +3,13 @@ import { isFor, parsedPattern } from '../calls/outbound-routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
+import { checkOptionNames, type OptionNames } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
 import { unplayedText } from '../kernel/unused-script.js'
 import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { checkOptions } from '../sandbox/sandbox-options.js'
 import { evaluate } from './evaluate.js'
 import type { Expectation, ExpectationVerdict } from './expectations.js'
 import { placeText, type ValuePath } from './problems.js'
@@ -45,6 +47,27 @@ export interface PlayOptions {
   readonly signal?: AbortSignal
 }
 
+/** Every option of a play, for functions that take more. */
+export const playOptionNames: OptionNames<PlayOptions> = {
+  prepare: true,
+  seed: true,
+  sandbox: true,
+  elsewhere: true,
+  lineOf: true,
+  strict: true,
+  signal: true,
+}
+
+/** Those of the options that are of a play, for functions that take more. */
+export function playOptionsOf(options: PlayOptions): PlayOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
+}
+
+/** @throws TypeError for an option of its sandbox that there is none of */
+export function checkPlayOptions({ sandbox }: PlayOptions): void {
+  if (sandbox !== undefined) checkOptions(sandbox)
+}
+
 /** One thing that was judged, and where it is in the scenario. */
 export interface Finding extends ExpectationVerdict {
   /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
@@ -76,6 +99,8 @@ export interface Play {
  * @throws TypeError for what cannot be played at all
  */
 export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<Play> {
+  checkOptionNames('playScenario()', options, playOptionNames)
+  checkPlayOptions(options)
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const own = sandboxOptionsOf(scenario)
   const sandbox = createSandbox({

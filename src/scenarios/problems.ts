@@ -119,9 +119,15 @@ function problemsOfIssue(root: Schema, issue: Issue, above: ValuePath): readonly
   return [{ place, sentence: issue.message.endsWith('.') ? issue.message : `${issue.message}.` }]
 }
 
+/** The options of a union, those of unions inside of it too. */
+function optionsWithin(union: Schema | undefined): readonly Schema[] {
+  const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
+  return options.flatMap((option) => (option.type === 'union' ? optionsWithin(option) : [option]))
+}
+
 /** Asks the option that the value means once more, because a union only says that nothing fits. */
 function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePath): readonly ScenarioProblem[] {
-  const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
+  const options = optionsWithin(union)
   const { input } = issue
   if (isObject(input)) {
     const objects = options.filter((option) => option.entries !== undefined)

@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { NamedSeries, Point, RequestPoint } from './reports.js'
 
 /** A series by its numbers: the times stay those of the clock. One number stands for every point. */
@@ -69,6 +70,7 @@ export function checkFigures(caller: string, figures: object, report: object): v
     }
     checkSeries(caller, name, figure, counted)
     checkKind(caller, name, figure, counted)
+    checkPoints(caller, name, figure)
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
     if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON has no such number.`)
   }
@@ -109,6 +111,18 @@ function isListOf(isItem: (item: unknown) => boolean): (figure: unknown) => bool
 function isSeriesFigure(figure: unknown): boolean {
   if (Array.isArray(figure)) return figure.every(isSeries)
   return Object.values(Object(figure)).every((own) => own === undefined || isNumbers(own))
+}
+
+/** @throws TypeError for a field of a point or of a series that there is none of */
+function checkPoints(caller: string, name: string, figure: unknown): void {
+  if (!Array.isArray(figure)) return
+  for (const item of figure) {
+    if (typeof item !== 'object' || item === null) continue
+    if ('data_points' in item) {
+      checkOptionNames(`A series of ${name} in ${caller}`, item, ['id', 'data_points'])
+      checkPoints(caller, `${name}.data_points`, item.data_points)
+    } else checkOptionNames(`A point of ${name} in ${caller}`, item, ['x', 'y', 'workflow_message', 'workflow_run'])
+  }
 }
 
 function isSeries(item: unknown): boolean {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
+import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/nearest-name.js'
 
 /**
  * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the
@@ -112,11 +113,14 @@ export function steady<const Rates extends SearchRates | QueueRates>(
   rates: Rates,
   when: WhenOptions & Jittered = {},
 ): SteadyStep<Rates> {
+  checkOptionNames('The rates of steady()', rates, rateNames)
+  checkWhen('steady()', when)
   return { kind: 'steady', rates, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
 export function spikeAt(at: Instant, times: number, options: Burst = {}): SpikeStep {
+  checkOptionNames('spikeAt()', options, { for: true, of: true })
   return { kind: 'spike', at: plainMoment(at), times, for: options.for ?? '10m', ...(options.of && { of: options.of }) }
 }
 
@@ -138,12 +142,42 @@ export function counterReset(at: Instant, of?: readonly string[]): CounterResetS
  * @example latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
 export function latencies(of: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
+  checkOptionNames('latencies()', of, { query: true, update: true, embeds: true, rerank: true })
+  for (const [name, figures] of Object.entries(of))
+    if (typeof figures === 'object') checkOptionNames(`${name} of latencies()`, figures, ['mean', 'p99'])
+  checkWhen('latencies()', when)
   return { kind: 'latencies', of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
 export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
+  checkOptionNames('monthEnd()', options, { for: true, of: true })
   return { kind: 'month-end', times, for: options.for ?? '1d', ...(options.of && { of: options.of }) }
+}
+
+const rateNames: readonly string[] = Object.keys({
+  ...({
+    queries: true,
+    updates: true,
+    reranks: true,
+    vectors: true,
+    growth: true,
+    pending: true,
+  } satisfies OptionNames<SearchRates>),
+  ...({
+    delivered: true,
+    retried: true,
+    failed: true,
+    canceled: true,
+    runsSucceeded: true,
+    runsFailed: true,
+    runsCanceled: true,
+    deadLetters: true,
+  } satisfies OptionNames<QueueRates>),
+})
+
+function checkWhen(called: string, when: WhenOptions & Jittered): void {
+  checkOptionNames(called, when, { from: true, until: true, jitter: true })
 }
 
 function plainMoment(at: Instant): Moment {
@@ -204,6 +238,7 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
     if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
       throw new TypeError(`${words.caller} knows no latencies: the queue's statistics have none.`)
     }
+    checkLatencies(step as Partial<LatenciesStep> | null, words.caller)
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)
     checkNames(result.output as QueueStep | SearchStep, words)
@@ -219,8 +254,30 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
     )
   }
   const known = place.startsWith('rates.') ? [...words.rates, ...words.levels] : words.operations
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const name = String(issue.path?.at(-1)?.key)
+    const fields = /^(?:rates|of)\.\w+$/.test(place) ? known : place.includes('.') ? ['mean', 'p99'] : stepFields(kind)
+    return new TypeError(
+      `${caller} cannot use the step ${JSON.stringify(kind)}: there is no ${place}.${didYouMean(name, fields)} It knows ${fields.join(', ')}.`,
+    )
+  }
   const hint = issue.type === 'strict_object' && known.length > 0 ? ` It knows ${known.join(', ')}.` : ''
   return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
+}
+
+/** A number or two of them: a schema of both cannot say which one was meant. */
+function checkLatencies(step: Partial<LatenciesStep> | null, caller: string): void {
+  if (step?.kind !== 'latencies') return
+  for (const [name, given] of Object.entries(Object(step.of)))
+    if (typeof given === 'object' && given !== null) checkOptionNames(`${name} in ${caller}`, given, ['mean', 'p99'])
+}
+
+function stepFields(kind: unknown): readonly string[] {
+  if (kind === 'steady') return ['rates', 'from', 'until', 'jitter']
+  if (kind === 'latencies') return ['of', 'from', 'until', 'jitter']
+  if (kind === 'gap') return ['at', 'for']
+  if (kind === 'counter-reset') return ['at', 'of']
+  return kind === 'spike' ? ['at', 'times', 'for', 'of'] : ['times', 'for', 'of']
 }
 
 function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: UsageMetrics): void {

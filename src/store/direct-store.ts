@@ -1,6 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic-log.js'
 import type { Tokens } from './access/access-control.js'
@@ -111,6 +112,7 @@ export class DirectStore {
    * await job // ['jobs', 'send mail']
    */
   connection(options: ConnectionOptions = {}): DirectConnection {
+    checkOptionNames('store.connection()', options, { task: true })
     return new DirectConnection(this.#journal, options)
   }
 

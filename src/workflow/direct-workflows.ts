@@ -2,6 +2,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { text } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, ended, endStates, type RunAdvancer, type RunEnd, reached } from './advance-run.js'
@@ -182,12 +183,15 @@ export class StepStubBuilder {
    * A `WorkflowNonRetryableError` fails the run at once.
    */
   fails(error: Error | string | StepError = 'the step failed', options: { readonly times?: number } = {}): this {
-    const [given, { times }] = this.#inputs.record('fails', error, options)
     const called = `${this.#called}.fails()`
+    checkOptionNames(called, options, { times: true })
+    const [given, { times }] = this.#inputs.record('fails', error, options)
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
       throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
     }
+    if (!(told instanceof Error))
+      checkOptionNames(`The error of ${called}`, told, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = told as StepError
     const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
     this.#engine.script.verbs.addStep(this.#name, this.#nth, fate, timesOf(called, times))
@@ -196,6 +200,7 @@ export class StepStubBuilder {
 
   /** Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once. */
   timesOut(options: { readonly times?: number } = {}): this {
+    checkOptionNames(`${this.#called}.timesOut()`, options, { times: true })
     const [{ times }] = this.#inputs.record('timesOut', options)
     const count = timesOf(`${this.#called}.timesOut()`, times)
     this.#engine.script.verbs.addStep(this.#name, this.#nth, { does: 'timesOut' }, count)
@@ -317,6 +322,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
    */
   history(options: HistoryOptions = {}): History {
+    checkOptionNames('history()', options, { secrets: true })
     return historyOfRun(this.#run, options)
   }
 

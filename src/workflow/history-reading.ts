@@ -1,5 +1,6 @@
 import { utf8 } from '../kernel/bytes.js'
 import { type HeaderList, isHeader } from '../kernel/http.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import {
   checkedHistory,
   entryOf,
@@ -41,6 +42,7 @@ const unknownRun = 'wfr_unknown'
  * @example historyFrom(await answer.text(), { url: 'https://app.test/api/order', headers: { 'x-user': 'u1' } })
  */
 export function historyFrom(json: unknown, source: HistorySource = {}): History {
+  checkOptionNames('historyFrom()', source, { url: true, headers: true, runId: true, createdAt: true, secrets: true })
   const given = typeof json === 'string' ? parsed(json) : json
   checkSource(source)
   if (Array.isArray(given))

@@ -3,7 +3,7 @@ import {
   badCertificate,
   corruptJson,
   duplicate,
-  type Fault,
+  type FaultAt,
   halfOpen,
   hang,
   lateAnswer,
@@ -45,7 +45,7 @@ async function settled<T>(sandbox: Sandbox, asked: Promise<T>): Promise<T> {
 
 // What undici rejects with: TypeError 'fetch failed', its cause an error of Node with this code.
 describe('faults that break the connection look to the app as they would on a network', () => {
-  test.each<[string, Fault, code: string, taken: number]>([
+  test.each<[string, FaultAt<'app.call'>, code: string, taken: number]>([
     ['reset before the work', reset(), 'ECONNRESET', 0],
     ['lost answer', lostAck(), 'ECONNRESET', 1],
     ['refused', refused(), 'ECONNREFUSED', 0],
@@ -77,7 +77,7 @@ describe('faults that break the connection look to the app as they would on a ne
 })
 
 describe('faults that answer', () => {
-  test.each<[string, Fault, status: number, taken: number]>([
+  test.each<[string, FaultAt<'app.call'>, status: number, taken: number]>([
     ['status', status(503), 503, 0],
     ['rate limit', rateLimited('burst', '2s'), 429, 0],
     ['refused token', revokedToken(), 401, 0],

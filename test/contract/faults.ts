@@ -4,6 +4,7 @@ import {
   corruptJson,
   duplicate,
   type Fault,
+  type FaultConditions,
   type FaultKind,
   type FaultPoint,
   type FaultRule,
@@ -37,8 +38,8 @@ import {
 } from './request-faults.js'
 
 /** Injects a fault once. */
-function inject(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
-  client.sandbox.faults.add({ on, times: 1, fault, ...more })
+function inject(client: Client, on: FaultPoint, fault: Fault, more: FaultConditions = {}): void {
+  client.sandbox.faults.add({ on, times: 1, fault, ...more } as FaultRule)
 }
 
 /** The deliveries of one message when a fault is injected into the first. */

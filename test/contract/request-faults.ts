@@ -2,7 +2,8 @@ import {
   badCertificate,
   cutStream,
   type Fault,
-  type FaultRule,
+  type FaultAt,
+  type FaultConditions,
   hang,
   rateLimited,
   refused,
@@ -98,10 +99,10 @@ const codes: Partial<Record<Fault['kind'], string>> = {
  */
 export function seen(
   title: string,
-  fault: Fault,
+  fault: FaultAt<'store.request'>,
   expected: object,
   stored: string | null,
-  more: Partial<FaultRule> = {},
+  more: FaultConditions = {},
 ): Case {
   const need = fault.kind === 'half-open' || fault.kind === 'truncate' ? 'partial' : 'fault'
   const run: Case['run'] = async (client) => {
@@ -169,7 +170,7 @@ export const stalledStream: Case = one('stream', 'holds events for a while, then
 /** Subscribes while two messages are published, and reads until the text has come. */
 async function listened(
   { sandbox, visibility, fetch }: Client,
-  fault: Fault,
+  fault: FaultAt<'stream.open'>,
   text: string,
   end: 'broken' | 'open',
 ): Promise<void> {

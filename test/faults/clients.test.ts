@@ -10,7 +10,7 @@ import {
   corruptJson,
   createSandbox,
   errorReply,
-  type Fault,
+  type FaultAt,
   latency,
   lostAck,
   quota,
@@ -59,7 +59,7 @@ describe('the queue SDK', () => {
     expect(JSON.stringify(error)).toContain(JSON.stringify(headers).slice(1, -1))
   })
 
-  test.each<[Fault, number, string]>([
+  test.each<[FaultAt<'queue.request'>, number, string]>([
     [status(503), 503, 'service unavailable'],
     [revokedToken(), 401, 'unable to authenticate: invalid token'],
     [quota(), 412, 'exceeded, current limit'],

@@ -9,7 +9,8 @@ import {
   delay,
   drop,
   duplicate,
-  type Fault,
+  type FaultAt,
+  type FaultConditions,
   type FaultRule,
   halfOpen,
   hang,
@@ -24,6 +25,7 @@ import {
   reorder,
   reset,
   restart,
+  type SignatureFlaw,
   signatureFlaws,
   slowBody,
   status,
@@ -54,7 +56,7 @@ function world(...rules: FaultRule[]) {
   return { sandbox, publish, handled, attempts, faults, notes, drain: () => sandbox.clock.drain() }
 }
 
-const once = (fault: Fault, more: Partial<FaultRule> = {}): FaultRule => ({
+const once = (fault: FaultAt<'queue.delivery'>, more: FaultConditions = {}): FaultRule => ({
   on: 'queue.delivery',
   fault,
   times: 1,
@@ -63,7 +65,7 @@ const once = (fault: Fault, more: Partial<FaultRule> = {}): FaultRule => ({
 const again = [10_000, 200, '', 10_000]
 
 describe('instead of the handler', () => {
-  test.each<[Fault, number, string]>([
+  test.each<[FaultAt<'queue.delivery'>, number, string]>([
     [status(503), 503, '503 Service Unavailable'],
     [rateLimited('burst'), 429, '429 Too Many Requests'],
     [reset(), 0, 'read: connection reset by peer'],
@@ -85,7 +87,7 @@ describe('instead of the handler', () => {
     expect([at.handled, message.state]).toEqual([[], 'FAILED'])
   })
 
-  test.each<[Fault, number]>([
+  test.each<[FaultAt<'queue.delivery'>, number]>([
     [rateLimited('burst', '45s'), 45_000],
     [rateLimited('daily', '1h', 'date'), 3_600_000],
     [rateLimited('chat', '90s', 'none'), 90_000],
@@ -399,7 +401,7 @@ describe('signatures, as the SDK of a receiver sees them', () => {
     expect(await verify()).toEqual(['ok'])
   })
 
-  test.each([...Object.keys(signatureFlaws)])('%s is refused', async (flaw) => {
+  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('%s is refused', async (flaw) => {
     const [verdict] = await verify(once(badSignature(flaw)))
     expect(verdict).not.toBe('ok')
   })
@@ -597,7 +599,7 @@ describe('what rules match', () => {
     expect(at.attempts()[0]![1]).toBe(strikes ? 500 : 200)
   })
 
-  test.each<[string, Partial<FaultRule>, number[]]>([
+  test.each<[string, FaultConditions, number[]]>([
     ['the second attempt', { match: { attempt: 2 } }, [503, 500, 503, 503]],
     ['the attempts from the third', { match: { attempt: { from: 3 } } }, [503, 503, 500, 500]],
     ['what comes after the first moment', { skip: 1 }, [503, 500, 500, 500]],

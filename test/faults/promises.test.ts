@@ -1,4 +1,4 @@
-import { createSandbox, type Fault, type FaultRule, faultPoints } from 'stuntdouble'
+import { createSandbox, type FaultRule, faultPoints } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 
@@ -15,13 +15,13 @@ test.each(
   for (const on of faultPoints.filter((point) => catalog[kind].points.includes(point))) {
     if (on !== 'queue.delivery' && on !== 'queue.callback') continue
     const sandbox = createSandbox({ warn: () => {} })
-    const rule: FaultRule = {
+    const rule = {
       on,
-      fault: (kind === 'outage' ? { kind } : catalog[kind].example) as Fault,
+      fault: kind === 'outage' ? { kind } : catalog[kind].example,
       every: 2,
       times: 4,
       ...(kind === 'outage' && { until: '10m' }),
-    }
+    } as FaultRule
     sandbox.faults.add(rule)
     sandbox.destinations.on('https://shop.test/*', async (_request, task) => {
       await task.sleep('2s')
@@ -31,7 +31,7 @@ test.each(
       const shared = {
         to: shop,
         retries: 2,
-        timeout: '30s',
+        timeout: '30s' as const,
         callback: 'https://shop.test/back',
         failureCallback: 'https://shop.test/failed',
       }

@@ -4,7 +4,8 @@ import {
   corruptJson,
   createSandbox,
   duplicate,
-  type Fault,
+  type FaultAt,
+  type FaultConditions,
   type FaultRule,
   halfOpen,
   hang,
@@ -54,7 +55,11 @@ function world(...rules: FaultRule[]) {
   return { sandbox, command, publish, usage, faults }
 }
 
-const onStore = (fault: Fault, more: Partial<FaultRule> = {}): FaultRule => ({ on: 'store.request', fault, ...more })
+const onStore = (fault: FaultAt<'store.request'>, more: FaultConditions = {}): FaultRule => ({
+  on: 'store.request',
+  fault,
+  ...more,
+})
 /** The answer, or the error that fetch rejects with, at the time at which it comes. */
 async function outcome(sandbox: Sandbox, asked: Promise<Response>): Promise<unknown[]> {
   const told = asked.then(
@@ -101,7 +106,7 @@ describe('before the work', () => {
     ]).toEqual([418, 'a, b', 'application/json', { tea: true }])
   })
 
-  test.each<[Fault, string]>([
+  test.each<[FaultAt<'store.request'>, string]>([
     [reset(), 'ECONNRESET'],
     [refused(), 'ECONNREFUSED'],
     [unresolved(), 'ENOTFOUND'],

@@ -141,7 +141,7 @@ function someRule(random: Random, name: string): FaultRule {
       { kind: 'reset' },
       { kind: 'pass' },
     ] as const),
-  }
+  } as FaultRule
 }
 
 function someFacts(random: Random): FaultFacts {

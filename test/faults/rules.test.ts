@@ -1,5 +1,6 @@
 import {
   createSandbox,
+  type FaultConditions,
   type FaultRule,
   latency,
   lostAck,
@@ -29,10 +30,10 @@ function world(options: SandboxOptions = {}) {
   }
   return { sandbox, clock, faults, pings }
 }
-const down = (more: Partial<FaultRule> = {}): FaultRule => ({ on: 'store.request', fault: status(503), ...more })
+const down = (more: FaultConditions = {}): FaultRule => ({ on: 'store.request', fault: status(503), ...more })
 
 describe('counters', () => {
-  test.each<[string, Partial<FaultRule>, string]>([
+  test.each<[string, FaultConditions, string]>([
     ['none', {}, 'xxxxxxxxxx'],
     ['times', { times: 3 }, 'xxx.......'],
     ['skip', { skip: 2 }, '..xxxxxxxx'],
@@ -82,7 +83,7 @@ describe('chance', () => {
 })
 
 describe('windows', () => {
-  test.each<[string, Partial<FaultRule>, string]>([
+  test.each<[string, FaultConditions, string]>([
     ['from', { from: '3s' }, '...xxxxxxx'],
     ['until, not including it', { until: '3s' }, 'xxx.......'],
     ['from and until', { from: 2000, until: 5000 }, '..xxx.....'],
@@ -136,7 +137,7 @@ describe('adding and removing', () => {
     handle.remove()
     handle.remove()
     expect(await pings(1)).toBe('.')
-    faults.add([down({ name: 'night' }), { ...down({ name: 'night' }), on: 'queue.request' }])
+    faults.add([down({ name: 'night' }), { on: 'queue.request', name: 'night', fault: status(503) }])
     faults.remove('night')
     expect(faults.list()).toEqual([])
     {

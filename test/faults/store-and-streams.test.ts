@@ -6,6 +6,8 @@ import {
   drop,
   duplicate,
   errorReply,
+  type FaultAt,
+  type FaultConditions,
   type FaultRule,
   latency,
   lostAck,
@@ -30,7 +32,7 @@ function world(...rules: FaultRule[]) {
   const command = async (...words: string[]): Promise<unknown> => (await send('/', words)).json()
   return { sandbox, send, command, headers, faults: () => sandbox.traffic.of('fault') }
 }
-const onCommand = (fault: FaultRule['fault'], more: Partial<FaultRule> = {}): FaultRule => ({
+const onCommand = (fault: FaultAt<'store.command'>, more: FaultConditions = {}): FaultRule => ({
   on: 'store.command',
   fault,
   ...more,
@@ -294,7 +296,7 @@ describe('event streams', () => {
     expect((await asked).headers.get('content-type')).toBe('text/plain')
   })
 
-  test.each<[string, FaultRule['fault'], Partial<FaultRule>, string[], string]>([
+  test.each<[string, FaultAt<'stream.event'>, FaultConditions, string[], string]>([
     ['is let through', ok(), {}, [line('a'), line('b'), line('c')], 'open'],
     ['is lost', drop(), {}, [line('a'), line('c')], 'open'],
     ['comes twice', duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],

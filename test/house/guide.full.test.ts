@@ -87,6 +87,7 @@ describe('adding one thing touches', () => {
           'matchers/step-matchers.ts',
           'src/kernel/traffic-log.ts',
           'src/report/describe.ts',
+          'src/report/entry-field-names.ts',
           'src/report/trace-schema.ts',
         ],
         'test/report/remark.test.ts',

@@ -201,7 +201,7 @@ export function program(bounded = false): fc.Arbitrary<Program> {
 const kinds = Object.values(catalog)
 
 /** One rule for a fault of the catalog, as its example has it. */
-const rule: fc.Arbitrary<FaultRule> = fc.constantFrom(...kinds).chain(({ points, example }) =>
+const rule = fc.constantFrom(...kinds).chain(({ points, example }) =>
   fc.record({
     on: fc.constantFrom(...points),
     until: fc.constantFrom('10m', '1h'),
@@ -209,7 +209,7 @@ const rule: fc.Arbitrary<FaultRule> = fc.constantFrom(...kinds).chain(({ points,
     chance: fc.constantFrom<readonly [number, number]>([1, 1], [1, 2], [1, 4]),
     fault: fc.constant(example),
   }),
-)
+) as fc.Arbitrary<FaultRule>
 
 /** A program in bad weather. */
 export const stormyProgram: fc.Arbitrary<Program> = fc

@@ -1,8 +1,9 @@
 import type { expect as jestExpect } from '@jest/globals'
+import type { Sandbox } from 'stuntdouble'
 import { expectTypeOf, test } from 'vitest'
 import type {} from '../../matchers/jest.js'
 
-type Assertions = ReturnType<typeof jestExpect<object>>
+type Assertions = ReturnType<typeof jestExpect<Sandbox>>
 
 test("Jest's assertions know the matchers, beside Vitest's in one program", () => {
   expectTypeOf<Assertions['toHaveKey']>().parameter(0).toEqualTypeOf<string>()

@@ -179,6 +179,7 @@ describe('toBeIdle', () => {
 
   test('needs the sandbox', () => {
     using sandbox = createSandbox()
+    // @ts-expect-error: a queue has no clock
     expect(() => expect(sandbox.queue).toBeIdle()).toThrow(
       'toBeIdle() needs the sandbox: write expect(sandbox).toBeIdle().',
     )
@@ -230,12 +231,13 @@ test('without a runner: plain functions of what was given', async () => {
 })
 
 test('the types: patterns are checked, promises stay promises', () => {
-  expectTypeOf(expect({}).toHaveKey).parameter(0).toEqualTypeOf<string>()
-  expectTypeOf(expect({}).toBeIdle).returns.toEqualTypeOf<void>()
-  expectTypeOf(expect(Promise.resolve({})).resolves.toBeIdle).returns.toEqualTypeOf<Promise<void>>()
+  using sandbox = createSandbox()
+  expectTypeOf(expect(sandbox).toHaveKey).parameter(0).toEqualTypeOf<string>()
+  expectTypeOf(expect(sandbox).toBeIdle).returns.toEqualTypeOf<void>()
+  expectTypeOf(expect(Promise.resolve(sandbox)).resolves.toBeIdle).returns.toEqualTypeOf<Promise<void>>()
   // @ts-expect-error: there is no field url
-  const wrong = (): void => expect({}).toHavePublished({ url: to })
+  const wrong = (): void => expect(sandbox).toHavePublished({ url: to })
   // @ts-expect-error: a duration has a unit
-  const unit = (): void => expect({}).toHaveKey('k', { ttl: '1' })
+  const unit = (): void => expect(sandbox).toHaveKey('k', { ttl: '1' })
   expect([wrong, unit]).toHaveLength(2)
 })

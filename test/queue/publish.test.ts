@@ -519,6 +519,25 @@ describe('the direct API', () => {
     expect(() => queue.publish({ to: shop, [name]: 'x' })).toThrow(`has no option "${name}"`)
   })
 
+  test.each([
+    ['delay', 90, "Write '1m30s' or '90ms'."],
+    ['timeout', '30', "Write '30s' or '30ms'."],
+    ['callbackTimeout', 5, "Write '5s' or '5ms'."],
+    ['failureCallbackDelay', 'soon', "as a text such as '90s', '5m' or '1d10h30m', got \"soon\"."],
+    ['delay', -1, 'got -1.'],
+  ])('%s: %j is no span of time', (name, given, sentence) => {
+    const { queue } = world()
+    expect(() => queue.publish({ to: shop, callback: shop, failureCallback: shop, [name]: given })).toThrow(sentence)
+    expect(() => queue.publish({ to: shop, callback: shop, failureCallback: shop, [name]: given })).toThrow(name)
+    expect(queue.messages).toEqual([])
+  })
+
+  test('a delay below a second', () => {
+    const { queue, clock } = world()
+    const { due } = queue.publish({ to: shop, delay: '1s500ms' })
+    expect(due - clock.now()).toBe(1500)
+  })
+
   test('publishes a JSON body, forwards headers, reads options from the same table', async () => {
     const { queue, clock, destinations } = world()
     const seen = destinations.record(shop)

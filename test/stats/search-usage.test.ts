@@ -348,7 +348,10 @@ describe('steps', () => {
       /stats\.search\(id\)\.script\(\) takes steps such as steady\(\{ queries: 10 \}\).*got \{"kind":"jump"\}/,
     ],
     ['steady', /takes steps such as/],
-    [steady({ quries: 3 } as never), /rates\.quries.*It knows queries, updates, reranks, vectors, growth, pending\./],
+    [
+      { kind: 'steady', rates: { quries: 3 } },
+      /rates\.quries\. Did you mean "queries"\? It knows queries, updates, reranks, vectors, growth, pending\./,
+    ],
     [steady({ delivered: 3 }), /rates\.delivered/],
     [steady({ queries: -1 }), /queries cannot be -1: give 0 or more/],
     [steady({ queries: Number.NaN }), /rates\.queries/],
@@ -358,7 +361,7 @@ describe('steps', () => {
     [spikeAt(noon, 2, { of: ['vectors'] }), /cannot name "vectors", which is a level\. It can name queries, updates/],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
-    [latencies({ delete: 3 } as never), /of\.delete.*It knows query, update, embeds, rerank/],
+    [{ kind: 'latencies', of: { delete: 3 } }, /of\.delete.*It knows query, update, embeds, rerank/],
     [monthEnd(2, { for: '29d' }), /at most 28 days/],
   ])('%j is refused with a sentence', (step, sentence) => {
     expect(() => told(noon, [step as SearchStep])).toThrow(sentence)

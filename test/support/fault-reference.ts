@@ -3,7 +3,7 @@
 import { Receiver } from '@upstash/qstash'
 import {
   createSandbox,
-  type Fault,
+  type FaultConditions,
   type FaultKind,
   type FaultPoint,
   type FaultRule,
@@ -22,7 +22,7 @@ export async function faultReference(): Promise<string> {
   const parts = [opening]
   for (const definition of definitions) {
     const { kind, summary, example, shownAt, points, fields } = definition
-    const rule: FaultRule = { on: shownAt, times: 1, fault: example as Fault, ...extra[kind] }
+    const rule = { on: shownAt, times: 1, fault: example, ...extra[kind] } as FaultRule
     const takes = Object.keys(fields).length === 0 ? '' : `; fields ${codes(Object.keys(fields))}`
     parts.push(
       `## ${kind}`,
@@ -39,7 +39,7 @@ function sentence(summary: string): string {
 }
 
 /** What an example needs so that something comes of it. */
-const extra: Partial<Record<FaultKind, Partial<FaultRule>>> = {
+const extra: Partial<Record<FaultKind, FaultConditions>> = {
   'stale-read': { match: { command: 'GET' } },
 }
 

@@ -2,20 +2,24 @@
 import { expect as jestExpect } from '@jest/globals'
 import { expect as playwrightExpect } from '@playwright/test'
 import type { Sandbox } from 'stuntdouble'
+import type { RemoteSandbox } from 'stuntdouble/client'
 import type {} from 'stuntdouble/jest/extend'
 import { type AsymmetricMatcher, commandOf, entryOf, messageTo, type SandboxMatchers } from 'stuntdouble/matchers'
 import type {} from 'stuntdouble/playwright/extend'
+import type { Exploration } from 'stuntdouble/scenarios'
 import type {} from 'stuntdouble/vitest/extend'
 import { expect as vitestExpect } from 'vitest'
 
 declare const sandbox: Sandbox
+// biome-ignore lint/suspicious/noExplicitAny: what nothing is known of
+declare const unknownThing: any
 const to = 'https://shop.test/orders'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
 
 /** Every matcher as it shall be written, and every mistake that shall not compile; `E` is what an assertion gives back. */
-function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>): E[] {
+function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, Sandbox>): E[] {
   // @ts-expect-error: there is no field url
   assertion.toHavePublished({ url: to })
   // @ts-expect-error: retries is a number
@@ -158,7 +162,6 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
     assertion.toHaveWorkflowWait('approved'),
     assertion.toHaveWorkflowWait(anything, { step: 'approval', outcome: 'timed-out', data: undefined }, { times: 1 }),
     assertion.toBeIdle(),
-    assertion.toHold(),
   ]
 }
 
@@ -179,11 +182,72 @@ export function everywhere(): void {
   written<Promise<void>>(playwrightExpect.poll(() => sandbox))
   same<ReturnType<SandboxMatchers<void>['toBeIdle']>, void>()
   // @ts-expect-error: the runner's own matchers are still checked
-  vitestExpect(sandbox).toHaveBeenSignedd()
+  vitestExpect(sandbox).toHaveValidSignaturee()
   // @ts-expect-error: the runner's own matchers are still checked
-  jestExpect(sandbox).toHaveBeenSignedd()
+  jestExpect(sandbox).toHaveValidSignaturee()
   // @ts-expect-error: the runner's own matchers are still checked
-  playwrightExpect(sandbox).toHaveBeenSignedd()
+  playwrightExpect(sandbox).toHaveValidSignaturee()
+}
+
+/** Each of the three runners, on what a matcher cannot look into. */
+export async function onOthers(remote: RemoteSandbox, explored: Exploration): Promise<void> {
+  const { store, queue, traffic } = sandbox
+  const recorder = sandbox.destinations.record(to)
+  vitestExpect(store).toHaveKey('k')
+  vitestExpect(store).toHaveExecuted('GET', 'k')
+  vitestExpect(queue).toHaveDelivered({ to })
+  vitestExpect(traffic).toHaveDelivered()
+  vitestExpect(traffic.entries).toFollowSequence([{ type: 'attempt' }])
+  vitestExpect(recorder).toHaveValidSignature()
+  vitestExpect(recorder.last()).toHaveValidSignature({ key: 'current' })
+  vitestExpect({ url: to, headers: {}, body: '' }).toHaveValidSignature()
+  vitestExpect(explored).toHold()
+  vitestExpect(await remote.snapshot()).toBeIdle()
+  vitestExpect(await remote.queue.snapshot()).toHaveDelivered()
+  vitestExpect(await remote.store.snapshot()).toHaveKey('k')
+  vitestExpect(sandbox.at('-1m')).toHavePublished()
+  vitestExpect(unknownThing).toHavePublished()
+  await vitestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
+  await jestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
+  await playwrightExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
+  await playwrightExpect.poll(() => remote.snapshot()).toBeIdle()
+
+  // @ts-expect-error: a store delivers nothing
+  vitestExpect(store).toHaveDelivered()
+  // @ts-expect-error
+  vitestExpect(store).not.toHaveDelivered({ to })
+  // @ts-expect-error
+  jestExpect(store).toHaveDelivered()
+  // @ts-expect-error
+  jestExpect(store).not.toHaveDelivered({ to })
+  // @ts-expect-error
+  playwrightExpect(store).toHaveDelivered()
+  // @ts-expect-error
+  playwrightExpect(store).not.toHaveDelivered({ to })
+  // @ts-expect-error: a number has no keys
+  vitestExpect(5).toHaveKey('k')
+  // @ts-expect-error
+  jestExpect(5).toHaveKey('k')
+  // @ts-expect-error
+  playwrightExpect(5).toHaveKey('k')
+  // @ts-expect-error: nor has a queue
+  vitestExpect(queue).toHaveKey('k')
+  // @ts-expect-error: nor has a log
+  vitestExpect(traffic).toHaveKey('k')
+  // @ts-expect-error: a queue runs no commands
+  jestExpect(queue).toHaveExecuted('GET', 'k')
+  // @ts-expect-error: a message is not a delivery
+  vitestExpect(queue.publish({ to: 'https://shop.test/orders' })).toHaveDelivered()
+  // @ts-expect-error: its log has to be fetched first
+  vitestExpect(remote).toHaveDelivered()
+  // @ts-expect-error: a queue has no clock
+  vitestExpect(queue).toBeIdle()
+  // @ts-expect-error: nothing was explored
+  vitestExpect(sandbox).toHold()
+  // @ts-expect-error: nothing at all
+  vitestExpect(undefined).toHavePublished()
+  // @ts-expect-error: an answer of the app
+  await vitestExpect(fetch(to)).resolves.toHaveDelivered()
 }
 
 /** Inside of other values. */

@@ -28,5 +28,15 @@ sandbox.queue.publish({ body: 1 })
 // @ts-expect-error: there is no such option
 sandbox.queue.publish({ to: 'https://a.test/orders', retires: 0 })
 
+// @ts-expect-error: a bare number is seconds for the SDK
+sandbox.queue.publish({ to: 'https://a.test/orders', delay: 90 })
+// @ts-expect-error: a text without a unit as well
+sandbox.queue.publish({ to: 'https://a.test/orders', timeout: '30' })
+// @ts-expect-error: from afar as well
+remote.queue.publish({ to: 'https://a.test/orders', timeout: 30 })
+// @ts-expect-error: of a callback as well
+sandbox.queue.publish({ to: 'https://a.test/orders', callback: base, callbackDelay: 5 })
+export const later = sandbox.queue.publish({ to: 'https://a.test/', delay: '1h30m', failureCallbackTimeout: '5s' }).id
+
 const unknown = sandbox.queue.publish({ to: anything })
 export const told: string | undefined = 'id' in unknown ? unknown.id : unknown[0]?.id

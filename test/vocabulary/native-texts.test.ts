@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
+import { createSandbox, type FaultAt, quota, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connector } from '../../packages/server/src/redis-port/in-process.js'
 
@@ -9,7 +9,7 @@ import { connector } from '../../packages/server/src/redis-port/in-process.js'
 async function answered(
   options: SandboxOptions,
   lines: readonly string[],
-  fault?: FaultRule['fault'],
+  fault?: FaultAt<'store.request'>,
 ): Promise<string> {
   const sandbox = createSandbox(options)
   onTestFinished(() => sandbox.dispose())
@@ -28,7 +28,7 @@ interface Case {
   readonly what: string
   readonly lines: readonly string[]
   readonly options?: SandboxOptions
-  readonly fault?: FaultRule['fault']
+  readonly fault?: FaultAt<'store.request'>
 }
 
 const cases: readonly Case[] = [

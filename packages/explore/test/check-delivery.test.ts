@@ -177,12 +177,8 @@ describe('shrinking', () => {
 
   test.each(kinds)('four faults that need one %s become that one', async (kind) => {
     const others = kinds.filter((other) => other !== kind)
-    const rule = (of: FaultKind, skip: number): FaultRule => ({
-      on: 'queue.delivery',
-      skip,
-      times: 1,
-      fault: catalog[of].example,
-    })
+    const rule = (of: FaultKind, skip: number) =>
+      ({ on: 'queue.delivery', skip, times: 1, fault: catalog[of].example }) as FaultRule
     const [a, b, c] = (['status', 'reset', 'hang', 'latency'] as const).filter((other) => other !== kind)
     const four = [rule(a!, 0), rule(b!, 1), rule(kind, 2), rule(c!, 0)]
     const { faults, message } = await brokenBy({

@@ -1,4 +1,13 @@
-import { badSignature, defineScenario, lostAck, reset, type Sandbox, signatureFlaws, status } from 'stuntdouble'
+import {
+  badSignature,
+  defineScenario,
+  lostAck,
+  reset,
+  type Sandbox,
+  type SignatureFlaw,
+  signatureFlaws,
+  status,
+} from 'stuntdouble'
 import { explore, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 
@@ -106,7 +115,7 @@ describe('one fault at each place', () => {
 
   test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const fault = Object.keys(signatureFlaws).map((flaw) => badSignature(flaw))
+    const fault = (Object.keys(signatureFlaws) as SignatureFlaw[]).map((flaw) => badSignature(flaw))
     const tried = await explore(once, { ...handledBy(charge), fault })
     expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
       Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),

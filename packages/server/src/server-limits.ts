@@ -1,3 +1,4 @@
+import type { Duration } from '../../../src/kernel/duration.js'
 import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap-watch.js'
 
@@ -5,7 +6,7 @@ import { heapLimit } from './heap-watch.js'
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
   readonly body: number
-  /** Host milliseconds in which a request has to arrive, its body included. Default 120,000. */
+  /** Host time in which a request has to arrive, its body included: `'2m'`, or milliseconds. Default 120,000. */
   readonly arrival: number
   /** Event streams that are open at once. Default 1,000. */
   readonly streams: number
@@ -24,6 +25,9 @@ export interface ServerLimits {
    */
   readonly buffered: number
 }
+
+/** The same as they are given. */
+export type ServerLimitOptions = Partial<Omit<ServerLimits, 'arrival'>> & { readonly arrival?: Duration }
 
 export const defaultLimits: ServerLimits = {
   body: 134_217_728,

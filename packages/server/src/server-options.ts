@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { milliseconds } from '../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import { checkNames } from '../../../src/sandbox/sandbox-options.js'
+import { checkNames, checkNested } from '../../../src/sandbox/sandbox-options.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { ClusterOptions } from './cluster/cluster-options.js'
 import { heapLimit } from './heap-watch.js'
@@ -12,7 +14,7 @@ import { listedHost } from './origin-check.js'
 import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { LoggedRequest } from './request-log.js'
-import { defaultLimits, type ServerLimits } from './server-limits.js'
+import { defaultLimits, type ServerLimitOptions, type ServerLimits } from './server-limits.js'
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
@@ -47,7 +49,7 @@ export interface ServerOptions
    * machine none, with public defaults; where other machines can call, a random one.
    */
   readonly secret?: string
-  readonly limits?: Partial<ServerLimits>
+  readonly limits?: ServerLimitOptions
   /** Receives every request that is over, with tokens taken out. */
   readonly log?: (request: LoggedRequest) => void
   /**
@@ -113,7 +115,10 @@ export interface Plan {
 export async function planOf(options: ServerOptions): Promise<Plan> {
   const { host = defaultHost, port = defaultPort, allowHosts = [], cluster, scenario } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
+  if (options.redisTls !== undefined) checkOptionNames('redisTls', options.redisTls, { cert: true, key: true })
+  if (options.limits !== undefined) checkOptionNames('limits', options.limits, Object.keys(defaultLimits))
   const given = worldOf(options)
+  checkNested(given)
   refuseProduction(options.iKnow)
   const address = await addressOf(host).catch((error) => {
     throw listenFailure(error, host, port)
@@ -127,7 +132,8 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
-  const limits = { ...defaultLimits, ...options.limits }
+  const { arrival = defaultLimits.arrival } = options.limits ?? {}
+  const limits = { ...defaultLimits, ...options.limits, arrival: milliseconds(arrival) }
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { maxTrafficEntries: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }

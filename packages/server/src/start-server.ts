@@ -1,4 +1,7 @@
+import { type Duration, milliseconds } from '../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
+import { checkedScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { Node } from './cluster/tenant-lease.js'
 import { planOf, type ServerOptions } from './server-options.js'
@@ -49,10 +52,10 @@ export interface RunningServer extends AsyncDisposable {
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
   readonly isKept: boolean
   /**
-   * Lets running requests end for at most two seconds, or for `grace` host milliseconds, ends event streams, and disposes
+   * Lets running requests end for at most two seconds, or for `grace` of the host's time (`'5s'`, or milliseconds), ends event streams, and disposes
    * every sandbox.
    */
-  close(options?: { readonly grace?: number }): Promise<void>
+  close(options?: { readonly grace?: Duration }): Promise<void>
 }
 
 /**
@@ -70,7 +73,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   await serving.start()
   const { tenants, origin, port, native, engine } = serving
   const { host, controlToken, secret, scene } = plan
-  const close = ({ grace }: { readonly grace?: number } = {}): Promise<void> => serving.close(grace)
+  const close = async (options: { readonly grace?: Duration } = {}): Promise<void> => {
+    checkOptionNames('server.close()', options, { grace: true })
+    return serving.close(options.grace === undefined ? undefined : milliseconds(options.grace))
+  }
   const own = (): Tenants => {
     if (serving.node === undefined) return tenants
     throw new TypeError(
@@ -97,7 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       return tenants.names
     },
     change: (scenario) => {
-      if (scene !== undefined) return scene.change(scenario)
+      if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
     compared: async () => engine?.compared(),

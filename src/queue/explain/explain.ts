@@ -1,3 +1,4 @@
+import { checkOptionNames } from '../../kernel/nearest-name.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
@@ -20,9 +21,15 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
 /** The words that `explain()` takes. */
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
+/** @throws TypeError with the nearest name for a subject that there is none of */
+function checkExplained(what: Explained): void {
+  if (typeof what === 'object' && what !== null) checkOptionNames('queue.explain()', what, explainedBy)
+}
+
 /** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
 export function explain(queue: QueueEngine, what: string | Explained): string {
   if (typeof what === 'string') return messageText(queue, what)
+  checkExplained(what)
   const [[subject, name] = [], ...more] = Object.entries(what ?? {})
   const tell = subject === undefined || !Object.hasOwn(subjects, subject) ? undefined : subjects[subject]
   if (tell !== undefined && more.length === 0 && typeof name === 'string') return tell(queue, name)

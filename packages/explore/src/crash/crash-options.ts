@@ -1,3 +1,5 @@
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { EffectOptions } from '../delivery/delivery-effects.js'
 import type { DeliverySubject } from '../delivery/delivery-run.js'
 
@@ -21,6 +23,18 @@ export function checkOptions(workflow: unknown, options: CrashPointOptions): voi
     throw new TypeError(
       'everyCrashPoint() needs a function that sets an app up in a sandbox and returns what triggers it: everyCrashPoint((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
     )
+  checkOptionNames('everyCrashPoint()', options, {
+    depth: true,
+    bound: true,
+    only: true,
+    seed: true,
+    ignoreKeys: true,
+    ignoreCalls: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+  })
+  checkFixture(options.sandbox)
   const { depth = 1, bound = usualBound, seed = 1, only } = options
   if (depth !== 1 && depth !== 2)
     throw new TypeError(`everyCrashPoint(): depth is 1, or 2 for pairs, got ${JSON.stringify(depth)}.`)

@@ -48,16 +48,11 @@ export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Dis
 function disturbancesAt(delivery: RunDelivery): Disturbance[] {
   const { submissions, ordinal, place } = delivery
   const here = `delivery ${ordinal} (${delivery.told})`
-  const meets: FaultRule = {
-    on: place.point,
-    ...(place.skip > 0 && { skip: place.skip }),
-    times: 1,
-    fault: { kind: 'reset' },
-  }
+  const meets = { on: place.point, ...(place.skip > 0 && { skip: place.skip }), times: 1 }
   const all: Disturbance[] = [
     made('before-route', delivery, {
       told: `the process dies as ${here} arrives, before the route`,
-      rules: [{ ...meets, phase: 'before' }],
+      rules: [{ ...meets, phase: 'before', fault: { kind: 'reset' } }],
     }),
   ]
   all.push(...betweenEffects(delivery), ...lostCalls(delivery))

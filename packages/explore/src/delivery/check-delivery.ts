@@ -1,5 +1,7 @@
 import fc from 'fast-check'
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../../../../src/policy/policy.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
@@ -148,6 +150,24 @@ async function brokenBy(
 }
 
 function checkOptions(options: CheckDeliveryOptions): void {
+  checkOptionNames('checkDelivery()', options, {
+    faults: true,
+    holds: true,
+    examples: true,
+    runs: true,
+    seed: true,
+    path: true,
+    guidance: true,
+    stateOf: true,
+    policies: true,
+    exhausted: true,
+    deliver: true,
+    handler: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+  })
+  checkFixture(options.sandbox)
   for (const name of ['deliver', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(

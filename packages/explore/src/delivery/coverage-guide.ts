@@ -1,5 +1,5 @@
 import { catalog } from '../../../../src/faults/catalog.js'
-import type { Fault, FaultKind, FaultRule } from '../../../../src/faults/fault.js'
+import type { FaultKind, FaultRule } from '../../../../src/faults/fault.js'
 import type { FaultPoint } from '../../../../src/faults/points.js'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
@@ -152,7 +152,7 @@ export class CoverageGuide {
 
   #rule(kind: FaultKind, skip: number): FaultRule {
     const { on } = this.#space
-    return { on, ...(skip > 0 && { skip }), times: 1, fault: catalog[kind].example as Fault }
+    return { on, ...(skip > 0 && { skip }), times: 1, fault: catalog[kind].example } as FaultRule
   }
 
   #picked<T>(all: readonly T[]): T {

@@ -1,8 +1,16 @@
 import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
-import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
+import type {
+  DeliveryFault,
+  Fault,
+  FaultKind,
+  FaultOf,
+  FaultRule,
+  UncheckedRule,
+} from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
 import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
@@ -88,10 +96,11 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
  * ones, then to simpler kinds.
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('deliveryFaults()', options, { on: true, reach: true, max: true, kinds: true })
   const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
-    .map(([skip, fault]): FaultRule => ({ on, ...(skip > 0 && { skip }), times: 1, fault }))
+    .map(([skip, fault]) => ({ on, ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
@@ -109,10 +118,11 @@ export interface CallFaultsOptions extends FaultRulesOptions {
 
 /** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
 export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('callFaults()', options, { reach: true, max: true, kinds: true })
   const { max = 2, kinds = callFaultKinds, reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
-    .map(([skip, fault]): FaultRule => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }))
+    .map(([skip, fault]) => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
 }
 
@@ -136,6 +146,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 
 /** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+  checkOptionNames('faultRules()', options, { on: true, max: true, kinds: true })
   const { max = 4, on = faultPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
@@ -161,12 +172,13 @@ const when = fc.record(
 )
 
 /** An outage of deliveries needs an end. */
-function fitted(rule: FaultRule): FaultRule {
-  return rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule
+function fitted(rule: UncheckedRule): FaultRule {
+  return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
 
 /** Steps for `destinations.script()`. */
 export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
+  checkOptionNames('deliveryScripts()', options, { max: true, kinds: true })
   const { max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)

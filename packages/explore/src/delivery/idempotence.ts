@@ -1,4 +1,6 @@
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -65,6 +67,18 @@ export async function expectIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
   options: IdempotenceOptions = {},
 ): Promise<void> {
+  checkOptionNames('expectIdempotent()', options, {
+    under: true,
+    deliver: true,
+    only: true,
+    effect: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+    ignoreKeys: true,
+    ignoreCalls: true,
+  })
+  checkFixture(options.sandbox)
   checkHandler(handler, 'expectIdempotent()')
   const under = checkedRepetitions(options.under ?? options.only?.map(repetitionOf))
   const subject: DeliverySubject = { ...options, handler, deliver: options.deliver ?? deliverTwo }
@@ -153,7 +167,7 @@ async function compare(
 ): Promise<void> {
   const { repetition, skip } = place
   const { on = 'queue.delivery', fault, told: what } = repetitions[repetition]
-  const run = await runDelivery(subject, [{ on, ...(skip > 0 && { skip }), times: 1, fault }])
+  const run = await runDelivery(subject, [{ on, ...(skip > 0 && { skip }), times: 1, fault } as FaultRule])
   try {
     if (run.error !== undefined) throw run.error
     const now = told(run, options)

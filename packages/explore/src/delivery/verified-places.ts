@@ -117,7 +117,7 @@ function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
 
 /** The flaw, out of the sentence that a strike leaves. */
 function flawTold(effect = ''): string {
-  const flaws = Object.keys(signatureFlaws)
+  const flaws = Object.keys(signatureFlaws) as SignatureFlaw[]
   return flaws.find((flaw) => effect === catalog.signature.sentence({ kind: 'signature', flaw }, 'before')) ?? ''
 }
 

@@ -1,9 +1,18 @@
 import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
+import { faultProblems } from '../../../../src/faults/fault-schema.js'
 import type { FaultPoint } from '../../../../src/faults/points.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import {
+  checkPlayOptions,
+  type Play,
+  type PlayOptions,
+  playOptionNames,
+  playOptionsOf,
+  playScenario,
+} from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
@@ -54,6 +63,12 @@ export interface Exploration {
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function explore(given: Scenario, options: PlacementOptions = {}): Promise<Exploration> {
+  checkOptionNames('explore()', options, { ...playOptionNames, holds: true, bound: true, fault: true, on: true })
+  checkPlayOptions(options)
+  for (const one of [options.fault ?? []].flat()) {
+    const [problem] = faultProblems(one)
+    if (problem !== undefined) throw new TypeError(`explore(): fault: ${problem.sentence}`)
+  }
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
   const outcomes: Outcome[] = []
@@ -70,7 +85,7 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
         complete &&= outcomes.length < bound
         if (!complete) break
         // It is asked before the scenario's own rules, or their strikes would shift its count.
-        const rule: FaultRule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each }
+        const rule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each } as FaultRule
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
         const verdict = await judged(run, options)
@@ -97,6 +112,8 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
+  checkOptionNames('interleavings()', options, { ...playOptionNames, holds: true, bound: true })
+  checkPlayOptions(options)
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { bound = 1000 } = options
   const endings = new Map<string, Ended>()
@@ -162,7 +179,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<Play> {
   // A fault that is put in may keep another from striking.
-  return playScenario(scenario, { strict: false, ...options })
+  return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 
 interface Verdict {

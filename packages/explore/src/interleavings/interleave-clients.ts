@@ -1,6 +1,7 @@
-import type { FixtureOptions } from '../../../../fixtures/fixture-sandbox.js'
+import { checkFixture, type FixtureOptions } from '../../../../fixtures/fixture-sandbox.js'
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { hostTime } from '../../../../src/kernel/host.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
 import { carrier, replaceChance } from '../crash/step-chance.js'
@@ -53,6 +54,20 @@ const maxClients = 5
 
 /** Tries the orders of the clients' requests. */
 export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
+  checkOptionNames('interleavings()', options, {
+    clients: true,
+    prepare: true,
+    holds: true,
+    until: true,
+    replay: true,
+    bound: true,
+    within: true,
+    reduce: true,
+    sandbox: true,
+    settle: true,
+    seed: true,
+  })
+  checkFixture(options.sandbox)
   const campaign = campaignUnderWay()
   if (campaign === undefined) return searching(options, (search) => search.all())
   const { replay: _, ...given } = { ...options, seed: campaign.given.seed }

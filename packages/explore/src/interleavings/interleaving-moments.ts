@@ -1,10 +1,10 @@
 import { catalog } from '../../../../src/faults/catalog.js'
-import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
+import type { Fault, FaultFacts, FaultRule } from '../../../../src/faults/fault.js'
 import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
 import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayOptions, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 // Where a fault can be put into a scenario: found by a rule at each point that counts, and never strikes.
@@ -25,7 +25,7 @@ export async function placesOf(
 ): Promise<readonly Places[]> {
   const places = fitting(points, faults).map((place) => ({ ...place, moments: [] as string[] }))
   const rules = places.map(({ point, faults: [fault] }) => {
-    return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! }
+    return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! } as FaultRule
   })
   const prepare = async (sandbox: Sandbox): Promise<void> => {
     await options.prepare?.(sandbox)
@@ -42,7 +42,7 @@ export async function placesOf(
     }
   }
   const counts = { ...scenario, faults: [...rules, ...(scenario.faults ?? [])] }
-  await playScenario(counts, { ...options, strict: false, prepare })
+  await playScenario(counts, { ...playOptionsOf(options), strict: false, prepare })
   return places
 }
 

@@ -1,3 +1,5 @@
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
 import type { History } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'
@@ -33,8 +35,8 @@ export interface Replay {
 }
 
 export interface ReplayOptions {
-  /** Milliseconds of real time that the app may take for one delivery. Default 2,000. */
-  readonly patience?: number
+  /** Real time that the app may take for one delivery: `'10s'`, or milliseconds. Default 2 s. */
+  readonly patience?: Duration
 }
 
 /** Lists that may hang: a body that waits for what is not there may be one of them. */
@@ -52,6 +54,7 @@ let turn: Promise<unknown> = Promise.resolve()
  * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
  */
 export function replay(history: History, app: ReplayedApp, options: ReplayOptions = {}): Promise<Replay> {
+  checkOptionNames('replay()', options, { patience: true })
   const mine = turn.then(() => replayed(history, app, options))
   turn = mine.catch(() => {})
   return mine
@@ -59,7 +62,7 @@ export function replay(history: History, app: ReplayedApp, options: ReplayOption
 
 async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
   const history = checked(given, app, patience)
-  const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience }
+  const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience: milliseconds(patience) }
   const incompatible: Incompatibility[] = []
   const unchecked: Unchecked[] = []
   let prefixes = 0
@@ -85,14 +88,14 @@ function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<
   return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
 }
 
-function checked(history: History, app: unknown, patience: unknown): History {
+function checked(history: History, app: unknown, patience: Duration): History {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(
       'replay() takes a history, as historyOf(sandbox, runId) gives it, and a function that serves the app.',
     )
   }
-  if (typeof patience !== 'number' || !(patience > 0 && patience <= 1e8))
-    throw new TypeError('replay() takes { patience } as milliseconds from 1.')
+  const span = typeof patience === 'number' ? patience : milliseconds(patience)
+  if (!(span > 0 && span <= 1e8)) throw new TypeError('replay() takes { patience } above 0, at most 1d.')
   return checkedHistory(history)
 }

@@ -1,4 +1,5 @@
 import type { RemoteSandbox } from '../../../../src/client/connect.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { History, HistoryOptions, StepIdentity } from '../../../../src/workflow/run-history.js'
@@ -18,6 +19,7 @@ export function historyOf(
   runId: string,
   options?: HistoryOptions,
 ): History | Promise<History> {
+  if (options !== undefined) checkOptionNames('historyOf()', options, { secrets: true })
   return workflow.run(runId).history(options)
 }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Policy } from '../../../../src/policy/policy.js'
 import { commandsUnder } from '../../../../src/store/commands/index.js'
 import { type Choose, parseUsage, writeCommand } from './command-usage.js'
@@ -24,6 +25,7 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
  * @example fc.property(fc.array(commands()), (rows) => { for (const words of rows) run(sandbox.store, words) })
  */
 export function commands(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
+  checkOptionNames('commands()', options, { commands: true, only: true, weight: true, mistakes: true })
   const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
   const forms = commandsUnder(commands)
     .commands.filter(({ name, group }) => only(name, group))

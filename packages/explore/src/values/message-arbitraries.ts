@@ -1,5 +1,7 @@
 import fc from 'fast-check'
+import { type Duration, type DurationText, milliseconds } from '../../../../src/kernel/duration.js'
 import { type Instant, instant } from '../../../../src/kernel/instant.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
 /** A message as `queue.publish()` and the step `publish` of a scenario take it. */
@@ -9,10 +11,10 @@ export type GeneratedMessage = {
   readonly headers?: Readonly<Record<string, string>>
   readonly queue?: string
   readonly method?: string
-  readonly timeout?: string
+  readonly timeout?: DurationText
   readonly retries?: number
   readonly retryDelay?: string
-  readonly delay?: string
+  readonly delay?: DurationText
   /** Seconds since the Unix epoch. */
   readonly notBefore?: number
   readonly deduplicationId?: string
@@ -21,14 +23,14 @@ export type GeneratedMessage = {
   readonly callbackMethod?: string
   readonly callbackRetries?: number
   readonly callbackRetryDelay?: string
-  readonly callbackTimeout?: string
-  readonly callbackDelay?: string
+  readonly callbackTimeout?: DurationText
+  readonly callbackDelay?: DurationText
   readonly failureCallback?: string
   readonly failureCallbackMethod?: string
   readonly failureCallbackRetries?: number
   readonly failureCallbackRetryDelay?: string
-  readonly failureCallbackTimeout?: string
-  readonly failureCallbackDelay?: string
+  readonly failureCallbackTimeout?: DurationText
+  readonly failureCallbackDelay?: DurationText
   readonly flowControlKey?: string
   readonly flowControlValue?: string
   readonly label?: string
@@ -112,6 +114,7 @@ function messageModel({
  * @example fc.property(messages(), (message) => { sandbox.queue.publish(message) })
  */
 export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
+  checkOptionNames('messages()', options, { to: true, only: true, now: true })
   return fc
     .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
     .map((message) => whole(message) as GeneratedMessage)
@@ -119,6 +122,7 @@ export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<Ge
 
 /** Schedules with any of the options that a message takes. */
 export function schedules(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
+  checkOptionNames('schedules()', options, { to: true, only: true, now: true })
   const { notBefore: _, ...model } = messageModel(options)
   return fc
     .record(
@@ -175,8 +179,9 @@ export function crons(): fc.Arbitrary<string> {
 }
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
-export function clockMoves(options: { readonly longest?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
-  const { longest = 86_400_000 } = options
+export function clockMoves(options: { readonly longest?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
+  checkOptionNames('clockMoves()', options, { longest: true })
+  const longest = milliseconds(options.longest ?? '1d')
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc
     .oneof(fc.nat({ max: longest }), ...(usual.length > 0 ? [fc.constantFrom(...usual)] : []))

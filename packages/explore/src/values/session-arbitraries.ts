@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type CommandOptions, commands } from './arbitraries.js'
 
@@ -24,6 +25,15 @@ export interface StoreTurnOptions extends CommandOptions {
  * shrink to fewer requests, shorter ones, and single commands.
  */
 export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
+  checkOptionNames('storeTurns()', options, {
+    clients: true,
+    max: true,
+    longest: true,
+    commands: true,
+    only: true,
+    weight: true,
+    mistakes: true,
+  })
   const { clients = 2, max = 8, longest = 4, ...rest } = options
   const command = commands(rest)
   const turn = fc

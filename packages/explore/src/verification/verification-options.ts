@@ -1,4 +1,5 @@
-import { nearestName } from '../../../../src/kernel/nearest-name.js'
+import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
+import { checkOptionNames, nearestName } from '../../../../src/kernel/nearest-name.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import type { EffectOptions } from '../delivery/delivery-effects.js'
 import { checkHandler, type DeliveryHandler, type DeliverySubject } from '../delivery/delivery-run.js'
@@ -43,7 +44,25 @@ const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys
 
 /** @throws TypeError with the next step */
 export function checkOptions(subject: VerificationSubject, options: VerificationOptions): void {
+  checkOptionNames('expectVerified()', options, {
+    to: true,
+    body: true,
+    headers: true,
+    method: true,
+    keys: true,
+    except: true,
+    only: true,
+    hosts: true,
+    calls: true,
+    sandbox: true,
+    settle: true,
+    ignoreKeys: true,
+    ignoreCalls: true,
+  })
+  checkFixture(options.sandbox)
   const { keys } = options
+  if (typeof keys === 'object')
+    checkOptionNames('keys of expectVerified()', keys, { current: true, next: true, former: true })
   if (!isElsewhere(subject)) checkHandler(subject, 'expectVerified()')
   for (const option of ['only', 'except'] as const) checkCases(option, options[option])
   if (keys !== undefined && (typeof keys?.current !== 'string' || typeof keys.next !== 'string'))

@@ -1,4 +1,6 @@
 import { networkInterfaces } from 'node:os'
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { isEveryAddress } from '../listen-addresses.js'
 
 /** What a server needs to be a node of a cluster. */
@@ -14,8 +16,8 @@ export interface ClusterOptions {
   readonly address?: string
   /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
   readonly base?: string
-  /** Milliseconds after which the tenants of a node that is gone are taken over: 500 to 60,000. Default 1,500. */
-  readonly lease?: number
+  /** After this the tenants of a node that is gone are taken over: `'2s'`, or milliseconds, 500 to 60,000. Default 1,500. */
+  readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
@@ -26,6 +28,7 @@ export function checkCluster(
   beside: Readonly<Record<string, unknown>>,
   lacksSecret: boolean,
 ): void {
+  checkOptionNames('cluster', options, { engine: true, secret: true, address: true, base: true, lease: true })
   const { secret, lease = defaultLease, address, base } = options
   for (const [name, why] of Object.entries(besides)) {
     if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)
@@ -40,7 +43,8 @@ export function checkCluster(
       "Where other machines can call, the tokens of tenants come of a secret, and all nodes need the same one: give it as STUNTDOUBLE_SECRET or --secret, beside the cluster's own.",
     )
   }
-  if (!Number.isInteger(lease) || lease < 500 || lease > 60_000) {
+  const span = typeof lease === 'number' ? lease : milliseconds(lease)
+  if (!Number.isInteger(span) || span < 500 || span > 60_000) {
     throw new TypeError('The lease of a cluster (--cluster-lease) is a whole number of milliseconds from 500 to 60000.')
   }
   for (const [name, url] of Object.entries({ 'cluster-address': address, 'cluster-base': base })) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { milliseconds } from '../../../../src/kernel/duration.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
@@ -49,7 +50,8 @@ const exists: LuaScript = {
 
 /** @throws TypeError for options that do not fit; EngineAway where there is no engine */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
-  const { secret, lease = defaultLease } = cluster
+  const { secret } = cluster
+  const lease = milliseconds(cluster.lease ?? defaultLease)
   const engine = await RedisEngine.open({
     urls: cluster.engine.split(','),
     patience: Math.max(1_000, lease * 0.6),

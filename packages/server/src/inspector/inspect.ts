@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { failureOf } from '../../../../src/report/failure.js'
 import { withoutStory } from '../../../../src/report/failure-text.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
@@ -41,6 +42,9 @@ const grace = 100
  * })
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
+  checkOptionNames('inspect()', options, { title: true, failure: true, port: true, print: true })
+  if (options.failure !== undefined)
+    checkOptionNames('failure of inspect()', options.failure, { message: true, nearest: true })
   const isLate = !liftTimeout() && hasTimeout()
   await waitFor(sandbox, options, isLate ? ongoing : '')
 }

@@ -7,6 +7,7 @@ import { Duplex } from 'node:stream'
 import { gateOf } from '../../../../src/kernel/clock.js'
 import type { Gate } from '../../../../src/kernel/gate.js'
 import { hostTurn } from '../../../../src/kernel/host.js'
+import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { RespConnection } from '../../../../src/store/resp/resp-connection.js'
 import { StoreEngine } from '../../../../src/store/store-engine.js'
@@ -115,7 +116,9 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
+function userOf(sandbox: Sandbox, options: NativeOptions, by: string): string {
+  checkOptionNames(by, options, { user: true })
+  const { user = 'default' } = options
   const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(

@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { clockMoves } from 'stuntdouble/fast-check'
+import { startServer } from 'stuntdouble/server'
+import { expect, test } from 'vitest'
+import { checkCluster } from '../src/cluster/cluster-options.js'
+
+const secret = 'a secret of sixteen'
+
+test('a server takes its spans of time as texts', async () => {
+  const server = await startServer({ port: 0, limits: { arrival: '2m' } })
+  await server.close({ grace: '1s' })
+  await expect(startServer({ port: 0, limits: { arrival: '2 minutes' as never } })).rejects.toThrow("give '2m'")
+})
+
+test('so does a cluster, between its bounds', () => {
+  const check = (lease: unknown) => () =>
+    checkCluster({ engine: 'redis://a', secret, lease: lease as never }, {}, false)
+  expect(check('2s')).not.toThrow()
+  expect(check(1500)).not.toThrow()
+  expect(check('2m')).toThrow('from 500 to 60000')
+  expect(check('soon')).toThrow('"soon" is not a duration')
+})
+
+test('generated moves of the clock are no longer than the longest', () => {
+  fc.assert(fc.property(clockMoves({ longest: '90s' }), ({ advance }) => advance <= 90_000))
+})

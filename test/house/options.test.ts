@@ -1,0 +1,299 @@
+import {
+  createSandbox,
+  defineScenario,
+  delay,
+  duplicate,
+  latencies,
+  latency,
+  monthEnd,
+  outage,
+  reply,
+  spikeAt,
+  status,
+  steady,
+} from 'stuntdouble'
+import { connect, type RemoteSandbox } from 'stuntdouble/client'
+import { createCollections } from 'stuntdouble/collections'
+import { createEngineSandbox, createTwinSandbox } from 'stuntdouble/engine'
+import {
+  callFaults,
+  checkDelivery,
+  clockMoves,
+  commands,
+  deliveryFaults,
+  deliveryScripts,
+  expectIdempotent,
+  expectVerified,
+  faultRules,
+  messages,
+  schedules,
+  storeTurns,
+} from 'stuntdouble/fast-check'
+import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
+import { fastNetwork } from 'stuntdouble/msw/fast'
+import { connector, redisSocket } from 'stuntdouble/redis'
+import { formsFor, toHtml } from 'stuntdouble/report'
+import {
+  everyCrashPoint,
+  explore,
+  historyFrom,
+  historyOf,
+  interleavings,
+  playScenario,
+  replay,
+} from 'stuntdouble/scenarios'
+import { inspect, type RunningServer, startServer } from 'stuntdouble/server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
+import { routeSandbox, sandboxEnv } from '../../fixtures/playwright.js'
+import { type OptionLevel, optionLevels } from '../support/option-levels.js'
+
+// Options in JavaScript have no compiler: a name that no function knows is refused at every level of every public function,
+// with the nearest one. The list of levels comes out of the declarations, so that a function that is new has to be here.
+
+const sandbox = createSandbox({ warn: () => {} })
+const { calls: outbound, clock, destinations, faults, queue, stats, store, traffic, workflow } = sandbox
+const url = 'https://a.test/x'
+let server: RunningServer
+let remote: RemoteSandbox
+let runId: string
+beforeAll(async () => {
+  server = await startServer({
+    port: 0,
+    clock: 'manual',
+    scenario: { name: 's', faults: [], steps: [{ drain: true }] },
+  })
+  remote = await connect(server.origin)
+  const headers = { authorization: `Bearer ${remote.tokens.queue}` }
+  const begun = await fetch(`${remote.addresses.queue}/v2/trigger/${url}`, { method: 'POST', headers })
+  runId = ((await begun.json()) as { workflowRunId: string }).workflowRunId
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/${url}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+  })
+})
+afterAll(async () => {
+  sandbox.dispose()
+  await server.close()
+})
+
+const handler = (): Response => new Response()
+// biome-ignore lint/suspicious/noExplicitAny: what the compiler would refuse
+type Given = any
+
+/** How each argument is given. */
+const calls: Readonly<Record<string, (given: Given) => unknown>> = {
+  'createSandbox[0]': (given) => createSandbox(given),
+  'Calls.answer[1]': (given) => outbound.answer(url, given),
+  'Calls.record[1]': (given) => outbound.record(url, given),
+  'Calls.script[1]': (given) => outbound.script(url, given),
+  'VirtualClock.advance[1]': (given) => clock.advance('1s', given),
+  'VirtualClock.advanceTo[1]': (given) => clock.advanceTo(clock.now(), given),
+  'VirtualClock.drain[0]': (given) => clock.drain(given),
+  'Destinations.answer[1]': (given) => destinations.answer(url, given),
+  'Destinations.record[1]': (given) => destinations.record(url, given),
+  'Destinations.script[1]': (given) => destinations.script(url, given),
+  'DirectQueue.publish[0]': (given) => queue.publish(given),
+  'DirectQueue.explain[0]': (given) => queue.explain(given),
+  'DirectQueue.urlGroup[1]': (given) => queue.urlGroup('g', given),
+  'DirectQueue.sign[0]': (given) => queue.sign(given),
+  'DirectQueue.sign[1]': (given) => queue.sign({ url }, given),
+  'TrafficView.filter[0]': (given) => traffic.filter(given),
+  'TrafficView.last[0]': (given) => traffic.last(given),
+  'TrafficView.timeline[0]': (given) => traffic.timeline(given),
+  'TrafficView.diagram[0]': (given) => traffic.diagram(given),
+  'TrafficView.toHar[0]': (given) => traffic.toHar(given),
+  'TrafficView.toTrace[0]': (given) => traffic.toTrace(given),
+  'Faults.add[0]': (given) => faults.add(given),
+  'Faults.add[1]': (given) => faults.add([], given),
+  'PastSandbox.fork[0]': (given) => sandbox.at(clock.now()).fork(given),
+  'WorkflowRun.history[0]': (given) => workflow.runs[0]!.history(given),
+  'StepStubBuilder.fails[0]': (given) => workflow.step('s').fails(given),
+  'StepStubBuilder.fails[1]': (given) => workflow.step('s').fails('broken', given),
+  'StepStubBuilder.timesOut[0]': (given) => workflow.step('s').timesOut(given),
+  'QueueStatistics.set[0]': (given) => stats.queue.set(given),
+  'QueueStatistics.script[0]': (given) => stats.queue.script(given),
+  'QueueStatistics.script[1]': (given) => stats.queue.script([], given),
+  'SearchStatistics.set[0]': (given) => stats.search('i').set(given),
+  'SearchStatistics.script[0]': (given) => stats.search('i').script(given),
+  'SearchStatistics.script[1]': (given) => stats.search('i').script([], given),
+  'DirectStore.connection[0]': (given) => store.connection(given),
+  'Sandbox.check[0]': (given) => sandbox.check(given),
+  'Sandbox.examine[0]': (given) => sandbox.examine(given),
+  'Sandbox.load[1]': (given) => sandbox.load(sandbox.dump(), given),
+  'Sandbox.at[0]': (given) => sandbox.at(given),
+  'Sandbox.fork[0]': (given) => sandbox.fork(given),
+  'defineScenario[0]': (given) => defineScenario(given),
+  'defineScenario[1]': (given) => defineScenario('s', given),
+  'latencies[0]': (given) => latencies(given),
+  'latencies[1]': (given) => latencies({}, given),
+  'monthEnd[1]': (given) => monthEnd(2, given),
+  'spikeAt[2]': (given) => spikeAt('1h', 2, given),
+  'steady[0]': (given) => steady(given),
+  'steady[1]': (given) => steady({}, given),
+  'latency[0]': (given) => latency(given),
+  'status[1]': (given) => status(503, given),
+  'reply[1]': (given) => reply('', given),
+  'duplicate[0]': (given) => duplicate(given),
+  'delay[1]': (given) => faults.add({ on: 'queue.delivery', fault: delay('1s', given) }),
+  'outage[0]': (given) => outage(given),
+  'fastNetwork[1]': (given) => fastNetwork(sandbox, given),
+  'inspect[1]': (given) => inspect(sandbox, given),
+  'startServer[0]': async (given) => (await startServer({ port: 0, ...given })).close(),
+  'RunningServer.change[0]': (given) => server.change(given),
+  'RunningServer.close[0]': async (given) => (await startServer({ port: 0 })).close(given),
+  'connect[1]': (given) => connect(server.origin, given),
+  'RemoteClock.advance[1]': (given) => remote.clock.advance('1s', given),
+  'RemoteClock.advanceTo[1]': (given) => remote.clock.advanceTo('2040-01-01T00:00:00Z', given),
+  'RemoteClock.drain[0]': (given) => remote.clock.drain(given),
+  'RemoteQueue.publish[0]': (given) => remote.queue.publish(given),
+  'RemoteQueue.explain[0]': (given) => remote.queue.explain(given),
+  'RemoteQueue.urlGroup[1]': (given) => remote.queue.urlGroup('g', given),
+  'RemoteQueue.sign[0]': (given) => remote.queue.sign(given),
+  'RemoteQueue.sign[1]': (given) => remote.queue.sign({ url }, given),
+  'RemoteRun.history[0]': (given) => remote.workflow.run(runId).history(given),
+  'RemoteStepStub.fails[0]': (given) => remote.workflow.step('s').fails(given),
+  'RemoteStepStub.fails[1]': (given) => remote.workflow.step('s').fails('broken', given),
+  'RemoteStepStub.timesOut[0]': (given) => remote.workflow.step('s').timesOut(given),
+  'RemoteDestinations.script[1]': (given) => remote.destinations.script(url, given),
+  'RemoteDestinations.answer[1]': (given) => remote.destinations.answer(url, given),
+  'RemoteDestinations.record[1]': (given) => remote.destinations.record(url, given),
+  'RemoteCalls.script[1]': (given) => remote.calls.script(url, given),
+  'RemoteCalls.answer[1]': (given) => remote.calls.answer(url, given),
+  'RemoteCalls.record[1]': (given) => remote.calls.record(url, given),
+  'RemoteReport.set[0]': (given) => remote.stats.queue.set(given),
+  'RemoteReport.script[0]': (given) => remote.stats.queue.script(given),
+  'RemoteReport.script[1]': (given) => remote.stats.queue.script([], given),
+  'RemoteFaults.add[0]': (given) => remote.faults.add(given),
+  'RemoteFaults.add[1]': (given) => remote.faults.add([], given),
+  'RemoteTraffic.timeline[0]': (given) => remote.traffic.timeline(given),
+  'RemoteTraffic.diagram[0]': (given) => remote.traffic.diagram(given),
+  'RemoteTraffic.toHar[0]': (given) => remote.traffic.toHar(given),
+  'RemoteTraffic.toTrace[0]': (given) => remote.traffic.toTrace(given),
+  'RemoteTraffic.follow[0]': (given) => remote.traffic.follow(given)[Symbol.asyncIterator]().next(),
+  'RemoteSandbox.check[0]': (given) => remote.check(given),
+  'RemoteSandbox.examine[0]': (given) => remote.examine(given),
+  'RemoteSandbox.load[1]': async (given) => remote.load(await remote.dump(), given),
+  'RemoteSandbox.at[0]': async (given) => remote.at(given),
+  'RemotePast.fork[0]': async (given) => (await remote.at(await remote.clock.now())).fork(given),
+  'RemoteSandbox.fork[0]': (given) => remote.fork(given),
+  'connector[1]': (given) => connector(sandbox, given),
+  'redisSocket[1]': (given) => redisSocket(sandbox, given),
+  'createEngineSandbox[1]': (given) => createEngineSandbox('redis://localhost:1', given),
+  'createTwinSandbox[1]': (given) => createTwinSandbox('redis://localhost:1', given),
+  'CopyForm.of[0]': (given) => formsFor(given),
+  'formsFor[0]': (given) => formsFor(given),
+  'toHtml[1]': (given) => toHtml(sandbox.traffic, given),
+  'messageTo[1]': (given) => messageTo(url, given),
+  'checkDelivery[0]': (given) => checkDelivery(given),
+  'callFaults[0]': (given) => callFaults(given),
+  'deliveryFaults[0]': (given) => deliveryFaults(given),
+  'deliveryScripts[0]': (given) => deliveryScripts(given),
+  'faultRules[0]': (given) => faultRules(given),
+  'expectIdempotent[1]': (given) => expectIdempotent(handler, given),
+  'commands[0]': (given) => commands(given),
+  'clockMoves[0]': (given) => clockMoves(given),
+  'messages[0]': (given) => messages(given),
+  'schedules[0]': (given) => schedules(given),
+  'storeTurns[0]': (given) => storeTurns(given),
+  'expectVerified[1]': (given) => expectVerified(handler, given),
+  'playScenario[0]': (given) => playScenario(given),
+  'playScenario[1]': (given) => playScenario({ name: 's' }, given),
+  'historyFrom[1]': (given) => historyFrom('[]', given),
+  'historyOf[2]': (given) => historyOf(sandbox, 'wfr_1', given),
+  'everyCrashPoint[1]': (given) => everyCrashPoint(() => {}, given),
+  'explore[0]': (given) => explore(given),
+  'explore[1]': (given) => explore({ name: 's' }, given),
+  'interleavings[0]': (given) => interleavings(given),
+  'interleavings[1]': (given) => interleavings({ name: 's' }, given),
+  'replay[2]': (given) => replay({ format: 'none' } as Given, () => {}, given),
+  'useSandbox[0]': (given) => sandboxOf(given),
+  'sandboxEnv[0]': (given) => sandboxEnv(given),
+  'routeSandbox[2]': (given) => routeSandbox({} as Given, sandbox, given),
+  'createCollections[0]': (given) => createCollections(given),
+  'SandboxCollections.build[0]': async (given) => (await createCollections()).build(given),
+}
+
+const matcherArgument = /^SandboxMatchers\.(\w+)\[(\d)\]$/
+/** What stands in front of the argument that is tried. */
+const before: Readonly<Record<string, readonly unknown[]>> = {
+  toHaveExecuted: ['GET'],
+  toHaveKey: ['k'],
+  toHaveSpent: [{ commands: 1 }],
+  toHaveStep: ['s', {}],
+  toHaveWaitedFor: ['e', {}],
+}
+
+function callOf(level: OptionLevel): ((given: unknown) => unknown) | undefined {
+  const [, matcher, index] = matcherArgument.exec(level.call) ?? []
+  if (matcher === undefined) return calls[level.call]
+  const at = matcher === 'toHaveExecuted' ? 1 : Number(index)
+  const first = [...(before[matcher] ?? [{}]), {}].slice(0, at)
+  return (given) => sandboxMatchers[matcher as keyof typeof sandboxMatchers].call({}, sandbox, ...first, given)
+}
+
+/** Arguments that are not written by hand, and why. */
+const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
+  [
+    /\.(?:load|diff)\[0\]$|^SandboxSnapshot\.of|^SandboxCollections\.add/,
+    'what dump() and snapshot() wrote: read as files are',
+  ],
+  [
+    /^(?:Traffic\.|TrafficView\.decoded|decoded|differenceText|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
+    'entries and traces',
+  ],
+  [/^(?:replay\[0\]|takeTurns\[1\]|NamedDifference\.|Verdict\.|CopyForm\.of\[1\])/, 'what another function returned'],
+  [
+    /^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^hostTimers/,
+    'a sandbox, or the timers of a runner',
+  ],
+  [
+    /^(?:Calls\.exchange|VirtualClock\.schedule|Faults\.injections|RunMessage|RuleIndex|ActiveRule|FaultSpec|Redaction|Ledger|StreamOutlet)/,
+    'for the package itself',
+  ],
+  [/\.play\[0\]$/, 'scenarios, which defineScenario() checks'],
+  [/^rateLimitHeaders/, 'numbers of a limit'],
+]
+
+const levels = optionLevels()
+  .filter(({ call }) => !notWritten.some(([pattern]) => pattern.test(call)))
+  // Any object may be a word of the command, as JSON.
+  .filter(({ call, path }) => call !== 'SandboxMatchers.toHaveExecuted[0]' || path !== '')
+
+test('every argument that is an object of options is tried here', () => {
+  const known = levels.filter((level) => callOf(level) === undefined).map(({ call }) => call)
+  expect([...new Set(known)]).toEqual([])
+  const found = new Set(levels.map(({ call }) => call))
+  expect(Object.keys(calls).filter((call) => !found.has(call))).toEqual([])
+})
+
+test.each([...new Set(levels.map(({ call }) => call))])(
+  '%s refuses an unknown name at every level, with the nearest',
+  async (call) => {
+    const taken: string[] = []
+    for (const level of levels.filter((one) => one.call === call)) {
+      // What tells members of a union apart is not guessed.
+      const others = level.names.filter((name) => !['kind', 'type'].includes(name))
+      const [near = 'kind'] = others.toSorted((a, b) => b.length - a.length)
+      const wrong = `${near}x`
+      const where = `${level.path || 'itself'} { ${level.names.slice(0, 3).join(', ')} … }`
+      const message = await refusal(() => callOf(level)?.(level.with(wrong)))
+      // Types let `then` stand in every `delay`; where there is none, its name is what is unknown.
+      if (message?.includes('there is no "then" here') === true) continue
+      const rest = message?.replaceAll(wrong, '') ?? ''
+      if (message === undefined) taken.push(`${where}: ${wrong} is taken`)
+      else if (!message.includes(wrong) || (near !== 'kind' && !new RegExp(`\\b${near}\\b`).test(rest)))
+        taken.push(`${where}: ${message}`)
+    }
+    expect(taken).toEqual([])
+  },
+)
+
+async function refusal(run: () => unknown): Promise<string | undefined> {
+  try {
+    await run()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
