@@ -34,7 +34,7 @@ export class RemotePast {
   /** Use `sandbox.at()`. */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
-    const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
+    const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
     this.#fork = async (options) => fork({ ...options, ...(await place) })
@@ -79,7 +79,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   checkOptionNames('connect()', options, Object.keys(optionNames))
   const wire = new ControlClient(url, options)
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
-  if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
+  if (typeof facts?.env !== 'object' || typeof facts.urls !== 'object') throw wire.foreign('something else')
   return new RemoteSandbox(wire, facts as TenantFacts)
 }
 
@@ -94,7 +94,7 @@ export interface RemoteForkOptions {
 }
 
 interface TenantFacts {
-  readonly addresses: Addresses
+  readonly urls: Addresses
   readonly env: Readonly<Record<string, string>>
   readonly tokens: SandboxTokens
 }
@@ -149,7 +149,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   get addresses(): Addresses {
-    return this.#facts.addresses
+    return this.#facts.urls
   }
 
   get tokens(): SandboxTokens {
@@ -182,12 +182,12 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /** Checks the promises of the engine. Throws an error named `BrokenPromise` with the entries and the story. */
   async check(options: CheckOptions = {}): Promise<Check> {
-    return checkOfWire((await this.#wire.post('/check', { ...options })) as WireCheck)
+    return checkOfWire((await this.#wire.post('/invariants/assert', { ...options })) as WireCheck)
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
   async examine(options: CheckOptions = {}): Promise<Check> {
-    return checkOfWire((await this.#wire.post('/examine', { ...options })) as WireCheck)
+    return checkOfWire((await this.#wire.post('/invariants/check', { ...options })) as WireCheck)
   }
 
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
@@ -200,7 +200,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * `shift` moves all times of a dump back if it is ahead of a real clock
    */
   async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
-    await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
+    await this.#wire.send('PUT', shift ? '/state?rebaseTime=true' : '/state', dump)
     await this.#refresh()
   }
 

@@ -53,7 +53,7 @@ export class RemoteWorkflows
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
     // Sent when the statement is over: `.timesOut()` may follow.
-    const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/events', order)))
+    const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }
       return sent
@@ -73,7 +73,7 @@ export class RemoteWorkflows
 
   /** A sentence for each verb that nothing has met. */
   get unused(): Promise<readonly string[]> {
-    return this.#wire.get('/workflow/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
+    return this.#wire.get('/workflow/stubs/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
   }
 }
 
@@ -93,7 +93,7 @@ export class RemoteStepStub {
 
   /** Its result is this, and its body never runs. */
   async returns(value?: unknown): Promise<void> {
-    await this.#wire.post('/workflow/steps/return', { ...this.#step, value })
+    await this.#wire.post('/workflow/stubs/returns', { ...this.#step, value })
   }
 
   /** Its body throws this: so many times, or always. */
@@ -102,7 +102,7 @@ export class RemoteStepStub {
     given: { readonly times?: number } = {},
   ): Promise<void> {
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
-    await this.#wire.post('/workflow/steps/fail', {
+    await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,
       error: { name, message, stack, retryAfter },
       ...given,
@@ -111,7 +111,7 @@ export class RemoteStepStub {
 
   /** Its endpoint does not answer: so many times, or never. */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
-    await this.#wire.post('/workflow/steps/time-out', { ...this.#step, ...given })
+    await this.#wire.post('/workflow/stubs/times-out', { ...this.#step, ...given })
   }
 }
 
@@ -172,12 +172,12 @@ export class RemoteRun
 
   /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
   async reaches(step: string, nth?: number): Promise<void> {
-    await this.#wire.post(`${this.#path}/reach`, { step, ...(nth !== undefined && { nth }) })
+    await this.#wire.post(`${this.#path}/advance-to-step`, { step, ...(nth !== undefined && { nth }) })
   }
 
   /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
   async ends(state?: RunEnd): Promise<void> {
-    await this.#wire.post(`${this.#path}/end`, { ...(state !== undefined && { state }) })
+    await this.#wire.post(`${this.#path}/advance-to-end`, { ...(state !== undefined && { state }) })
   }
 
   get #path(): string {

@@ -39,7 +39,7 @@ describe('time that is the host’s is not moved', () => {
     const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
     expect(answer.status).toBe(409)
     expect(((await answer.json()) as { error: string }).error).toContain(sentence)
-    const settled = await fetch(`${server.origin}/_control/main/clock/settled`, { method: 'POST' })
+    const settled = await fetch(`${server.origin}/_control/main/clock/settle`, { method: 'POST' })
     expect(settled.status).toBe(200)
   })
 

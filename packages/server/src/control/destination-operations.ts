@@ -41,28 +41,28 @@ export const destinationOrders: readonly ControlOperation[] = [
   }),
   order({
     method: 'POST',
-    path: '/destinations/answer',
+    path: '/destinations/respond',
     summary: 'What a url answers: a status, or status, headers and body.',
-    body: v.strictObject({ to: v.string(), answer: given }),
-    describes: v.strictObject({ to: v.string(), answer: described() }),
-    example: { to: 'https://shop.test/orders', answer: 503 },
+    body: v.strictObject({ to: v.string(), response: given }),
+    describes: v.strictObject({ to: v.string(), response: described() }),
+    example: { to: 'https://shop.test/orders', response: 503 },
     tool: {
       name: 'answer_deliveries',
       when: 'To stand in for an endpoint that does not run.',
       effect: 'changes',
       next: 'publish and drain, then timeline.',
-      args: { to: 'url or pattern', answer: 'a status, or `{"status":201,"body":{"id":1}}`' },
+      args: { to: 'url or pattern', response: 'a status, or `{"status":201,"body":{"id":1}}`' },
     },
-    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as PlainAnswer),
+    run: ({ destinations }, { to, response: answer }) => void destinations.answer(to, answer as PlainAnswer),
   }),
   order({
     method: 'POST',
     path: '/destinations/record',
     summary: 'Records what arrives at a url from now on; it answers 200 unless something else is registered or given.',
-    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
-    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
+    body: v.strictObject({ to: v.string(), response: v.optional(given) }),
+    describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
-    run: ({ destinations }, { to, answer }) => {
+    run: ({ destinations }, { to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
@@ -100,7 +100,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       effect: 'reads',
       next: 'answer_deliveries for a url that has no endpoint.',
     },
-    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unplayed }),
   },
 ]
 

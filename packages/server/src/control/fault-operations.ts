@@ -16,16 +16,24 @@ const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
   rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
-  line: v.exactOptional(v.string()),
+  location: v.exactOptional(v.string()),
 }
+const added = v.pipe(
+  v.strictObject({
+    rules: v.optional(v.union([v.array(rule), rule])),
+    scenario: v.optional(scenario),
+    location: v.optional(v.string()),
+  }),
+  v.check(({ rules, scenario }) => (rules === undefined) !== (scenario === undefined), 'has either rules or a scenario'),
+)
 
 export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule, or several in this order; `handle` removes them again.',
-    body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
-    describes: v.strictObject(described),
+    summary: 'Adds a rule, or several in this order, or those of a `scenario`; `handle` removes them again.',
+    body: added,
+    describes: v.union([v.strictObject(described), v.strictObject({ scenario })]),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
     tool: {
       name: 'add_fault',
@@ -35,10 +43,12 @@ export const faultOrders: readonly ControlOperation[] = [
       args: {
         rules:
           'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; fault_kinds lists what `fault` can be',
-        line: 'where the rule comes from, for messages',
+        scenario: 'instead of rules: a scenario, whose faults are added',
+        location: 'where the rule comes from, for messages',
       },
     },
-    run: (sandbox, { rules, line }) => kept(sandbox, sandbox.faults.add(rules, line === undefined ? {} : { line })),
+    run: (sandbox, { rules, scenario, location: line }) =>
+      kept(sandbox, sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), line === undefined ? {} : { line })),
   }),
   {
     method: 'GET',
@@ -97,16 +107,6 @@ export const faultOrders: readonly ControlOperation[] = [
   },
   order({
     method: 'POST',
-    path: '/play',
-    summary: 'Adds the fault rules of a scenario; `handle` removes them again.',
-    body: v.strictObject({ scenario }),
-    example: {
-      scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
-    },
-    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as Scenario)),
-  }),
-  order({
-    method: 'POST',
     path: '/scenarios/play',
     summary:
       'Plays a whole scenario in a sandbox of its own, apart from the tenant, and answers whether it holds, with the story.',
@@ -130,6 +130,14 @@ export const faultOrders: readonly ControlOperation[] = [
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),
   }),
 ]
+
+function rulesOf({ faults = [], name }: Scenario): readonly FaultRule[] {
+  if (faults.length > 0) return faults
+  throw new HttpError(
+    400,
+    `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with POST /scenarios/play.`,
+  )
+}
 
 function same<T>(item: T): T {
   return item

@@ -103,7 +103,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
+      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `blockedBy` of which answer or pause; null for one that has ended.',
     tool: {
       name: 'forecast',
       does: 'When the next attempt of a message starts if nothing else happens.',
@@ -138,7 +138,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/messages/:id/cancel',
-    summary: 'Cancels a message; `cancelled` is false when it had ended before.',
+    summary: 'Cancels a message; `canceled` is false when it had ended before.',
     body: nothing,
     tool: {
       name: 'cancel_message',
@@ -148,11 +148,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
       next: 'messages for what is left.',
       args: { id: 'id of a message' },
     },
-    run: ({ queue }, _, { params }) => ({ cancelled: queue.cancel(known(queue, params).id) }),
+    run: ({ queue }, _, { params }) => ({ canceled: queue.cancel(known(queue, params).id) }),
   }),
   order({
     method: 'POST',
-    path: '/queue/messages/:id/release',
+    path: '/queue/messages/:id/deliver-now',
     summary: 'Delivers a waiting message now.',
     body: nothing,
     run: ({ queue }, _, { params }) => {
@@ -214,7 +214,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   },
   order({
     method: 'POST',
-    path: '/queue/url-groups/:name',
+    path: '/queue/url-groups/:name/endpoints',
     summary: 'Adds endpoints to a url group, creating it.',
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
@@ -295,13 +295,13 @@ export const queueOrders: readonly ControlOperation[] = regional([
   }),
   {
     method: 'GET',
-    path: '/queue/keys',
+    path: '/queue/signing-keys',
     summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
     run: ({ queue: { keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
   },
   order({
     method: 'POST',
-    path: '/queue/keys/rotate',
+    path: '/queue/signing-keys/rotate',
     summary: 'The next signing key becomes the current one, a fresh one the next.',
     body: nothing,
     run: ({ queue }) => queue.keys.rotate(),
@@ -313,10 +313,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({
       url: v.string(),
       body: v.optional(v.string()),
-      wrong: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
+      flaw: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
     }),
-    example: { url: 'https://shop.test/orders', body: '{"id":42}', wrong: 'expired' },
-    run: ({ queue }, { url, body, wrong }) => ({
+    example: { url: 'https://shop.test/orders', body: '{"id":42}', flaw: 'expired' },
+    run: ({ queue }, { url, body, flaw: wrong }) => ({
       signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
     }),
   }),

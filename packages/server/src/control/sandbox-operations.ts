@@ -30,7 +30,7 @@ export const worldOrders: readonly ControlOperation[] = [
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
+      urls: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),
@@ -70,16 +70,16 @@ export const worldOrders: readonly ControlOperation[] = [
     path: '/state',
     storedHere: true,
     summary: 'Replaces the whole world with what GET returned, here or elsewhere.',
-    query: { shift: '`true`: moves all times of a state back if it is ahead of a real clock' },
+    query: { rebaseTime: '`true`: moves all times of a state back if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
-      sandbox.load(given, { shift: query.get('shift') === 'true' })
+      sandbox.load(given, { shift: query.get('rebaseTime') === 'true' })
       return timeOf(sandbox)
     },
   }),
   order({
     method: 'POST',
-    path: '/place',
+    path: '/resolve-instant',
     storedHere: true,
     summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
     body: v.strictObject({ at: pastInstant }),

@@ -138,7 +138,7 @@ export const storeOrders: readonly ControlOperation[] = [
   },
   order({
     method: 'POST',
-    path: '/store/at',
+    path: '/store/as-of',
     storedHere: true,
     summary:
       'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
@@ -165,7 +165,7 @@ export const storeOrders: readonly ControlOperation[] = [
   }),
   order({
     method: 'POST',
-    path: '/store/difference',
+    path: '/store/diff-between',
     storedHere: true,
     summary: 'What was different in the store between two instants; `to` is now without it.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
@@ -210,7 +210,7 @@ export const storeOrders: readonly ControlOperation[] = [
   },
   {
     method: 'GET',
-    path: '/store/spend',
+    path: '/store/cost',
     summary: 'What the service would have billed.',
     run: ({ store }) => store.spend(),
   },

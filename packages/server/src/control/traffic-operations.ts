@@ -44,7 +44,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `renewed` says that the world was reset or loaded.',
+      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `reset` says that the world was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),

@@ -45,7 +45,7 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const selection = await selectionOf(world, given, signal)
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
-  const { addresses } = facts as { addresses?: Readonly<Record<string, unknown>> }
+  const { urls: addresses } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.of(selection, addresses === undefined ? {} : { addresses })
   const secrets = await world.secrets(tenant)
   // Entries come with their secrets hidden; names of variables, which look like some, stay.

@@ -217,7 +217,7 @@ const senders: Readonly<Record<string, readonly [path: string, head: string, lim
   'without a token': ['/TENANT/store', 'accept: */*', unwanted],
   'of a foreign page': ['/TENANT/queue/v2/batch', 'origin: https://evil.example', unwanted],
   'to no service': ['/nosuch', 'accept: */*', unwanted],
-  'to a foreign host': ['/TENANT/calls/https://a.test/x', 'accept: */*', unwanted],
+  'to a foreign host': ['/TENANT/outbound/https://a.test/x', 'accept: */*', unwanted],
 }
 
 /** Ways to fill the memory of a server whose heap is small, request by request. */
@@ -649,7 +649,7 @@ export const attacks: readonly Attack[] = [
     limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       const to = `https://a.test/${'a'.repeat(4_000)}`
-      const made = await order('/destinations/answer', { to: `https://a.test/${'*a'.repeat(8)}*b`, answer: 200 })
+      const made = await order('/destinations/respond', { to: `https://a.test/${'*a'.repeat(8)}*b`, response: 200 })
       await queue(`/v2/publish/${to}`, 'x')
       const moved = await order('/clock/advance', { by: '1s' })
       return [unless(made.status < 300, 'not taken', made), unless(moved.status === 200, 'no move', moved)]
@@ -673,7 +673,7 @@ export const attacks: readonly Attack[] = [
       limit: refusedForItsForm,
       strike: async ({ queue, order }) => {
         const to = 'https://a.test/in'
-        await order('/destinations/answer', { to, answer: { kind } })
+        await order('/destinations/respond', { to, response: { kind } })
         await order('/destinations/script', { to, steps: [{ kind }] })
         await queue(`/v2/publish/${to}`, 'x')
         const drained = await order('/clock/drain', {})
