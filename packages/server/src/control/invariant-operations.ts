@@ -36,11 +36,11 @@ export const checkOrders: readonly ControlOperation[] = [
     body: which,
     example,
     tool: {
-      name: 'check_promises',
+      name: 'check_invariants',
       does: 'Checks the promises of the engine over everything that was captured.',
       when: 'When something looks impossible: a message lost, delivered twice, out of order, a read that cannot be.',
       effect: 'reads',
-      next: 'entries with the `seq` of a breach in `after`.',
+      next: 'list_entries with the `seq` of a breach in `after`.',
       args: { only: 'names of promises', except: 'names of promises' },
     },
     run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as CheckOptions)),

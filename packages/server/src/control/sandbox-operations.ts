@@ -21,12 +21,12 @@ export const worldOrders: readonly ControlOperation[] = [
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
     tool: {
-      name: 'world',
+      name: 'get_status',
       does: 'Time, addresses and what waits.',
       when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
       effect: 'reads',
       hides: ['env', 'tokens'],
-      next: 'timeline for what happened so far, upcoming for what waits.',
+      next: 'get_timeline for what happened so far, list_timers for what waits.',
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
@@ -42,11 +42,11 @@ export const worldOrders: readonly ControlOperation[] = [
     summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
     tool: {
-      name: 'reset',
+      name: 'reset_sandbox',
       does: 'Begins the world anew: everything stored, queued and captured is gone.',
       when: 'Between two attempts.',
       effect: 'destroys',
-      next: 'publish or run_command to set it up again.',
+      next: 'publish_message or run_command to set it up again.',
     },
     run: async (sandbox) => {
       // First: where it fails nothing has changed.
@@ -99,11 +99,11 @@ export const worldOrders: readonly ControlOperation[] = [
     }),
     example: { at: '2030-01-01T00:00:00Z' },
     tool: {
-      name: 'fork',
+      name: 'fork_sandbox',
       does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
       when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
       effect: 'changes',
-      next: 'any tool with the answered name as "tenant"; timeline of both tells what is different.',
+      next: 'any tool with the answered name as "tenant"; get_timeline of both tells what is different.',
       args: {
         at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
         name: 'of the new tenant; a free one without it',

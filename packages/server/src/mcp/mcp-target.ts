@@ -95,7 +95,7 @@ export class ServerTarget implements McpTarget {
   /** A tenant is made at its first use; one that was misspelled shall not be. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
-    throw new Mistake('There is no tenant of this name. Call tenants for their names, or leave `tenant` out.')
+    throw new Mistake('There is no tenant of this name. Call list_tenants for their names, or leave `tenant` out.')
   }
 
   async #send(path: string, { method = 'GET', body, signal }: Omit<ControlCall, 'path'>): Promise<ControlResponse> {
