@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
 }
 
 test('a run that sleeps in production: curl, the command, the replay', async () => {
-  const double = await started(['node_modules/.bin/stuntdouble', 'serve', '--port', '0', '--vocabulary', 'upstash'])
+  const double = await started(['node_modules/.bin/stuntdouble', 'serve', '--port', '0', '--dialect', 'upstash'])
   const told = (name: string): string => new RegExp(`^${name}=(\\S+)`, 'm').exec(double)![1]!
   const env = { QSTASH_URL: told('QSTASH_URL'), QSTASH_TOKEN: told('QSTASH_TOKEN') }
   writeFileSync(join(place, 'shop.ts'), shop)

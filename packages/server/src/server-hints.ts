@@ -11,8 +11,8 @@ export function hintsFor(origin: string, tenant: string): Hints {
   return {
     destination: (pattern) => `${capital(answer('/destinations/respond', { to: pattern }))}.`,
     reach: (pattern, host) =>
-      `${capital(answer('/destinations/respond', { to: pattern }))}; or let it leave: start the server with --deliver ${host}.`,
-    production: (host) => `If you mean it, start the server with --deliver ${host}.`,
+      `${capital(answer('/destinations/respond', { to: pattern }))}; or let it leave: start the server with --deliver-to ${host}.`,
+    production: (host) => `If you mean it, start the server with --deliver-to ${host}.`,
     call: (pattern) => capital(answer('/outbound/respond', { url: pattern })),
     advance: (by) => `Move it: ${post('/clock/advance', { by })}; or start the server with --clock auto.`,
   }

@@ -24,8 +24,8 @@ export const program: Program = {
 async function serve(given: ParsedArguments): Promise<void> {
   if (given.scenario === undefined && given.watch === true)
     throw new UsageError('--watch needs what to watch: --scenario FILE.')
-  if (given.state === undefined && given.shift === true)
-    throw new UsageError('--shift needs what to shift: --state FILE.')
+  if (given.state === undefined && given['rebase-time'] === true)
+    throw new UsageError('--rebase-time needs what to rebase: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
   const { addresses, env } = server.node === undefined ? await mainOf(server) : server.outline('main')
   const lines = [

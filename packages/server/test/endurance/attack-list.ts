@@ -732,7 +732,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a request that is never sent to its end, and time',
-    limit: '--max-arrival',
+    limit: '--request-timeout',
     strike: async ({ raw, order }) => {
       await raw(
         'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 100\r\n\r\n["SET"',
