@@ -7,6 +7,7 @@ import { vocabularyNames } from '../../../src/protocol/dialect.js'
 import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
 import { defaultHost, defaultPort } from './listen-addresses.js'
+import { policyFrom, policyHint } from './policy-arguments.js'
 import type { ServerLimits } from './server-limits.js'
 import type { ServerOptions } from './server-options.js'
 
@@ -38,6 +39,7 @@ type Name =
   | 'mgmt-user'
   | 'mgmt-key'
   | 'deliver-to'
+  | 'policy'
   | 'allow-host'
   | 'dev-user'
   | 'control-token'
@@ -111,6 +113,12 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     default: 'loopback',
     description: 'hosts that deliveries may reach',
   },
+  policy: {
+    type: 'string',
+    valueHint: policyHint,
+    description:
+      'a choice where public sources are silent or disagree, its value as JSON: queueLimits.maxRetries=5; may be given several times',
+  },
   'allow-host': {
     type: 'string',
     valueHint: 'HOST,HOST',
@@ -150,7 +158,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     description: 'most connections of the native protocol at once',
   },
   'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
-  'max-traffic-entries': { type: 'string', valueHint: 'N', description: 'most entries in the traffic log of each tenant' },
+  'max-traffic-entries': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'most entries in the traffic log of each tenant',
+  },
   state: {
     type: 'string',
     valueHint: 'FILE',
@@ -220,6 +232,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),
     deliver: deliver(text('deliver-to', given)!),
+    ...policy(given),
     ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
@@ -269,6 +282,12 @@ function devUser(
     throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
   }
   return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
+}
+
+/** It may be given several times. */
+function policy({ policy: given = [] }: ParsedArguments): Pick<ServerOptions, 'policy'> {
+  const words = given as readonly string[]
+  return words.length === 0 ? {} : { policy: policyFrom(words) }
 }
 
 function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {

@@ -167,7 +167,13 @@ export const limitRows: readonly LimitRow[] = [
     `408, at the next look: there is one every ${arrivalLook / 1000} s; until its last byte has arrived it does not run and does not hold up time; who takes nothing is dropped`,
   ),
   option('streams', '--max-streams', 'event streams that are open at once', 'streams', '503'),
-  option('connections', '--max-connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
+  option(
+    'connections',
+    '--max-connections',
+    'connections of the native protocol that are open at once',
+    'connections',
+    'refused',
+  ),
   fixed(
     'connections of HTTP that are open at once',
     `as \`--max-connections\`, and one for each ${maxHead / 1024} KiB of \`--max-buffered\`: ${(maxBuffered / maxHead).toLocaleString('en')}`,
@@ -181,7 +187,13 @@ export const limitRows: readonly LimitRow[] = [
     'passwords',
     `each further \`AUTH\` or \`HELLO\` waits ${failurePause / 1000} s`,
   ),
-  option('entries', '--max-traffic-entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  option(
+    'entries',
+    '--max-traffic-entries',
+    'the traffic log of a tenant',
+    'entries',
+    'the older half of the log is dropped',
+  ),
   policy(
     'maxTrafficBytes',
     'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',

@@ -47,22 +47,31 @@ describe('serve', () => {
     await stream.body?.cancel().catch(() => undefined)
   })
 
+  test('takes policies, each by its name', async () => {
+    const words = ['--policy', 'retries=1', '--policy', 'queueLimits.maxRetries=2', '--policy=queuePlan=free']
+    const out = await started('serve', '--port', '0', '--clock', 'manual', ...words).ready
+    const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec(out)!
+    const publish = async (body: object) => {
+      const init = { method: 'POST', body: JSON.stringify({ to: 'https://shop.test/orders', ...body }) }
+      return (await fetch(`${origin}/_control/main/queue/publish`, init)).json()
+    }
+    expect(await publish({})).toMatchObject({ maxRetries: 1 })
+    expect(await publish({ retries: 2 })).toMatchObject({ maxRetries: 2 })
+  })
+
   test('takes every option', async () => {
     const { ready } = started(
+      ...['serve', '--host', '127.0.0.1', '--port', '0', '--dialect', 'neutral', '--clock', 'manual', '--seed', '42'],
       ...[
-        'serve',
-        '--host',
-        '127.0.0.1',
-        '--port',
-        '0',
-        '--dialect',
-        'neutral',
-        '--clock',
-        'manual',
-        '--seed',
-        '42',
+        '--start-at',
+        '2031-02-03T04:05:06Z',
+        '--store-token',
+        's',
+        '--store-readonly-token',
+        'r',
+        '--queue-token',
+        'q',
       ],
-      ...['--start-at', '2031-02-03T04:05:06Z', '--store-token', 's', '--store-readonly-token', 'r', '--queue-token', 'q'],
       ...['--signing-key', 'sig_a', '--next-signing-key', 'sig_b', '--mgmt-user', 'u@shop.test', '--mgmt-key', 'k'],
       ...['--deliver-to', 'shop.test,127.0.0.1:3000'],
     )
@@ -180,6 +189,17 @@ describe('a mistake is one sentence and exit code 2', () => {
       ['serve', '--deliver-to', 'http://shop.test/a'],
       /--deliver-to is loopback, none, any or hosts with commas between them/,
     ],
+    [['serve', '--policy', 'retrys=5'], /There is no policy "retrys"\. Did you mean "retries"\?/],
+    [
+      ['run', '--policy', 'queueLimits.maxRetrys=5', '--', 'true'],
+      /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
+    ],
+    [['serve', '--policy', 'retries.now=5'], /The policy retries has no parts: write --policy retries=VALUE\./],
+    [['serve', '--policy', 'retries=many'], /policy\.retries takes number, not "many"\./],
+    [['serve', '--policy', 'queueLimits.maxRetries="5"'], /policy\.queueLimits\.maxRetries takes number, not "5"\./],
+    [['serve', '--policy', 'retries'], /--policy is a name and a value, such as .*, not "retries"\./],
+    [['serve', '--policy'], /--policy needs a value: --policy NAME=VALUE\./],
+    [['serve', '--request-timeout', 'soon'], /--request-timeout is a duration such as 90s or 2m, not "soon"\./],
     [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number, 1 or more, not "many"\./],
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],

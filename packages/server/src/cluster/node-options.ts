@@ -51,7 +51,7 @@ const flags: Readonly<Record<string, string>> = {
   base: '--cluster-public-url (the address of the load balancer, the same for all nodes)',
   version: 'version of stuntdouble',
   secret: 'STUNTDOUBLE_SECRET (--secret)',
-  policy: 'policy or --max-traffic-entries',
+  policy: '--policy or --max-traffic-entries',
 }
 
 /** Digests, because there are secrets among the options; one each, to say which differ. */

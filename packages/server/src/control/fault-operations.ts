@@ -24,7 +24,10 @@ const added = v.pipe(
     scenario: v.optional(scenario),
     location: v.optional(v.string()),
   }),
-  v.check(({ rules, scenario }) => (rules === undefined) !== (scenario === undefined), 'has either rules or a scenario'),
+  v.check(
+    ({ rules, scenario }) => (rules === undefined) !== (scenario === undefined),
+    'has either rules or a scenario',
+  ),
 )
 
 export const faultOrders: readonly ControlOperation[] = [

@@ -88,7 +88,8 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
-  if (!entries.some(({ seq }) => seq === first)) throw new Mistake('There is no such entry. Call get_timeline for numbers.')
+  if (!entries.some(({ seq }) => seq === first))
+    throw new Mistake('There is no such entry. Call get_timeline for numbers.')
   if (message !== undefined) return { entries, message }
   return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
 }

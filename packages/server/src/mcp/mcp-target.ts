@@ -78,7 +78,9 @@ export class ServerTarget implements McpTarget {
   async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
     // The environment has the keys of every region; asking a region for them would make it.
     const away = region === undefined ? [] : [`/queue/signing-keys?${new URLSearchParams({ region })}`]
-    const [world, ...keys] = await Promise.all(['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })))
+    const [world, ...keys] = await Promise.all(
+      ['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })),
+    )
     const { tokens, env } = world!.value as { tokens?: Record<string, unknown>; env?: Record<string, unknown> }
     const { mgmtUser: _, ...secret } = tokens ?? {}
     this.#keep(secret)

@@ -54,6 +54,11 @@ async function outcomeOf(
     if (error instanceof Mistake) return { isError: true, said: error.message, next: `call ${tool.name} again.` }
     // It may quote what was captured.
     const data = excerpt(error instanceof Error ? error.message : String(error), 500)
-    return { isError: true, said: 'This failed; the data says how.', data, next: 'call get_status for how things stand.' }
+    return {
+      isError: true,
+      said: 'This failed; the data says how.',
+      data,
+      next: 'call get_status for how things stand.',
+    }
   }
 }

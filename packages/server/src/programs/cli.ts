@@ -15,7 +15,11 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined && isGroup(name)) {
       if (['--help', '-h', 'help'].includes(rest[0] ?? '')) return await print(usage(name))
-      throw new UsageError(`${name} is written: ${inGroup(name).map((one) => `stuntdouble ${one}`).join(', or ')}.`)
+      throw new UsageError(
+        `${name} is written: ${inGroup(name)
+          .map((one) => `stuntdouble ${one}`)
+          .join(', or ')}.`,
+      )
     }
     if (row === undefined) {
       const known = Object.keys(programs)
@@ -126,10 +130,7 @@ function valuesOf(names: readonly string[], words: readonly string[]): Record<st
 /** @param group only the commands that begin with it */
 function usage(group?: string): Promise<string> {
   const shown = Object.entries(programs).filter(([name]) => group === undefined || name.startsWith(`${group} `))
-  const commands = shown.map(([name, { description }]) => [
-    name,
-    defineCommand({ meta: { name, description } }),
-  ])
+  const commands = shown.map(([name, { description }]) => [name, defineCommand({ meta: { name, description } })])
   return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
 }
 

@@ -16,7 +16,14 @@ const shortestToken = 16
 /** Beside the server's own. */
 const httpPort = '4011'
 
-const { dialect, seed, 'start-at': startAt, 'deliver-to': deliverTo, scenario, 'allow-production': allowProduction } = serveArguments
+const {
+  dialect,
+  seed,
+  'start-at': startAt,
+  'deliver-to': deliverTo,
+  scenario,
+  'allow-production': allowProduction,
+} = serveArguments
 
 /** Options of a server of its own. */
 const ofOwnServer = {

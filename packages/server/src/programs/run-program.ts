@@ -10,7 +10,16 @@ import { endWithNpm } from './parent.js'
 import { ProcessGroup } from './process-group.js'
 import { startedServer } from './started-server.js'
 
-const { dialect, clock, seed, 'start-at': startAt, 'deliver-to': deliverTo, scenario, 'allow-production': allowProduction } = serveArguments
+const {
+  dialect,
+  clock,
+  seed,
+  'start-at': startAt,
+  'deliver-to': deliverTo,
+  policy,
+  scenario,
+  'allow-production': allowProduction,
+} = serveArguments
 
 /** Entries of a timeline that are shown when a command has failed. */
 const maxShown = 200
@@ -24,11 +33,13 @@ export const program: Program = {
     seed,
     'start-at': startAt,
     'deliver-to': deliverTo,
+    policy,
     scenario,
     'allow-production': allowProduction,
   },
   operands: { hint: '-- COMMAND …', least: 1, most: Number.POSITIVE_INFINITY },
   endsOptions: true,
+  repeated: ['policy'],
   examples: [
     'stuntdouble run -- pytest -q',
     'stuntdouble run --clock auto --scenario lost-acknowledgements -- go test ./...',

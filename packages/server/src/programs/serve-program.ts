@@ -7,9 +7,11 @@ import { startedServer } from './started-server.js'
 
 export const program: Program = {
   args: serveArguments,
+  repeated: ['policy'],
   examples: [
     'stuntdouble serve',
     'stuntdouble serve --port 0 --clock manual --seed 7',
+    'stuntdouble serve --policy queuePlan=free --policy queueLimits.maxRetries=5',
     'stuntdouble serve --state .stuntdouble.json',
     'stuntdouble serve --clock auto --scenario lost-acknowledgements',
     'stuntdouble serve --cluster redis://127.0.0.1:6379   # with STUNTDOUBLE_CLUSTER_SECRET in its environment',
