@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './callbacks-out-of-order/as-it-was.ts'
-import * as mended from './callbacks-out-of-order/mended.ts'
+import * as asItWas from './callbacks-out-of-order/broken.ts'
+import * as mended from './callbacks-out-of-order/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /callbacks .*came out of order: the one about attempt 1 .*after the one about attempt 2/

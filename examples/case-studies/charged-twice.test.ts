@@ -1,7 +1,7 @@
 import { lostAck } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './charged-twice/as-it-was.ts'
-import * as mended from './charged-twice/mended.ts'
+import * as asItWas from './charged-twice/broken.ts'
+import * as mended from './charged-twice/fixed.ts'
 import { story } from './story.ts'
 
 const cause =

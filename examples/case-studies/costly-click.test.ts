@@ -1,6 +1,6 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './costly-click/as-it-was.ts'
-import * as mended from './costly-click/mended.ts'
+import * as asItWas from './costly-click/broken.ts'
+import * as mended from './costly-click/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /messages: expected at most 3, received 6/

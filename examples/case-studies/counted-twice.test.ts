@@ -1,7 +1,7 @@
 import { lostAck } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './counted-twice/as-it-was.ts'
-import * as mended from './counted-twice/mended.ts'
+import * as asItWas from './counted-twice/broken.ts'
+import * as mended from './counted-twice/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /POST .* was sent .*got no answer, although it was done/

@@ -1,7 +1,7 @@
 import { lateAnswer } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './late-answer/as-it-was.ts'
-import * as mended from './late-answer/mended.ts'
+import * as asItWas from './late-answer/broken.ts'
+import * as mended from './late-answer/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /attempt 1 .*answered 200, 1 s after the time-out, so attempt 2/

@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './lost-redelivery/as-it-was.ts'
-import * as mended from './lost-redelivery/mended.ts'
+import * as asItWas from './lost-redelivery/broken.ts'
+import * as mended from './lost-redelivery/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /taken for a duplicate and not delivered: .*fetch-teapots-2030-01-01.*failed for good/

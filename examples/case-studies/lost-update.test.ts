@@ -1,7 +1,7 @@
 import { interleavings } from 'stuntdouble/scenarios'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './lost-update/as-it-was.ts'
-import * as mended from './lost-update/mended.ts'
+import * as asItWas from './lost-update/broken.ts'
+import * as mended from './lost-update/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /Lost update/

@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './manual-retry/as-it-was.ts'
-import * as mended from './manual-retry/mended.ts'
+import * as asItWas from './manual-retry/broken.ts'
+import * as mended from './manual-retry/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /set retried:evt_1 .*found the key there already/

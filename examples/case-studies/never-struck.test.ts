@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './never-struck/as-it-was.ts'
-import * as mended from './never-struck/mended.ts'
+import * as asItWas from './never-struck/broken.ts'
+import * as mended from './never-struck/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /Fault 'status' on store\.request \(.*never-struck\.test\.ts:14\) was never injected: no store request/

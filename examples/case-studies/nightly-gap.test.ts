@@ -1,6 +1,6 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './nightly-gap/as-it-was.ts'
-import * as mended from './nightly-gap/mended.ts'
+import * as asItWas from './nightly-gap/broken.ts'
+import * as mended from './nightly-gap/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /skipped.*clocks of Europe\/Berlin/

@@ -1,7 +1,7 @@
 import { status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './old-keys/as-it-was.ts'
-import * as mended from './old-keys/mended.ts'
+import * as asItWas from './old-keys/broken.ts'
+import * as mended from './old-keys/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /signature is valid, by the key that is current since the keys were rotated at 09:00:05/

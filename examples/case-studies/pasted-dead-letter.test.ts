@@ -1,6 +1,6 @@
 import { playScenario } from 'stuntdouble/scenarios'
-import * as asItWas from './pasted-dead-letter/as-it-was.ts'
-import * as mended from './pasted-dead-letter/mended.ts'
+import * as asItWas from './pasted-dead-letter/broken.ts'
+import * as mended from './pasted-dead-letter/fixed.ts'
 import { recorded } from './pasted-dead-letter/recorded.ts'
 import { story } from './story.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './poison/as-it-was.ts'
-import * as mended from './poison/mended.ts'
+import * as asItWas from './poison/broken.ts'
+import * as mended from './poison/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /msg_y64… waits in queue accounts: msg_xTq… must answer first/

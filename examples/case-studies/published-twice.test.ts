@@ -1,7 +1,7 @@
 import { lostAck, rateLimited, status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './published-twice/as-it-was.ts'
-import * as mended from './published-twice/mended.ts'
+import * as asItWas from './published-twice/broken.ts'
+import * as mended from './published-twice/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /POST .* was sent .*got no answer, although it was done/

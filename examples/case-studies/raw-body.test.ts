@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './raw-body/as-it-was.ts'
-import * as mended from './raw-body/mended.ts'
+import * as asItWas from './raw-body/broken.ts'
+import * as mended from './raw-body/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /signature is valid for the bytes that were sent\. .*verify the raw text/

@@ -1,6 +1,6 @@
 import { expect } from 'stuntdouble/vitest'
-import * as asItWas from './seventeenth/as-it-was.ts'
-import * as mended from './seventeenth/mended.ts'
+import * as asItWas from './seventeenth/broken.ts'
+import * as mended from './seventeenth/fixed.ts'
 import { story } from './story.ts'
 
 const cause = /until 09:00:45\.000 \(.* 5 of 5 calls .*1 message is before it; the pause cost up to 20s\)/

@@ -2,7 +2,7 @@ import { test as base, type FixtureOptions, type SandboxFixtures } from 'stuntdo
 import { afterAll, test as check, describe, expect, vi } from 'vitest'
 
 // The frame around the stories: each test is run against an app as it was, where it must fail, and as it was mended.
-// What it prints when it fails is kept beside the app, for docs/stories.md.
+// What it prints when it fails is kept beside the app, for docs/case-studies.md.
 
 /** `test` of `stuntdouble/vitest`, as far as the stories use it. */
 export type StoryTest = (title: string, body: (fixtures: SandboxFixtures) => Promise<void>) => void

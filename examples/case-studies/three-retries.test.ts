@@ -1,7 +1,7 @@
 import { expect } from 'stuntdouble/vitest'
 import { story } from './story.ts'
-import * as asItWas from './three-retries/as-it-was.ts'
-import * as mended from './three-retries/mended.ts'
+import * as asItWas from './three-retries/broken.ts'
+import * as mended from './three-retries/fixed.ts'
 
 const cause = /3 retries are 4 attempts/
 

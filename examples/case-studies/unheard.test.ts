@@ -1,8 +1,8 @@
 import { ok, status } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { story } from './story.ts'
-import * as asItWas from './unheard/as-it-was.ts'
-import * as mended from './unheard/mended.ts'
+import * as asItWas from './unheard/broken.ts'
+import * as mended from './unheard/fixed.ts'
 
 const cause = /failed for good:.*callbacks to https:..studio.test.api.done, 503.*; failure callback msg_\w+… to/
 

@@ -1,7 +1,7 @@
 import { expect } from 'stuntdouble/vitest'
 import { story } from './story.ts'
-import * as asItWas from './unlimited/as-it-was.ts'
-import * as mended from './unlimited/mended.ts'
+import * as asItWas from './unlimited/broken.ts'
+import * as mended from './unlimited/fixed.ts'
 
 const cause = /Nobody asked this sandbox/
 const options = { strict: { untouched: true } }

@@ -11,7 +11,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['Foreign calls', /^\/outbound/],
   ['Statistics', /^\/stats/],
   ['Faults and scenarios', /^\/(?:faults|scenarios)/],
-  ['Promises of the engine', /^\/invariants/],
+  ['Invariants', /^\/invariants/],
   ['Traffic', /^\/traffic/],
   ['The inspector', /^\/(?:inspector|continue)/],
 ]
