@@ -153,7 +153,7 @@ describe('play', () => {
 
   test.each([
     [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
-    [['play', 'FILE', '--timeout', 'long'], /--timeout is a span/, '--to'],
+    [['play', 'FILE', '--timeout', 'long'], /--timeout is a duration/, '--to'],
     [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],
     [
       ['play', 'FILE', '--to', 'http://shop.example.org/x'],

@@ -344,9 +344,9 @@ export const attacks: readonly Attack[] = [
     clock: 'real',
     strike: async ({ store, queue, order }) => {
       const set = await store('/', ['SET', 'k', 'x'.repeat(9_000_000)])
-      const { addresses } = JSON.parse((await order('')).text) as { addresses: { store: string } }
+      const { urls } = JSON.parse((await order('')).text) as { urls: { store: string } }
       const message = {
-        destination: `${addresses.store}/get/k`,
+        destination: `${urls.store}/get/k`,
         headers: { 'service-method': 'GET', 'service-forward-authorization': 'Bearer t', 'service-retries': '0' },
       }
       const sent = await queue('/v2/batch', repeat(300, message))
