@@ -81,7 +81,12 @@ export class ControlClient {
 
   #refusal({ status }: Response, text: string): Error {
     try {
-      const { error, reply, violations: breaches, replay } = JSON.parse(text) as {
+      const {
+        error,
+        reply,
+        violations: breaches,
+        replay,
+      } = JSON.parse(text) as {
         error: unknown
         reply?: boolean
         violations?: unknown

@@ -112,7 +112,9 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 
   async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
-    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, { endpoints })) as UrlGroupView
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
+      endpoints,
+    })) as UrlGroupView
   }
 
   async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {

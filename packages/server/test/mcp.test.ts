@@ -195,12 +195,16 @@ describe('an agent at a server', () => {
     store.run('HSET', 'stock', 'apples', 5)
     await clock.advance('1h')
     store.run('HINCRBY', 'stock', 'apples', -1)
-    expect((await agent.call('read_store_as_of', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain('5')
+    expect((await agent.call('read_store_as_of', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain(
+      '5',
+    )
     expect(parted((await agent.call('read_store_as_of', { at: '-30m' })).text).data).toContain('["apples","5"]')
     const difference = parted((await agent.call('diff_store', { from: '-30m' })).text).data
     expect(difference).toMatch(/apples.*5.*apples.*4/s)
     expect(parted((await agent.call('list_store_changes')).text).data.split('\n')).toHaveLength(2)
-    expect(await agent.call('read_store_as_of', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({ isError: true })
+    expect(await agent.call('read_store_as_of', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({
+      isError: true,
+    })
   })
 
   test('forks a world, and tries there what shall not happen here', async () => {
@@ -329,7 +333,9 @@ describe('a saved trace', () => {
     expect(listed.map(({ name }) => name)).toEqual(['list_entries', 'get_timeline', 'get_diagram', 'copy_as'])
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
     expect(parted((await agent.call('get_timeline')).text)).toEqual(parted((await live.call('get_timeline')).text))
-    expect((await agent.call('list_entries', { message: id })).text).toBe((await live.call('list_entries', { message: id })).text)
+    expect((await agent.call('list_entries', { message: id })).text).toBe(
+      (await live.call('list_entries', { message: id })).text,
+    )
     expect((await agent.call('get_diagram', { format: 'mermaid' })).text).toContain('sequenceDiagram')
     expect((await agent.call('get_diagram', { format: 'svg' })).isError).toBe(true)
     await expect(agent.call('publish_message', { to: shop })).rejects.toThrow()

@@ -174,7 +174,16 @@ describe('whatever a campaign does', () => {
         `async ({ seed }) => { if (seed > 1200) { console.error('endless now'); ${never} }; return playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }) }`,
       ),
     )
-    const { child, ended, printed } = started('run', 'endless.ts', '--runs', '3000', '--jobs', '1', '--out', `${signal}.json`)
+    const { child, ended, printed } = started(
+      'run',
+      'endless.ts',
+      '--runs',
+      '3000',
+      '--jobs',
+      '1',
+      '--out',
+      `${signal}.json`,
+    )
     await printed(/endless now|\d of 3,000 runs/)
     while (reportIn(`${signal}.json`).blocks.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
     child.kill(signal)

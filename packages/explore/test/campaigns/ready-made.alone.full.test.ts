@@ -39,7 +39,11 @@ function shell(
 }
 
 const whole = (seed: string): string =>
-  shell(['node_modules/.bin/stuntdouble', 'campaign', 'run', 'campaign.ts', '--runs', runs, '--seed', seed], project(), {}).out
+  shell(
+    ['node_modules/.bin/stuntdouble', 'campaign', 'run', 'campaign.ts', '--runs', runs, '--seed', seed],
+    project(),
+    {},
+  ).out
 
 interface Step {
   readonly uses?: string
