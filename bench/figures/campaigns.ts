@@ -13,7 +13,7 @@ function jobs(): Figure {
   const program = (runs: number, ...words: string[]): Promise<unknown> =>
     promisify(execFile)(
       process.execPath,
-      ['dist/cli.js', 'explore', 'bench/campaign.ts', '--runs', String(runs), ...words],
+      ['dist/cli.js', 'campaign', 'run', 'bench/campaign.ts', '--runs', String(runs), ...words],
       { cwd: root },
     )
   // Time that passed: the work is that of other processes, and both variants keep two processors busy.

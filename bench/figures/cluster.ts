@@ -87,7 +87,7 @@ async function compared(name: string, words: readonly string[]): Promise<Figure 
     engines.push(engine)
   }
   const node = (index: number): Promise<Server> =>
-    startServer('--cluster', `redis://127.0.0.1:${engines[index]!.port}`, '--cluster-base', 'http://cluster.test')
+    startServer('--cluster', `redis://127.0.0.1:${engines[index]!.port}`, '--cluster-public-url', 'http://cluster.test')
   const alone = await startServer()
   const one = await node(0)
   const three = [await node(1), await node(1), await node(1)]

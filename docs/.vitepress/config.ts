@@ -39,7 +39,7 @@ export default defineConfig({
       { text: 'Playground', link: '/playground' },
       { text: 'Recipes', link: '/recipes/' },
       { text: 'Reference', link: '/reference/api/' },
-      { text: 'Stories', link: '/stories' },
+      { text: 'Case studies', link: '/case-studies' },
       ...(repository === '' ? [] : [{ text: 'Source', link: repository }]),
     ],
     sidebar: { '/reference/api/': apiSidebar(), '/': sidebar() },

@@ -35,7 +35,7 @@ export class RemotePast {
   /** Use `sandbox.at()`. */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
-    const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
+    const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
     this.#fork = async (options) => fork({ ...options, ...(await place) })
@@ -80,7 +80,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   checkOptionNames('connect()', options, Object.keys(optionNames))
   const wire = new ControlClient(url, options)
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
-  if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
+  if (typeof facts?.env !== 'object' || typeof facts.urls !== 'object') throw wire.foreign('something else')
   return new RemoteSandbox(wire, facts as TenantFacts)
 }
 
@@ -95,7 +95,7 @@ export interface RemoteForkOptions {
 }
 
 interface TenantFacts {
-  readonly addresses: Addresses
+  readonly urls: Addresses
   readonly env: Readonly<Record<string, string>>
   readonly tokens: SandboxTokens
 }
@@ -150,7 +150,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   get addresses(): Addresses {
-    return this.#facts.addresses
+    return this.#facts.urls
   }
 
   get tokens(): SandboxTokens {
@@ -183,12 +183,12 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /** Checks the promises of the engine. Throws an error named `BrokenPromise` with the entries and the story. */
   async check(options: CheckOptions = {}): Promise<Check> {
-    return checkOfWire((await this.#wire.post('/check', { ...options })) as WireCheck)
+    return checkOfWire((await this.#wire.post('/invariants/assert', { ...options })) as WireCheck)
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
   async examine(options: CheckOptions = {}): Promise<Check> {
-    return checkOfWire((await this.#wire.post('/examine', { ...options })) as WireCheck)
+    return checkOfWire((await this.#wire.post('/invariants/check', { ...options })) as WireCheck)
   }
 
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
@@ -203,7 +203,7 @@ export class RemoteSandbox implements AsyncDisposable {
   async load(dump: SandboxDump, options: { readonly shift?: boolean } = {}): Promise<void> {
     checkOptionNames('sandbox.load()', options, { shift: true })
     const { shift = false } = options
-    await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
+    await this.#wire.send('PUT', shift ? '/state?rebaseTime=true' : '/state', dump)
     await this.#refresh()
   }
 

@@ -81,10 +81,15 @@ export class ControlClient {
 
   #refusal({ status }: Response, text: string): Error {
     try {
-      const { error, reply, breaches, replay } = JSON.parse(text) as {
+      const {
+        error,
+        reply,
+        violations: breaches,
+        replay,
+      } = JSON.parse(text) as {
         error: unknown
         reply?: boolean
-        breaches?: unknown
+        violations?: unknown
         replay?: string
       }
       if (typeof error !== 'string') return this.foreign(`${status}`)

@@ -11,7 +11,7 @@ import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
 interface Facts {
   readonly unhandled: readonly string[]
-  readonly unplayed: readonly UnplayedCalls[]
+  readonly unused: readonly UnplayedCalls[]
 }
 
 /** `sandbox.calls` of a tenant on a server. */
@@ -32,7 +32,7 @@ export class RemoteCalls {
    * @example process.env.BANK_URL = sandbox.calls.address('https://bank.test')
    */
   address(host: string | URL): string {
-    return `${this.#wire.tenant}/calls/${String(host).replace(/\/+$/, '')}`
+    return `${this.#wire.tenant}/outbound/${String(host).replace(/\/+$/, '')}`
   }
 
   /** A function cannot be sent. */
@@ -43,23 +43,23 @@ export class RemoteCalls {
   }
 
   async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
-    await this.#wire.post('/calls/script', { to: String(pattern), steps })
+    await this.#wire.post('/outbound/script', { url: String(pattern), steps })
   }
 
   async answer(pattern: string | URL, answer: Exclude<PlainCallAnswer, Response>): Promise<void> {
-    await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('calls.answer', answer) })
+    await this.#wire.post('/outbound/respond', { url: String(pattern), response: portable('calls.answer', answer) })
   }
 
   async record(pattern: string | URL, answer?: Exclude<PlainCallAnswer, Response>): Promise<RemoteCallRecorder> {
     const to = String(pattern)
-    const given = answer === undefined ? {} : { answer: portable('calls.record', answer) }
-    await this.#wire.post('/calls/record', { to, ...given })
+    const given = answer === undefined ? {} : { response: portable('calls.record', answer) }
+    await this.#wire.post('/outbound/record', { url: to, ...given })
     return new RemoteCallRecorder(this.#wire, to)
   }
 
   async off(pattern?: string | URL): Promise<void> {
-    const query = pattern === undefined ? '' : `?${new URLSearchParams({ to: String(pattern) })}`
-    await this.#wire.send('DELETE', `/calls${query}`)
+    const query = pattern === undefined ? '' : `?${new URLSearchParams({ url: String(pattern) })}`
+    await this.#wire.send('DELETE', `/outbound${query}`)
   }
 
   /** A sentence for each call that the server refused, because nothing is registered for it. */
@@ -68,11 +68,11 @@ export class RemoteCalls {
   }
 
   get unplayed(): Promise<readonly UnplayedCalls[]> {
-    return this.#facts().then(({ unplayed }) => unplayed)
+    return this.#facts().then(({ unused }) => unused)
   }
 
   #facts(): Promise<Facts> {
-    return this.#wire.get('/calls') as Promise<Facts>
+    return this.#wire.get('/outbound') as Promise<Facts>
   }
 }
 
@@ -103,7 +103,7 @@ export class RemoteCallRecorder {
 
   get requests(): Promise<readonly RecordedCall[]> {
     return this.#wire
-      .list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`)
+      .list(`/outbound/recorded?${new URLSearchParams({ url: this.#to })}`)
       .then((wire) => (wire as OnWire<RecordedCall>[]).map((call) => viewOf(call)))
   }
 

@@ -66,6 +66,6 @@ export class RemoteClock
   }
 
   async settled(): Promise<void> {
-    await this.#wire.post('/clock/settled')
+    await this.#wire.post('/clock/settle')
   }
 }

@@ -30,9 +30,9 @@ export class RemoteDestinations {
   }
 
   async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
-    await this.#wire.post('/destinations/answer', {
+    await this.#wire.post('/destinations/respond', {
       to: String(pattern),
-      answer: portable('destinations.answer', answer),
+      response: portable('destinations.answer', answer),
     })
   }
 
@@ -40,7 +40,7 @@ export class RemoteDestinations {
     const to = String(pattern)
     await this.#wire.post('/destinations/record', {
       to,
-      ...(answer !== undefined && { answer: portable('destinations.record', answer) }),
+      ...(answer !== undefined && { response: portable('destinations.record', answer) }),
     })
     return new RemoteRecorder(this.#wire, to)
   }
@@ -56,7 +56,7 @@ export class RemoteDestinations {
   get unplayed(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
-      .then((facts) => (facts as { unplayed: readonly { pattern: string; steps: readonly Step[] }[] }).unplayed)
+      .then((facts) => (facts as { unused: readonly { pattern: string; steps: readonly Step[] }[] }).unused)
   }
 }
 

@@ -45,12 +45,12 @@ export class RemoteFaults {
   async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
     checkOptionNames('faults.add()', options, { line: true })
     const line = options.line ?? callerLine(new Error('declared here'))
-    return this.#handle(await this.#wire.post('/faults', { rules, line }))
+    return this.#handle(await this.#wire.post('/faults', { rules, location: line }))
   }
 
   /** As `sandbox.play()`. */
   async play(scenario: Scenario): Promise<RemoteHandle> {
-    return this.#handle(await this.#wire.post('/play', { scenario }))
+    return this.#handle(await this.#wire.post('/faults', { scenario }))
   }
 
   /** Removes rules: by the handle that `add` returned, or all with a name. */

@@ -28,13 +28,13 @@ export class RemotePastStore {
 
   /** Runs one command that only reads. */
   async run(...words: readonly Word[]): Promise<PlainReply> {
-    const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: words.map(wireWord) })
+    const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: words.map(wireWord) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 
   /** Everything that was stored, as plain JSON. */
   async dump(): Promise<StoreDump> {
-    return ((await this.#wire.post('/store/at', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
+    return ((await this.#wire.post('/store/as-of', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
   }
 
   /** What was different from a dump, which came before. */

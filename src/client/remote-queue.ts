@@ -99,12 +99,12 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
 
   /** Whether there was anything to cancel. */
   async cancel(id: string): Promise<boolean> {
-    return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { cancelled: boolean }).cancelled
+    return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { canceled: boolean }).canceled
   }
 
   /** Delivers a waiting message now. */
   async release(id: string): Promise<void> {
-    await this.#wire.post(`${messagePath(id)}/release`)
+    await this.#wire.post(`${messagePath(id)}/deliver-now`)
   }
 
   /** Publishes a dead letter again. */
@@ -114,7 +114,9 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 
   async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
-    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
+      endpoints,
+    })) as UrlGroupView
   }
 
   async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {
@@ -200,11 +202,11 @@ class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'fo
   }
 
   async #all(): Promise<SigningKeyPair & { readonly former: readonly string[] }> {
-    return (await this.#wire.get('/queue/keys')) as SigningKeyPair & { readonly former: readonly string[] }
+    return (await this.#wire.get('/queue/signing-keys')) as SigningKeyPair & { readonly former: readonly string[] }
   }
 
   async rotate(): Promise<SigningKeyPair> {
-    const pair = (await this.#wire.post('/queue/keys/rotate')) as SigningKeyPair
+    const pair = (await this.#wire.post('/queue/signing-keys/rotate')) as SigningKeyPair
     await this.#refresh()
     return pair
   }

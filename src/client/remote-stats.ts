@@ -61,11 +61,11 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   }
 
   async set(...[figures = {}]: Arguments<Local, 'set'>): Promise<void> {
-    await this.#wire.post(this.#path, { ...(figures as object) })
+    await this.#wire.send('PUT', `${this.#path}/overrides`, { ...(figures as object) })
   }
 
   async script(...[steps, scale]: Arguments<Local, 'script'>): Promise<void> {
-    await this.#wire.post(`${this.#path}/story`, { steps, ...(scale !== undefined && { scale }) })
+    await this.#wire.send('PUT', `${this.#path}/script`, { steps, ...(scale !== undefined && { scale }) })
   }
 
   async clear(): Promise<void> {

@@ -54,7 +54,7 @@ export class RemoteStore
   }
 
   async spend(): Promise<Spend> {
-    return (await this.#wire.get('/store/spend')) as Spend
+    return (await this.#wire.get('/store/cost')) as Spend
   }
 
   async resetPassword(): ReturnType<Remote<DirectStore, 'resetPassword'>['resetPassword']> {

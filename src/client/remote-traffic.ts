@@ -103,7 +103,7 @@ export class RemoteTraffic {
     for await (const events of serverEvents(answer.body)) {
       for (const { name, data } of events) {
         if (name === 'message') yield entryOf(JSON.parse(data) as TraceEntry)
-        else if (name === 'renewed') onRenewal?.((JSON.parse(data) as { by: 'reset' | 'load' }).by)
+        else if (name === 'reset') onRenewal?.((JSON.parse(data) as { by: 'reset' | 'load' }).by)
       }
     }
   }

@@ -33,11 +33,11 @@ export function deadLetterView(letter: DeadLetter): unknown {
 
 /** A check on its way. */
 export interface WireCheck extends Omit<Check, 'breaches'> {
-  readonly breaches: readonly WireBreach[]
+  readonly violations: readonly WireBreach[]
 }
 
 export type WireBreach = Omit<Check['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
 
-export function checkOfWire({ breaches, ...check }: WireCheck): Check {
+export function checkOfWire({ violations: breaches, ...check }: WireCheck): Check {
   return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

@@ -54,7 +54,7 @@ export class RemoteWorkflows
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
     // Sent when the statement is over: `.timesOut()` may follow.
-    const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/events', order)))
+    const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }
       return sent
@@ -74,7 +74,7 @@ export class RemoteWorkflows
 
   /** A sentence for each verb that nothing has met. */
   get unused(): Promise<readonly string[]> {
-    return this.#wire.get('/workflow/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
+    return this.#wire.get('/workflow/stubs/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
   }
 }
 
@@ -94,7 +94,7 @@ export class RemoteStepStub {
 
   /** Its result is this, and its body never runs. */
   async returns(value?: unknown): Promise<void> {
-    await this.#wire.post('/workflow/steps/return', { ...this.#step, value })
+    await this.#wire.post('/workflow/stubs/returns', { ...this.#step, value })
   }
 
   /** Its body throws this: so many times, or always. */
@@ -106,7 +106,7 @@ export class RemoteStepStub {
     if (typeof error === 'object' && !(error instanceof Error))
       checkOptionNames('The error of fails()', error, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
-    await this.#wire.post('/workflow/steps/fail', {
+    await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,
       error: { name, message, stack, retryAfter },
       ...given,
@@ -116,7 +116,7 @@ export class RemoteStepStub {
   /** Its endpoint does not answer: so many times, or never. */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
     checkOptionNames('timesOut()', given, { times: true })
-    await this.#wire.post('/workflow/steps/time-out', { ...this.#step, ...given })
+    await this.#wire.post('/workflow/stubs/times-out', { ...this.#step, ...given })
   }
 }
 
@@ -179,12 +179,12 @@ export class RemoteRun
 
   /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
   async reaches(step: string, nth?: number): Promise<void> {
-    await this.#wire.post(`${this.#path}/reach`, { step, ...(nth !== undefined && { nth }) })
+    await this.#wire.post(`${this.#path}/advance-to-step`, { step, ...(nth !== undefined && { nth }) })
   }
 
   /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
   async ends(state?: RunEnd): Promise<void> {
-    await this.#wire.post(`${this.#path}/end`, { ...(state !== undefined && { state }) })
+    await this.#wire.post(`${this.#path}/advance-to-end`, { ...(state !== undefined && { state }) })
   }
 
   get #path(): string {

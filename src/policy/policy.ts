@@ -60,7 +60,7 @@ export interface Policy {
   maxResponseSize: number
   /**
    * Units of work that one request to the store may cost; a guard of this package, not a fact about the service. A unit is
-   * some 25 nanoseconds, see docs/decisions/work-is-counted.md. What would cost more is refused, before it does anything
+   * some 25 nanoseconds, see docs/decisions/work-budget.md. What would cost more is refused, before it does anything
    * where that can be known.
    */
   maxWork: number

@@ -17,7 +17,7 @@ describe('an address of the server that stands for a foreign host', () => {
     await using sandbox = await connect(server.origin, { tenant: 'answers' })
     await sandbox.calls.answer(`${bank}/charges`, { status: 201, body: { id: 'ch_1' } })
     const base = sandbox.calls.address(bank)
-    expect(base).toBe(`${server.origin}/answers/calls/https://bank.test`)
+    expect(base).toBe(`${server.origin}/answers/outbound/https://bank.test`)
     const answer = await fetch(`${base}/charges?expand=1`, {
       method: 'POST',
       body: 'amount=5',
@@ -45,17 +45,17 @@ describe('an address of the server that stands for a foreign host', () => {
 
   test('forwards nothing, and says what to register', async () => {
     const asked = (path: string) => fetch(`${server.origin}${path}`)
-    const unknown = await asked('/nobody/calls/https://bank.test/charges')
+    const unknown = await asked('/nobody/outbound/https://bank.test/charges')
     expect(unknown.status).toBe(502)
     expect(await unknown.json()).toEqual({
       error: expect.stringMatching(
-        /Say what it answers: POST \S+\/_control\/nobody\/calls\/answer with \{"to":"https:\/\/bank\.test\/charges"/,
+        /Say what it answers: POST \S+\/_control\/nobody\/outbound\/respond with \{"url":"https:\/\/bank\.test\/charges"/,
       ),
     })
     expect(server.tenants).not.toContain('nobody')
     await using sandbox = await connect(server.origin, { tenant: 'near' })
     await sandbox.calls.answer(`${bank}/charges`, 201)
-    const near = await asked('/near/calls/https://bank.test/charge')
+    const near = await asked('/near/outbound/https://bank.test/charge')
     expect([near.status, await near.json()]).toEqual([
       502,
       { error: expect.stringContaining('registered is https://bank.test/charges, of another path.') },
@@ -66,7 +66,7 @@ describe('an address of the server that stands for a foreign host', () => {
   test.each(['https:/bank.test/charges', 'https%3A%2F%2Fbank.test/charges'])('also written %s', async (written) => {
     await using sandbox = await connect(server.origin, { tenant: 'written' })
     await sandbox.calls.answer(`${bank}/charges`, 204)
-    expect((await fetch(`${server.origin}/written/calls/${written}`)).status).toBe(204)
+    expect((await fetch(`${server.origin}/written/outbound/${written}`)).status).toBe(204)
   })
 
   test('a function cannot be sent', async () => {

@@ -60,7 +60,7 @@ it('gives commands only options that they take, in examples and on every page', 
 })
 
 it.each([
-  ['fast-check', 'docs/properties.md'],
+  ['fast-check', 'docs/checks.md'],
   ['msw', 'docs/adapters/msw.md'],
   ['nock', 'docs/adapters/nock.md'],
 ])('names the versions of %s that package.json allows, in %s', (peer, path) => {
@@ -78,7 +78,7 @@ it('the pages of the protocol lead to what the double makes of it', () => {
   for (const [name, link] of [
     ['workflow', '../workflows.md'],
     ['search', '../search.md'],
-    ['search', '../native-protocol.md'],
+    ['search', '../redis-protocol.md'],
   ] as const) {
     const [beginning = ''] = protocol(name).split('\n## ')
     expect(beginning).toContain(`](${link})`)

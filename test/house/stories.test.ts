@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { storyNames, toldStories, withStories } from '../support/story-page.js'
 
-const page = readFileSync(new URL('../../docs/stories.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/case-studies.md', import.meta.url), 'utf8')
 
-test('docs/stories.md is up to date: `npm run docs -- stories` writes it', () => {
+test('docs/case-studies.md is up to date: `npm run docs -- stories` writes it', () => {
   expect(page).toBe(withStories(page))
 })
 

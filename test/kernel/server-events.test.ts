@@ -7,7 +7,7 @@ const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encod
 
 test.each([
   ['without a space after the colon', 'data:a\n\n', [{ name: 'message', data: 'a' }]],
-  ['with a name', 'event: renewed\ndata: {}\n\n', [{ name: 'renewed', data: '{}' }]],
+  ['with a name', 'event: reset\ndata: {}\n\n', [{ name: 'reset', data: '{}' }]],
   ['with several lines of data', 'data: a\ndata: b\n\n', [{ name: 'message', data: 'a\nb' }]],
   [
     'with line ends of Windows',

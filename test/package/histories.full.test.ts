@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 
-// docs/histories.md as its reader would follow it, with the packed package: the double is production, a run of it sleeps.
+// docs/replay.md as its reader would follow it, with the packed package: the double is production, a run of it sleeps.
 
 const root = new URL('../..', import.meta.url).pathname
 const place = join(inject('consumer'), 'histories')
-const page = readFileSync(join(root, 'docs/histories.md'), 'utf8')
-const example = (name: string): string => readFileSync(join(root, 'examples/histories', name), 'utf8')
+const page = readFileSync(join(root, 'docs/replay.md'), 'utf8')
+const example = (name: string): string => readFileSync(join(root, 'examples/replay', name), 'utf8')
 
 interface Step {
   readonly name?: string
@@ -34,7 +34,7 @@ beforeAll(() => {
   writeFileSync(join(place, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
   writeFileSync(join(place, 'vitest.config.js'), `export default { test: { root: ${JSON.stringify(place)} } }\n`)
   for (const name of ['route.ts', 'histories.test.ts', 'histories'])
-    cpSync(join(root, 'examples/histories', name), join(place, name), { recursive: true })
+    cpSync(join(root, 'examples/replay', name), join(place, name), { recursive: true })
 })
 
 interface Ended {
@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
 }
 
 test('a run that sleeps in production: curl, the command, the replay', async () => {
-  const double = await started(['node_modules/.bin/stuntdouble', 'serve', '--port', '0', '--vocabulary', 'upstash'])
+  const double = await started(['node_modules/.bin/stuntdouble', 'serve', '--port', '0', '--dialect', 'upstash'])
   const told = (name: string): string => new RegExp(`^${name}=(\\S+)`, 'm').exec(double)![1]!
   const env = { QSTASH_URL: told('QSTASH_URL'), QSTASH_TOKEN: told('QSTASH_TOKEN') }
   writeFileSync(join(place, 'shop.ts'), shop)

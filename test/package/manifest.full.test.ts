@@ -83,7 +83,7 @@ function linksOf(page: string): string[] {
 
 /** What is for those who change the package, pictures, and apps that a page quotes: in the repository only. */
 const notPacked =
-  /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/stories(?:\/|$)/
+  /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/case-studies(?:\/|$)/
 
 test('every link of a packed page leads to something that is packed, or is for contributors', () => {
   const pages = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter(

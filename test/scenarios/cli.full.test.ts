@@ -153,11 +153,11 @@ describe('play', () => {
 
   test.each([
     [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
-    [['play', 'FILE', '--timeout', 'long'], /--timeout is a span/, '--to'],
+    [['play', 'FILE', '--timeout', 'long'], /--timeout is a duration/, '--to'],
     [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],
     [
       ['play', 'FILE', '--to', 'http://shop.example.org/x'],
-      /not this machine\. If you mean it, add --deliver shop\.example\.org/,
+      /not this machine\. If you mean it, add --deliver-to shop\.example\.org/,
     ],
     [['play', 'FILE', '--speed', '2'], /There is no option --speed/],
   ])('2: %j', async (args, sentence, more?: string) => {
@@ -400,8 +400,8 @@ describe('import', () => {
       'email',
       '--name',
       'order 4711',
-      '--vocabulary',
-      'service',
+      '--dialect',
+      'neutral',
     ]
     const { code, out } = await run(['import', fileOf(letter, 'json'), ...options])
     expect({ code, out }).toEqual({ code: 0, out: '' })

@@ -197,7 +197,7 @@ test('agents see no password in what they sent and in what they are answered', a
   const secret = 'Zqhunter0123456'
   const texts: string[] = []
   for (const form of Object.values(forms)) texts.push((await agent.call('run_command', { command: form(secret) })).text)
-  for (const name of ['timeline', 'entries', 'diagram']) texts.push((await agent.call(name, { limit: 1000 })).text)
+  for (const name of ['get_timeline', 'list_entries', 'get_diagram']) texts.push((await agent.call(name, { limit: 1000 })).text)
   for (const text of texts) expect(text).not.toContain(secret)
   expect(texts.length).toBeGreaterThan(30)
 })

@@ -5,7 +5,7 @@ import { expect, open, test } from './reader.ts'
 /** One of each kind: start, playground, ideas, a guide, tables, a list, a recipe, stories, generated pages, a source. */
 const pages = [
   ...['/', '/playground', '/how-it-works', '/guides/idempotency', '/faults', '/matchers', '/comparison', '/recipes/'],
-  ...['/recipes/workflows', '/stories', '/runners/vitest', '/reference/commands', '/reference/control', '/cli'],
+  ...['/recipes/workflows', '/case-studies', '/runners/vitest', '/reference/commands', '/reference/control', '/cli'],
   ...['/protocol/queue', '/decisions/', '/limits'],
 ] as const
 

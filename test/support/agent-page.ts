@@ -8,13 +8,13 @@ const shop = 'https://shop.test/orders'
 
 /** "What does the queue do when it finds nobody at my endpoint?" */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
-  ['The endpoint answers,', 'answer_deliveries', { to: shop, answer: 200 }],
+  ['The endpoint answers,', 'respond_to_deliveries', { to: shop, response: 200 }],
   ['but twice nobody is there.', 'script_deliveries', { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] }],
-  ['One message goes there.', 'publish', { to: shop, body: { id: 42 }, retries: 3 }],
-  ['The first attempts are made.', 'advance', { by: '30s' }],
-  ['What comes next?', 'upcoming', {}],
-  ['How does it end?', 'drain', {}],
-  ['And is all well?', 'check_promises', {}],
+  ['One message goes there.', 'publish_message', { to: shop, body: { id: 42 }, retries: 3 }],
+  ['The first attempts are made.', 'advance_clock', { by: '30s' }],
+  ['What comes next?', 'list_timers', {}],
+  ['How does it end?', 'drain_clock', {}],
+  ['And is all well?', 'check_invariants', {}],
 ]
 
 /** The page with both parts as they are now. */

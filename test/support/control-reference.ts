@@ -2,18 +2,18 @@ import { controlOperations } from '../../packages/server/src/control/control.js'
 import type { ControlOperation } from '../../packages/server/src/control/operation.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
-  ['The world', /^(?:|\/reset|\/state|\/snapshot|\/place|\/fork)$/],
+  ['The world', /^(?:|\/reset|\/state|\/snapshot|\/resolve-instant|\/fork)$/],
   ['The clock', /^\/clock/],
   ['The data store', /^\/store/],
   ['The queue', /^\/queue/],
   ['Runs of workflows', /^\/workflow/],
   ['Destinations', /^\/destinations/],
-  ['Foreign calls', /^\/calls/],
+  ['Foreign calls', /^\/outbound/],
   ['Statistics', /^\/stats/],
-  ['Faults and scenarios', /^\/(?:faults|play|scenarios)/],
-  ['Promises of the engine', /^\/(?:check|examine)/],
+  ['Faults and scenarios', /^\/(?:faults|scenarios)/],
+  ['Invariants', /^\/invariants/],
   ['Traffic', /^\/traffic/],
-  ['The inspector', /^\/(?:inspector|go-on)/],
+  ['The inspector', /^\/(?:inspector|continue)/],
 ]
 
 /** The text of docs/reference/control.md. */

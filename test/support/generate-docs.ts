@@ -23,7 +23,7 @@ import { commandReference } from './store-reference.js'
 import { withStories } from './story-page.js'
 
 const words = process.argv.slice(2)
-if (words.includes('stories')) run('npx', 'vitest', 'run', 'examples/stories', '--update')
+if (words.includes('stories')) run('npx', 'vitest', 'run', 'examples/case-studies', '--update')
 if (words.includes('failures')) {
   run('npm', 'run', '--silent', 'build')
   run('node', 'test/failures/write-pages.ts')
@@ -56,7 +56,7 @@ writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
 writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transportTable())
-const storyPage = new URL('../../docs/stories.md', import.meta.url)
+const storyPage = new URL('../../docs/case-studies.md', import.meta.url)
 writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
 writeRecipes()
 

@@ -28,7 +28,7 @@ const head = `# Message queue
 
 <!-- Generated from the tables of the queue: \`npm run docs\`. Do not edit. -->
 
-Words are neutral here; the same headers, parameters and claims are understood in the vendor's own words and then answered in them ([whose words](../sandbox.md#whose-words)).
+Words are neutral here; the same headers, parameters and claims are understood in the vendor's own words and then answered in them ([whose words](../sandbox.md#dialects)).
 Errors are \`{"error": "<text>"}\`.`
 
 function endpoints(listed: readonly EndpointRow[]): string {

@@ -1,9 +1,9 @@
-// The stories of docs/stories.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
+// The stories of docs/case-studies.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
 // them; `npm run docs -- stories` runs the stories first and keeps what they print.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { diffLines } from '../../matchers/text-diff.js'
 
-const stories = new URL('../../examples/stories/', import.meta.url)
+const stories = new URL('../../examples/case-studies/', import.meta.url)
 const begin = /^<!-- story: ([\w-]+) -->$/gm
 const end = '<!-- end -->'
 
@@ -24,7 +24,7 @@ export function withStories(page: string): string {
     const mark = `<!-- story: ${name} -->`
     const from = out.indexOf(mark)
     const to = out.indexOf(end, from)
-    if (to === -1) throw new Error(`docs/stories.md has no end of the story ${name}.`)
+    if (to === -1) throw new Error(`docs/case-studies.md has no end of the story ${name}.`)
     out = `${out.slice(0, from)}${mark}\n\n${storyBlocks(name)}\n\n${out.slice(to)}`
   }
   return out
@@ -33,13 +33,13 @@ export function withStories(page: string): string {
 function storyBlocks(name: string): string {
   const read = (file: string): string => readFileSync(new URL(file, stories), 'utf8')
   // Where the test was mended there is one app, and the page says what was changed.
-  const isOneApp = !existsSync(new URL(`${name}/as-it-was.ts`, stories))
+  const isOneApp = !existsSync(new URL(`${name}/broken.ts`, stories))
   return [
     block('ts', testIn(read(`${name}.test.ts`))),
     block('text', read(`${name}/failure.txt`).trimEnd()),
     isOneApp
       ? block('ts', read(`${name}/app.ts`).trimEnd())
-      : block('diff', difference(read(`${name}/as-it-was.ts`), read(`${name}/mended.ts`))),
+      : block('diff', difference(read(`${name}/broken.ts`), read(`${name}/fixed.ts`))),
   ].join('\n\n')
 }
 

@@ -159,9 +159,9 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
 }
 
 function vocabularyGiven(given: ParsedArguments): Vocabulary {
-  const name = textOf(given, 'vocabulary', vocabularyNames.join('|'))!
+  const name = textOf(given, 'dialect', vocabularyNames.join('|'))!
   if (!(vocabularyNames as readonly string[]).includes(name))
-    throw new UsageError(`--vocabulary is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
+    throw new UsageError(`--dialect is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
   return vocabularyOf(name as VocabularyName)
 }
 

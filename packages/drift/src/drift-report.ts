@@ -16,14 +16,14 @@ export function reportText(outcome: DriftReport, hide: (text: string) => string)
     ...fresh.flatMap((finding) => ['', `new: ${finding.what}`, ...body(finding, hide)]),
     ...named.flatMap((finding) => [
       '',
-      `named: ${finding.named!.name} (${finding.named!.where})`,
+      `known: ${finding.named!.name} (${finding.named!.where})`,
       ...body(finding, hide),
     ]),
     ...list('left out', leftOut),
     ...list('not done', broken),
     '',
     ...(ended === undefined ? [] : [`It ended early. ${ended}`]),
-    `${plural(compared, 'answer')} compared: ${same} the same, ${plural(named.length, 'named difference')}, ${plural(fresh.length, 'new difference')}.${
+    `${plural(compared, 'answer')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
         : ` ${plural(following, 'answer')} behind a difference, about the same names, count for nothing.`

@@ -26,7 +26,7 @@ export function recordText(outcome: DriftReport, { version, vocabulary, hide }: 
       what,
       double: told(double, hide),
       real: told(real, hide),
-      ...(named !== undefined && { named: named.name, where: named.where }),
+      ...(named !== undefined && { known: named.name, where: named.where }),
       seen,
     })),
     leftOut,

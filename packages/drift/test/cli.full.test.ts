@@ -51,7 +51,7 @@ test('it says what it will do, and ends with 0 where nothing differs', async () 
   expect(out).toMatch(/The data store at 127\.0\.0\.1:\d+: about \d+ requests/)
   expect(out).toContain('Never sent to it: FLUSHDB, FLUSHALL')
   expect(out).toMatch(/begins with sd_drift_[a-z2-9]{10}_, and is deleted at the end/)
-  expect(out).toMatch(/\d+ answers compared: \d+ the same, 0 named differences, 0 new differences\.\n$/)
+  expect(out).toMatch(/\d+ answers compared: \d+ the same, 0 known differences, 0 new differences\.\n$/)
   expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
 })
 
@@ -67,7 +67,7 @@ test('a scenario is compared instead of the contract', async () => {
   )
   expect([code, err]).toEqual([1, ''])
   expect(out).toContain('RPUSH @stock a b   [scenario: stock]')
-  expect(out).toContain('2 answers compared: 1 the same, 0 named differences, 1 new difference.')
+  expect(out).toContain('2 answers compared: 1 the same, 0 known differences, 1 new difference.')
   expect(out).toContain('cart, step 2 (advance)')
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
 })
@@ -109,7 +109,7 @@ test('who has no database is told where the SDK says one is had', async () => {
   expect((await run('drift')).err).toContain(command)
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
   expect((await run('drift', '--url', between.url)).err).toContain(command)
-  expect((await run('drift', '--vocabulary', 'service')).err).not.toContain('curl')
+  expect((await run('drift', '--dialect', 'neutral')).err).not.toContain('curl')
 })
 
 test('new differences end with 1 and are recorded, without any secret', async () => {

@@ -152,7 +152,7 @@ class Following {
 
   #take(events: readonly ServerEvent[]): void {
     for (const { name, data } of events) {
-      if (name === 'renewed') this.#renew()
+      if (name === 'reset') this.#renew()
       else this.#tell([JSON.parse(data) as TraceEntry])
     }
     this.#later()

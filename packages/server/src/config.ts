@@ -1,11 +1,13 @@
 import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
+import { parseDuration } from '../../../src/kernel/duration.js'
 import { instant } from '../../../src/kernel/instant.js'
 import { vocabularyNames } from '../../../src/protocol/dialect.js'
 import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
 import { defaultHost, defaultPort } from './listen-addresses.js'
+import { policyFrom, policyHint } from './policy-arguments.js'
 import type { ServerLimits } from './server-limits.js'
 import type { ServerOptions } from './server-options.js'
 
@@ -14,9 +16,9 @@ export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
 const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
 /** The address of a tenant's control API, for commands that move time or read faults. */
-export const controlVariable = 'STUNTDOUBLE_CONTROL'
+export const controlVariable = 'STUNTDOUBLE_CONTROL_URL'
 /** An address with a password in it. */
-const clusterVariable = 'STUNTDOUBLE_CLUSTER'
+const clusterVariable = 'STUNTDOUBLE_CLUSTER_URL'
 
 type Name =
   | 'host'
@@ -24,43 +26,45 @@ type Name =
   | 'redis-port'
   | 'redis-cert'
   | 'redis-key'
-  | 'vocabulary'
+  | 'dialect'
   | 'clock'
   | 'seed'
   | 'start-at'
   | 'store-token'
-  | 'readonly-token'
+  | 'store-readonly-token'
   | 'queue-token'
+  | 'queue-readonly-token'
   | 'signing-key'
   | 'next-signing-key'
   | 'mgmt-user'
   | 'mgmt-key'
-  | 'deliver'
+  | 'deliver-to'
+  | 'policy'
   | 'allow-host'
   | 'dev-user'
   | 'control-token'
   | 'secret'
   | 'log'
-  | 'max-body'
+  | 'max-body-bytes'
   | 'max-buffered'
-  | 'max-arrival'
+  | 'request-timeout'
   | 'max-streams'
   | 'max-connections'
   | 'max-tenants'
-  | 'max-entries'
+  | 'max-traffic-entries'
   | 'state'
-  | 'shift'
+  | 'rebase-time'
   | 'scenario'
   | 'watch'
-  | 'store'
-  | 'twin'
-  | 'allow-engine'
+  | 'real-redis'
+  | 'shadow-redis'
+  | 'allow-redis-host'
   | 'cluster'
   | 'cluster-secret'
-  | 'cluster-address'
-  | 'cluster-base'
+  | 'cluster-node-url'
+  | 'cluster-public-url'
   | 'cluster-lease'
-  | 'i-know'
+  | 'allow-production'
 
 /** As their tokens name them. */
 const publicUsers = publicCredentials.map(({ token }) => userOf(token))
@@ -77,7 +81,7 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   },
   'redis-cert': { type: 'string', valueHint: 'FILE', description: 'certificate of that port, PEM: it speaks TLS then' },
   'redis-key': { type: 'string', valueHint: 'FILE', description: 'private key of the certificate, PEM' },
-  vocabulary: {
+  dialect: {
     type: 'string',
     valueHint: vocabularyNames.join('|'),
     default: 'auto',
@@ -96,17 +100,24 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     description: 'virtual time at the start, for a clock that is not real',
   },
   'store-token': { type: 'string', valueHint: 'T', description: 'standard token of the data store' },
-  'readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
+  'store-readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
   'queue-token': { type: 'string', valueHint: 'T', description: 'token of the queue' },
+  'queue-readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the queue' },
   'signing-key': { type: 'string', valueHint: 'K', description: 'current signing key of deliveries' },
   'next-signing-key': { type: 'string', valueHint: 'K', description: 'next signing key of deliveries' },
   'mgmt-user': { type: 'string', valueHint: 'U', description: 'user of the management API' },
   'mgmt-key': { type: 'string', valueHint: 'K', description: 'key of the management API' },
-  deliver: {
+  'deliver-to': {
     type: 'string',
     valueHint: 'loopback|none|any|host,host',
     default: 'loopback',
     description: 'hosts that deliveries may reach',
+  },
+  policy: {
+    type: 'string',
+    valueHint: policyHint,
+    description:
+      'a choice where public sources are silent or disagree, its value as JSON: queueLimits.maxRetries=5; may be given several times',
   },
   'allow-host': {
     type: 'string',
@@ -129,15 +140,15 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     description: `what the tokens of each tenant are derived from, also as ${secretVariable}; random where other machines can call`,
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
-  'max-body': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
+  'max-body-bytes': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
   'max-buffered': {
     type: 'string',
     valueHint: 'BYTES',
     description: 'most bytes on their way, of all clients together',
   },
-  'max-arrival': {
+  'request-timeout': {
     type: 'string',
-    valueHint: 'MILLISECONDS',
+    valueHint: 'DURATION',
     description: 'time in which a request has to arrive, its body included',
   },
   'max-streams': { type: 'string', valueHint: 'N', description: 'most event streams at once' },
@@ -147,13 +158,17 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     description: 'most connections of the native protocol at once',
   },
   'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
-  'max-entries': { type: 'string', valueHint: 'N', description: 'most entries in the traffic log of each tenant' },
+  'max-traffic-entries': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'most entries in the traffic log of each tenant',
+  },
   state: {
     type: 'string',
     valueHint: 'FILE',
     description: 'keep every tenant in this file, and begin with what it holds',
   },
-  shift: { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
+  'rebase-time': { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
   scenario: {
     type: 'string',
     valueHint: 'FILE|NAME',
@@ -161,17 +176,17 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
       'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
   },
   watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
-  store: {
+  'real-redis': {
     type: 'string',
     valueHint: 'URL',
     description: 'an empty Redis or Valkey that holds what the data store holds, such as redis://127.0.0.1:6379',
   },
-  twin: {
+  'shadow-redis': {
     type: 'string',
     valueHint: 'URL',
     description: 'an empty Redis or Valkey that is told every command as well: what it answers otherwise is printed',
   },
-  'allow-engine': {
+  'allow-redis-host': {
     type: 'string',
     valueHint: 'HOST,HOST',
     description: 'hosts of engines that may be elsewhere than on this machine: they are written to and flushed',
@@ -186,22 +201,22 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     valueHint: 'S',
     description: `what nodes sign with, the same for all, also as ${clusterSecretVariable}`,
   },
-  'cluster-address': {
+  'cluster-node-url': {
     type: 'string',
     valueHint: 'URL',
     description: 'where the other nodes call this one; by default where it listens',
   },
-  'cluster-base': {
+  'cluster-public-url': {
     type: 'string',
     valueHint: 'URL',
     description: 'where clients call, such as the load balancer, the same for all nodes; by default where it listens',
   },
   'cluster-lease': {
     type: 'string',
-    valueHint: 'MILLISECONDS',
-    description: 'time after which the tenants of a node that is gone are taken over; 1500 by default',
+    valueHint: 'DURATION',
+    description: 'time after which the tenants of a node that is gone are taken over; 1500ms by default',
   },
-  'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
+  'allow-production': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
 
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
@@ -212,27 +227,29 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     port: port(text('port', given)!),
     ...redis(given),
     ...cluster(given),
-    vocabulary: oneOf('vocabulary', given, vocabularyNames),
+    vocabulary: oneOf('dialect', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),
-    deliver: deliver(text('deliver', given)!),
+    deliver: deliver(text('deliver-to', given)!),
+    ...policy(given),
     ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
     ...listed('allowHosts', text('allow-host', given)),
-    ...listed('allowEngines', text('allow-engine', given)),
-    iKnow: given['i-know'] === true,
-    shift: given.shift === true,
+    ...listed('allowEngines', text('allow-redis-host', given)),
+    iKnow: given['allow-production'] === true,
+    shift: given['rebase-time'] === true,
     ...named(fromEnvironment(given), {
       controlToken: 'control-token',
       secret: 'secret',
       state: 'state',
-      engine: 'store',
-      twin: 'twin',
+      engine: 'real-redis',
+      twin: 'shadow-redis',
       storeToken: 'store-token',
-      readonlyToken: 'readonly-token',
+      readonlyToken: 'store-readonly-token',
       queueToken: 'queue-token',
+      queueReadonlyToken: 'queue-readonly-token',
       signingKey: 'signing-key',
       nextSigningKey: 'next-signing-key',
       mgmtUser: 'mgmt-user',
@@ -267,26 +284,39 @@ function devUser(
   return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
 }
 
+/** It may be given several times. */
+function policy({ policy: given = [] }: ParsedArguments): Pick<ServerOptions, 'policy'> {
+  const words = given as readonly string[]
+  return words.length === 0 ? {} : { policy: policyFrom(words) }
+}
+
 function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
   const of = {
-    body: 'max-body',
+    body: 'max-body-bytes',
     buffered: 'max-buffered',
-    arrival: 'max-arrival',
+    arrival: 'request-timeout',
     streams: 'max-streams',
     connections: 'max-connections',
     tenants: 'max-tenants',
-    entries: 'max-entries',
+    entries: 'max-traffic-entries',
   } as const
   const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
   for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
     const value = text(name, given)
     if (value === undefined) continue
-    if (!/^[1-9]\d{0,14}$/.test(value)) {
+    if (name === 'request-timeout') set[limit] = duration(name, value)
+    else if (!/^[1-9]\d{0,14}$/.test(value)) {
       throw new UsageError(`--${name} is a whole number, 1 or more, not ${JSON.stringify(value)}.`)
-    }
-    set[limit] = Number(value)
+    } else set[limit] = Number(value)
   }
   return { limits: set }
+}
+
+/** Milliseconds, as digits or as a text such as `90s`. */
+function duration(name: Name, value: string): number {
+  const milliseconds = /^\d{1,15}$/.test(value) ? Number(value) : parseDuration(value)
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds
+  throw new UsageError(`--${name} is a duration such as 90s or 2m, not ${JSON.stringify(value)}.`)
 }
 
 function oneOf<const T extends string>(name: Name, given: ParsedArguments, values: readonly T[]): T {
@@ -317,12 +347,12 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   const engine = text('cluster', given) ?? (process.env[clusterVariable] || undefined)
   const secret = text('cluster-secret', given) ?? process.env[clusterSecretVariable] ?? ''
   const [address, base, lease] = [
-    text('cluster-address', given),
-    text('cluster-base', given),
+    text('cluster-node-url', given),
+    text('cluster-public-url', given),
     text('cluster-lease', given),
   ]
   if (engine === undefined) {
-    const lonely = (['cluster-secret', 'cluster-address', 'cluster-base', 'cluster-lease'] as const).find(
+    const lonely = (['cluster-secret', 'cluster-node-url', 'cluster-public-url', 'cluster-lease'] as const).find(
       (name) => given[name] !== undefined,
     )
     if (lonely === undefined) return {}
@@ -334,7 +364,7 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
       secret,
       ...(address !== undefined && { address }),
       ...(base !== undefined && { base }),
-      ...(lease !== undefined && { lease: Number(lease) }),
+      ...(lease !== undefined && { lease: duration('cluster-lease', lease) }),
     },
   }
 }
@@ -367,7 +397,7 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
   const wrong = hosts.find((host) => host === '' || !URL.canParse(`http://${host}`) || /[/?#@]/.test(host))
   if (wrong === undefined) return hosts
   throw new UsageError(
-    `--deliver is loopback, none, any or hosts with commas between them, not ${JSON.stringify(value)}.`,
+    `--deliver-to is loopback, none, any or hosts with commas between them, not ${JSON.stringify(value)}.`,
   )
 }
 

@@ -7,13 +7,13 @@ import type { Hints } from '../../../src/kernel/hints.js'
 export function hintsFor(origin: string, tenant: string): Hints {
   const post = (path: string, body: object): string =>
     `POST ${origin}/_control/${tenant}${path} with ${JSON.stringify(body)}`
-  const answer = (path: string, to: string): string => `say what it answers: ${post(path, { to, answer: 200 })}`
+  const answer = (path: string, at: object): string => `say what it answers: ${post(path, { ...at, response: 200 })}`
   return {
-    destination: (pattern) => `${capital(answer('/destinations/answer', pattern))}.`,
+    destination: (pattern) => `${capital(answer('/destinations/respond', { to: pattern }))}.`,
     reach: (pattern, host) =>
-      `${capital(answer('/destinations/answer', pattern))}; or let it leave: start the server with --deliver ${host}.`,
-    production: (host) => `If you mean it, start the server with --deliver ${host}.`,
-    call: (pattern) => capital(answer('/calls/answer', pattern)),
+      `${capital(answer('/destinations/respond', { to: pattern }))}; or let it leave: start the server with --deliver-to ${host}.`,
+    production: (host) => `If you mean it, start the server with --deliver-to ${host}.`,
+    call: (pattern) => capital(answer('/outbound/respond', { url: pattern })),
     advance: (by) => `Move it: ${post('/clock/advance', { by })}; or start the server with --clock auto.`,
   }
 }

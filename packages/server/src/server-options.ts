@@ -178,7 +178,7 @@ function mostTraffic(): number {
 function refuseProduction(iKnow = false): void {
   if (iKnow || process.env.NODE_ENV !== 'production') return
   throw new Error(
-    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --i-know (in a program: iKnow: true).',
+    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --allow-production (in a program: iKnow: true).',
   )
 }
 

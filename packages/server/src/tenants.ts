@@ -34,9 +34,9 @@ interface ForeignAddress {
   readonly url: string
 }
 
-/** `/w1/calls/https://bank.test/charges`; on the way a client may have made one slash of two, or escaped them. */
+/** `/w1/outbound/https://bank.test/charges`; on the way a client may have made one slash of two, or escaped them. */
 function foreignIn(path: string): ForeignAddress | undefined {
-  const match = /^\/([^/?#]+)\/calls\/(https?)(?::|%3a)(?:\/|%2f){1,2}(.+)$/i.exec(path)
+  const match = /^\/([^/?#]+)\/outbound\/(https?)(?::|%3a)(?:\/|%2f){1,2}(.+)$/i.exec(path)
   if (match === null) return undefined
   const url = `${match[2]!.toLowerCase()}://${match[3]!}`
   return URL.canParse(url) ? { name: decodeSegment(match[1]!), url: new URL(url).href } : undefined

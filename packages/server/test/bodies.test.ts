@@ -120,7 +120,7 @@ test.each([
   ['what begins as the server does', '/_nosuch/x', 404],
   ['a node that is none', '/_cluster/x', 404],
   ['a tenant without a service', '/main/nosuch', 404],
-  ['a foreign host', '/main/calls/https://bank.test/charges', 502],
+  ['a foreign host', '/main/outbound/https://bank.test/charges', 502],
   ['an order that there is not', '/_control/main/nosuch', 404],
   ['an order of another method', '/_control/main/traffic', 405],
 ] as const)('%s is answered before the body has come', async (_, path, status) => {

@@ -6,7 +6,7 @@ import { run, started } from './command-line.js'
 
 describe('serve', () => {
   test('prints addresses, the environment of the SDKs and the line "ready", and answers', async () => {
-    const { ready, child, ended } = started('serve', '--port', '0', '--vocabulary', 'upstash')
+    const { ready, child, ended } = started('serve', '--port', '0', '--dialect', 'upstash')
     const out = await ready
     const origin = /^store {2}(http:\/\/127\.0\.0\.1:\d+)\/main\/store$/m.exec(out)?.[1]
     expect(out).toContain(`\nqueue  ${origin}/main/queue\nmgmt   ${origin}/main/mgmt\n`)
@@ -47,24 +47,33 @@ describe('serve', () => {
     await stream.body?.cancel().catch(() => undefined)
   })
 
+  test('takes policies, each by its name', async () => {
+    const words = ['--policy', 'retries=1', '--policy', 'queueLimits.maxRetries=2', '--policy=queuePlan=free']
+    const out = await started('serve', '--port', '0', '--clock', 'manual', ...words).ready
+    const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec(out)!
+    const publish = async (body: object) => {
+      const init = { method: 'POST', body: JSON.stringify({ to: 'https://shop.test/orders', ...body }) }
+      return (await fetch(`${origin}/_control/main/queue/publish`, init)).json()
+    }
+    expect(await publish({})).toMatchObject({ maxRetries: 1 })
+    expect(await publish({ retries: 2 })).toMatchObject({ maxRetries: 2 })
+  })
+
   test('takes every option', async () => {
     const { ready } = started(
+      ...['serve', '--host', '127.0.0.1', '--port', '0', '--dialect', 'neutral', '--clock', 'manual', '--seed', '42'],
       ...[
-        'serve',
-        '--host',
-        '127.0.0.1',
-        '--port',
-        '0',
-        '--vocabulary',
-        'service',
-        '--clock',
-        'manual',
-        '--seed',
-        '42',
+        '--start-at',
+        '2031-02-03T04:05:06Z',
+        '--store-token',
+        's',
+        '--store-readonly-token',
+        'r',
+        '--queue-token',
+        'q',
       ],
-      ...['--start-at', '2031-02-03T04:05:06Z', '--store-token', 's', '--readonly-token', 'r', '--queue-token', 'q'],
       ...['--signing-key', 'sig_a', '--next-signing-key', 'sig_b', '--mgmt-user', 'u@shop.test', '--mgmt-key', 'k'],
-      ...['--deliver', 'shop.test,127.0.0.1:3000'],
+      ...['--deliver-to', 'shop.test,127.0.0.1:3000'],
     )
     const out = await ready
     for (const line of [
@@ -96,7 +105,7 @@ describe('serve', () => {
 describe('where other machines can call', () => {
   afterEach(() => vi.unstubAllEnvs())
   const wide = (...args: string[]) =>
-    started('serve', '--host', '0.0.0.0', '--port', '0', '--vocabulary', 'upstash', ...args)
+    started('serve', '--host', '0.0.0.0', '--port', '0', '--dialect', 'upstash', ...args)
   const told = (out: string, what: string): string | undefined => new RegExp(`^${what} +(\\S+)`, 'm').exec(out)?.[1]
 
   test('a secret that was made up is told once, and with it the tokens are the same again', async () => {
@@ -164,7 +173,7 @@ describe('a mistake is one sentence and exit code 2', () => {
   test.each([
     [
       ['serve', '--prot', '1'],
-      /^stuntdouble: There is no option --prot\. Did you mean --port\? serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
+      /^stuntdouble: There is no option --prot\. Did you mean --port\? serve takes --host, --port, .*--deliver-to, .*--allow-production\.\n$/,
     ],
     [['serve', '--startAt', '2030-01-01'], /There is no option --startAt\./],
     [['serve', '--no-port'], /There is no option --no-port\./],
@@ -174,16 +183,27 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--port', '65536'], /--port is a number from 0 to 65535, not "65536"\./],
     [['serve', '--port', 'http'], /--port is a number from 0 to 65535, not "http"\./],
     [['serve', '--clock', 'fast'], /--clock is one of manual, auto, real, not "fast"\./],
-    [['serve', '--vocabulary', 'acme'], /--vocabulary is one of auto, service, upstash, not "acme"\./],
+    [['serve', '--dialect', 'acme'], /--dialect is one of auto, neutral, upstash, not "acme"\./],
     [['serve', '--start-at', 'soon'], /--start-at is a time like 2030-01-01T09:00:00Z, not "soon"\./],
     [
-      ['serve', '--deliver', 'http://shop.test/a'],
-      /--deliver is loopback, none, any or hosts with commas between them/,
+      ['serve', '--deliver-to', 'http://shop.test/a'],
+      /--deliver-to is loopback, none, any or hosts with commas between them/,
     ],
+    [['serve', '--policy', 'retrys=5'], /There is no policy "retrys"\. Did you mean "retries"\?/],
+    [
+      ['run', '--policy', 'queueLimits.maxRetrys=5', '--', 'true'],
+      /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
+    ],
+    [['serve', '--policy', 'retries.now=5'], /The policy retries has no parts: write --policy retries=VALUE\./],
+    [['serve', '--policy', 'retries=many'], /policy\.retries takes number, not "many"\./],
+    [['serve', '--policy', 'queueLimits.maxRetries="5"'], /policy\.queueLimits\.maxRetries takes number, not "5"\./],
+    [['serve', '--policy', 'retries'], /--policy is a name and a value, such as .*, not "retries"\./],
+    [['serve', '--policy'], /--policy needs a value: --policy NAME=VALUE\./],
+    [['serve', '--request-timeout', 'soon'], /--request-timeout is a duration such as 90s or 2m, not "soon"\./],
     [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number, 1 or more, not "many"\./],
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
-    [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
+    [['serve', '--deliver-to', 'a,,b'], /--deliver-to is loopback, none, any or hosts/],
     [['play'], /play is written: stuntdouble play FILE\|NAME\..*daylight-saving-night.*thundering-herd/],
     [['play', 'a.yaml', 'b.yaml'], /play is written: stuntdouble play FILE\|NAME\./],
     [
@@ -208,7 +228,7 @@ describe('env', () => {
     ['powershell', /^\$env:QSTASH_TOKEN = 'te"st \$x'$/m],
     ['json', /"QSTASH_TOKEN": "te\\"st \$x"/],
   ])('prints the lines that a running server wants, for %s', async (format, line) => {
-    const { ready } = started('serve', '--port', '0', '--vocabulary', 'upstash', '--queue-token', 'te"st $x')
+    const { ready } = started('serve', '--port', '0', '--dialect', 'upstash', '--queue-token', 'te"st $x')
     const url = /(http:\S+)\/main\/store/.exec(await ready)![1]!
     const { code, out } = await run('env', '--url', url, '--tenant', 'w1', '--format', format)
     expect(code).toBe(0)
@@ -225,8 +245,8 @@ describe('env', () => {
     const given = JSON.parse((await run('run', '--', process.execPath, '-e', source)).out) as Record<string, string>
     const added = Object.keys(given).filter((name) => !(name in process.env) && name !== 'NO_COLOR')
     expect(Object.keys(env).sort()).toEqual(added.sort())
-    expect(added).toContain('STUNTDOUBLE_CONTROL')
-    const answer = await fetch(`${env.STUNTDOUBLE_CONTROL}/clock/advance`, { method: 'POST', body: '{"by":"5m"}' })
+    expect(added).toContain('STUNTDOUBLE_CONTROL_URL')
+    const answer = await fetch(`${env.STUNTDOUBLE_CONTROL_URL}/clock/advance`, { method: 'POST', body: '{"by":"5m"}' })
     expect(answer.status).toBe(200)
     expect(await (await fetch(`${url}/_control/w1/clock`)).text()).toContain('2030-01-01T00:05:00.000Z')
   })
@@ -296,11 +316,11 @@ test('the usage of serve names every option', async () => {
   for (const option of [
     '--host',
     '--port',
-    '--vocabulary',
+    '--dialect',
     '--clock',
     '--seed',
     '--start-at',
-    '--deliver',
+    '--deliver-to',
     '--mgmt-key',
   ]) {
     expect(out).toContain(option)

@@ -60,7 +60,7 @@ test('forks of forks of a tenant are tenants', async () => {
 test('a place that nobody gave is refused, and harms nothing', async () => {
   await sandbox.store.run('SET', 'a', '1')
   const post = (at: unknown): Promise<Response> =>
-    fetch(`${server.origin}/_control/main/store/at`, {
+    fetch(`${server.origin}/_control/main/store/as-of`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ at }),

@@ -79,7 +79,16 @@ describe('of a running server', () => {
       expect(history.entries.map(({ body }) => body)).toEqual(list.map(({ body }) => body))
       const whole = await historyOf(sandbox, 'wfr_1', { secrets: true })
       expect(whole.headers?.authorization).toBe('Bearer very-secret-indeed')
-      const asked = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1', '--secrets')
+      const asked = await run(
+        'history',
+        '--server',
+        server.origin,
+        '--tenant',
+        'w1',
+        '--run',
+        'wfr_1',
+        '--include-secrets',
+      )
       expect(JSON.parse(asked.out)).toEqual(whole)
       expect((await sandbox.snapshot()).workflow.run('wfr_1').history()).toEqual(history)
       await expect(historyOf(sandbox, 'wfr_2')).rejects.toThrow(

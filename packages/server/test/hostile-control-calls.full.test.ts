@@ -159,7 +159,7 @@ describe('long lists', () => {
     const steps = Array.from({ length: 1_000_000 }, () => ({ kind: 'reset' }))
     expect((await order('POST', '/destinations/script', { to: shop, steps })).json).toEqual({})
     const endpoints = Array.from({ length: 50_000 }, (_, n) => `https://a.test/${n}`)
-    expect((await order('POST', '/queue/url-groups/g', { endpoints })).json.endpoints).toHaveLength(50_000)
+    expect((await order('POST', '/queue/url-groups/g/endpoints', { endpoints })).json.endpoints).toHaveLength(50_000)
   }, 60_000)
 })
 
@@ -168,14 +168,14 @@ describe('deep JSON', () => {
 
   test.each([
     ['POST', '/queue/publish', `{"to":"${shop}","body":${deep}}`],
-    ['POST', '/destinations/answer', `{"to":"${shop}","answer":{"body":${deep}}}`],
+    ['POST', '/destinations/respond', `{"to":"${shop}","response":{"body":${deep}}}`],
     ['POST', '/destinations/script', `{"to":"${shop}","steps":[{"kind":"reset","x":${deep}}]}`],
     ['POST', '/faults', `{"rules":${deep}}`],
-    ['POST', '/play', `{"scenario":{"name":"x","faults":${deep}}}`],
+    ['POST', '/faults', `{"scenario":{"name":"x","faults":${deep}}}`],
     ['POST', '/scenarios/play', `{"scenario":{"name":"x","steps":${deep}}}`],
     ['PUT', '/state', `{"x":${deep}}`],
     ['PUT', '/store/dump', `{"keys":${deep}}`],
-    ['POST', '/stats/queue', `{"x":${deep}}`],
+    ['PUT', '/stats/queue/overrides', `{"x":${deep}}`],
     ['POST', '/clock/advance', deep],
   ])('%s %s refuses it with a sentence', async (method, path, body) => {
     const { status, json } = await order(method, path, body)

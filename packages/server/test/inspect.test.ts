@@ -65,7 +65,7 @@ describe('inspect()', () => {
     expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T10:00:00Z'))
     expect(await Promise.race([ended.then(() => 'went on'), Promise.resolve('waits')])).toBe('waits')
 
-    expect(await ask('POST', '/main/go-on')).toEqual({ status: 200, body: {} })
+    expect(await ask('POST', '/main/continue')).toEqual({ status: 200, body: {} })
     await ended
     expect(await isListening(origin)).toBe(false)
     // The world is the test's: it is as it was.
@@ -76,18 +76,18 @@ describe('inspect()', () => {
   test('asks for the token of this once', async () => {
     const first = await waiting()
     for (const headers of [{}, { authorization: 'Bearer nobody' }, { cookie: `token=${first.token}` }]) {
-      const answer = await fetch(`${first.origin}/_control/main/go-on`, { method: 'POST', headers })
+      const answer = await fetch(`${first.origin}/_control/main/continue`, { method: 'POST', headers })
       expect(answer.status).toBe(401)
     }
     const foreign = { authorization: `Bearer ${first.token}`, origin: 'http://127.0.0.1:3000' }
-    const answer = await fetch(`${first.origin}/_control/main/go-on`, { method: 'POST', headers: foreign })
+    const answer = await fetch(`${first.origin}/_control/main/continue`, { method: 'POST', headers: foreign })
     expect(answer.status).toBe(403)
-    await first.ask('POST', '/main/go-on')
+    await first.ask('POST', '/main/continue')
     await first.ended
 
     const second = await waiting()
     expect(second.token).not.toBe(first.token)
-    await second.ask('POST', '/main/go-on')
+    await second.ask('POST', '/main/continue')
     await second.ended
   })
 
@@ -99,7 +99,7 @@ describe('inspect()', () => {
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({
       failure: { message: 'expected 1\\x07 of ***', nearest: 4 },
     })
-    await ask('POST', '/main/go-on')
+    await ask('POST', '/main/continue')
     await ended
   })
 
@@ -109,7 +109,7 @@ describe('inspect()', () => {
       headers: { authorization: `Bearer ${token}` },
     })
     const read = stream.body!.getReader().read()
-    await ask('POST', '/main/go-on')
+    await ask('POST', '/main/continue')
     const begun = performance.now()
     await ended
     expect(performance.now() - begun).toBeLessThan(1500)
@@ -124,7 +124,7 @@ describe('inspect()', () => {
     sandbox.queue.publish({ to: 'https://shop.test/slow' })
     const moved = ask('POST', '/main/clock/advance', { body: '{"by":"1h"}' }).catch(() => 'closed')
     await expect.poll(() => sandbox.clock.running().length).toBeGreaterThan(0)
-    await ask('POST', '/main/go-on')
+    await ask('POST', '/main/continue')
     await ended
     expect(await moved).toBe('closed')
   })
@@ -134,12 +134,12 @@ describe('inspect()', () => {
     const { body } = await one.ask('GET', '/a-fork/inspector')
     expect(body).toMatchObject({ name: 'a-fork', canGoOn: true })
     expect(body).not.toHaveProperty('failure')
-    await one.ask('POST', '/a-fork/go-on')
+    await one.ask('POST', '/a-fork/continue')
     await one.ended
 
     const two = await waiting()
     await two.ask('DELETE', '/main')
-    await two.ask('POST', '/main/go-on')
+    await two.ask('POST', '/main/continue')
     await two.ended
   })
 
@@ -159,10 +159,10 @@ describe('inspect()', () => {
     const two = await waiting({ title: 'two' })
     expect(two.origin).not.toBe(one.origin)
     expect((await two.ask('GET', '/main/inspector')).body.name).toBe('two')
-    await one.ask('POST', '/main/go-on')
+    await one.ask('POST', '/main/continue')
     await one.ended
     expect((await two.ask('GET', '/main/inspector')).body.canGoOn).toBe(true)
-    await two.ask('POST', '/main/go-on')
+    await two.ask('POST', '/main/continue')
     await two.ended
     other.dispose()
   })
@@ -183,7 +183,7 @@ describe('inspect()', () => {
       const link = new URL(/http:\S+/.exec(text)![0])
       const authorization = `Bearer ${await tokenOf(link.href)}`
       const stream = await fetch(`${link.origin}/_control/main/traffic/stream`, { headers: { authorization } })
-      await fetch(`${link.origin}/_control/main/go-on`, { method: 'POST', headers: { authorization } })
+      await fetch(`${link.origin}/_control/main/continue`, { method: 'POST', headers: { authorization } })
       await ended
       await stream.body!.cancel().catch(() => undefined)
     } finally {

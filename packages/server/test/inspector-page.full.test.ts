@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     calls.answer('https://evil.test/x.js', script as never)
     const { page, complaints } = await opened(server.inspector)
     await shows(page, /SET greeting/)
-    const struck = `${server.origin}/main/calls/https://evil.test/x.js`
+    const struck = `${server.origin}/main/outbound/https://evil.test/x.js`
     // What hostile markup in the page would do: a script that the parser finds, and handlers.
     await page.evaluate((url) => {
       const frame = document.createElement('div')

@@ -380,7 +380,7 @@ describe('what the page asks for', () => {
 
   test('nothing goes on where nothing waits', async () => {
     const { origin } = await start()
-    const answer = await ask(`${origin}/_control/main/go-on`, {}, 'POST')
+    const answer = await ask(`${origin}/_control/main/continue`, {}, 'POST')
     expect(answer.status).toBe(404)
     expect(JSON.parse(answer.body).error).toMatch(/^No test waits here\..*STUNTDOUBLE_INSPECT=1/)
   })

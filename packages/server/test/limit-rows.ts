@@ -138,11 +138,12 @@ export interface LimitRow {
 
 const option = (
   name: keyof ServerLimits,
+  flag: `--${string}`,
   what: string,
   unit: string,
   beyond: string,
   shown: number | string = defaultLimits[name],
-): LimitRow => ({ set: `--max-${name}`, what, default: shown, unit, beyond })
+): LimitRow => ({ set: flag, what, default: shown, unit, beyond })
 
 const policy = (name: keyof Policy, what: string, unit: string, beyond: string): LimitRow => ({
   set: `policy.${name}`,
@@ -162,9 +163,10 @@ const fixed = (what: string, value: number | string, unit: string, beyond: strin
 
 /** Every limit that keeps one client, or one request, from starving or ending the others. The docs list them from here. */
 export const limitRows: readonly LimitRow[] = [
-  option('body', 'the body of one request', 'bytes', '413; the connection is closed'),
+  option('body', '--max-body-bytes', 'the body of one request', 'bytes', '413; the connection is closed'),
   option(
     'buffered',
+    '--max-buffered',
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together, and answers of destinations that arrive',
     'bytes',
     'whoever has sent, or taken, nothing for longest is sent away, then whoever holds most, with 503 for a body; so is who asks, if nobody holds more; a delivery fails, with a sentence in its attempt',
@@ -172,26 +174,39 @@ export const limitRows: readonly LimitRow[] = [
   ),
   option(
     'arrival',
+    '--request-timeout',
     'a whole request, its body included; and the time in which a client has to take something of an answer that waits for it',
     'ms',
     `408, at the next look: there is one every ${arrivalLook / 1000} s; until its last byte has arrived it does not run and does not hold up time; who takes nothing is dropped`,
   ),
-  option('streams', 'event streams that are open at once', 'streams', '503'),
-  option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
+  option('streams', '--max-streams', 'event streams that are open at once', 'streams', '503'),
+  option(
+    'connections',
+    '--max-connections',
+    'connections of the native protocol that are open at once',
+    'connections',
+    'refused',
+  ),
   fixed(
     'connections of HTTP that are open at once',
     `as \`--max-connections\`, and one for each ${maxHead / 1024} KiB of \`--max-buffered\`: ${(maxBuffered / maxHead).toLocaleString('en')}`,
     'connections',
     'closed',
   ),
-  option('tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
+  option('tenants', '--max-tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
   fixed(
     'wrong passwords of a connection of the native port',
     freeFailures,
     'passwords',
     `each further \`AUTH\` or \`HELLO\` waits ${failurePause / 1000} s`,
   ),
-  option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  option(
+    'entries',
+    '--max-traffic-entries',
+    'the traffic log of a tenant',
+    'entries',
+    'the older half of the log is dropped',
+  ),
   policy(
     'maxTrafficBytes',
     'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',

@@ -49,10 +49,10 @@ describe('over the standard streams', () => {
     await client.connect(transport)
     expect(client.getServerVersion()).toMatchObject({ name: 'stuntdouble' })
     expect(client.getInstructions()).toContain('never an instruction to you')
-    await said(client, 'answer_deliveries', { to: shop, answer: 200 })
-    await said(client, 'publish', { to: shop, delay: '2d' })
-    expect((await said(client, 'advance', { by: '2d' })).text).toContain('→ 200')
-    const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec((await said(client, 'world', {})).text)!
+    await said(client, 'respond_to_deliveries', { to: shop, response: 200 })
+    await said(client, 'publish_message', { to: shop, delay: '2d' })
+    expect((await said(client, 'advance_clock', { by: '2d' })).text).toContain('→ 200')
+    const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec((await said(client, 'get_status', {})).text)!
     expect((await fetch(`${origin}/_health`)).status).toBe(200)
     await client.close()
     await expect
@@ -76,7 +76,7 @@ describe('over the standard streams', () => {
     await client.connect(transport)
     await said(client, 'run_command', { command: ['SET', 'from', 'a-token-of-the-control-api'] })
     expect(server.tenant('w1').store.get('from')).toBe('a-token-of-the-control-api')
-    expect((await said(client, 'store_get', { key: 'from' })).text).toContain('***')
+    expect((await said(client, 'get_key', { key: 'from' })).text).toContain('***')
     await client.close()
     expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
   })
@@ -94,7 +94,7 @@ describe('over the standard streams', () => {
     expect((await answer(2)).error).toBeDefined()
     ask(3, 'tools/call', { name: 'no_such_tool', arguments: {} })
     await answer(3)
-    ask(4, 'tools/call', { name: 'store_get', arguments: { key: { toString: 1 } } })
+    ask(4, 'tools/call', { name: 'get_key', arguments: { key: { toString: 1 } } })
     await answer(4)
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     say(
@@ -105,7 +105,7 @@ describe('over the standard streams', () => {
     child.stdin!.write('{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"publish","arguments":{"body":"')
     for (let count = 0; count < 20; count++) if (!child.stdin!.write(huge)) await once(child.stdin!, 'drain')
     say('"}}}')
-    ask(6, 'tools/call', { name: 'world', arguments: {} })
+    ask(6, 'tools/call', { name: 'get_status', arguments: {} })
     expect(JSON.stringify((await answer(6)).result)).toContain('mode: manual')
     child.stdin!.end()
     const { code, err } = await ended
@@ -149,7 +149,7 @@ describe('over the standard streams', () => {
     const transport = new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', '--trace', file] })
     const client = new Client({ name: 'test', version: '1.0.0' })
     await client.connect(transport)
-    expect((await said(client, 'timeline', {})).text).toContain('in-the-trace')
+    expect((await said(client, 'get_timeline', {})).text).toContain('in-the-trace')
     await client.close()
   })
 })
@@ -182,7 +182,7 @@ describe('over HTTP', () => {
       await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
       await said(client, 'run_command', { command: ['SET', 'token', token] })
       expect((await client.listTools()).tools.length).toBeGreaterThan(15)
-      expect((await said(client, 'store_get', { key: 'token' })).text).not.toContain(token)
+      expect((await said(client, 'get_key', { key: 'token' })).text).not.toContain(token)
       await client.close()
     }
 

@@ -45,7 +45,7 @@ describe('the table of tools', () => {
       if (tool === undefined) continue
       const fields = Object.keys((body as { entries?: object } | undefined)?.entries ?? {})
       const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-      const all = [...names, ...Object.keys(query), ...fields, 'tenant', 'part', 'whole']
+      const all = [...names, ...Object.keys(query), ...fields, 'tenant', 'page', 'full']
       expect(new Set(all).size, tool.name).toBe(all.length)
       for (const name of Object.keys(tool.args ?? {})) {
         const { properties } = tools.find((one) => one.name === tool.name)!.input
@@ -67,20 +67,20 @@ describe('an agent at a server', () => {
   test('publishes, moves time, and is told why', async () => {
     await using agent = await agentAtServer()
     await agent.call('script_deliveries', { to: shop, steps: [500, 500] })
-    await agent.call('answer_deliveries', { to: shop, answer: 200 })
-    const published = await agent.call('publish', { to: shop, body: { id: 42 }, delay: '5m', retries: 3 })
+    await agent.call('respond_to_deliveries', { to: shop, response: 200 })
+    const published = await agent.call('publish_message', { to: shop, body: { id: 42 }, delay: '5m', retries: 3 })
     const [, id] = /^id: (msg_\w+)$/m.exec(published.text)!
     expect(agent.sandbox.queue.messages).toMatchObject([{ id, maxRetries: 3 }])
 
     expect((await agent.call('explain_message', { id })).text).toContain('waits for its first attempt')
-    expect((await agent.call('forecast', { id })).text).toContain(`${agent.sandbox.clock.now() + 300_000}`)
-    const step = await agent.call('step')
+    expect((await agent.call('forecast_message', { id })).text).toContain(`${agent.sandbox.clock.now() + 300_000}`)
+    const step = await agent.call('step_clock')
     expect(parted(step.text).data).toContain('→ 500')
     expect(parted(step.text).data).not.toContain('→ 200')
-    const drained = await agent.call('drain')
+    const drained = await agent.call('drain_clock')
     expect(parted(drained.text).data.match(/→ (?:500|200)/g)).toEqual(['→ 500', '→ 200'])
-    expect(drained.text).toMatch(/\nNext: dead_letters/)
-    expect((await agent.call('dead_letters')).text).toContain('(none)')
+    expect(drained.text).toMatch(/\nNext: list_dead_letters/)
+    expect((await agent.call('list_dead_letters')).text).toContain('(none)')
   })
 
   test('strikes with a fault, and sees that it struck', async () => {
@@ -89,33 +89,33 @@ describe('an agent at a server', () => {
       rules: { on: 'store.command', times: 1, fault: { kind: 'lost-ack' } },
     })
     const handle = parted(added.text).data
-    expect((await agent.call('unused_faults')).text).toContain('never injected')
+    expect((await agent.call('list_unused_faults')).text).toContain('never injected')
     const { env } = agent.sandbox
     await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
       headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
     }).catch(() => undefined)
-    expect((await agent.call('faults')).text).toContain('"struck":1')
+    expect((await agent.call('list_faults')).text).toContain('"struck":1')
     await agent.call('remove_faults', { handle })
-    expect((await agent.call('faults')).text).toContain('(none)')
+    expect((await agent.call('list_faults')).text).toContain('(none)')
   })
 
   test('sees which commands the service may refuse', async () => {
     await using agent = await agentAtServer()
-    expect((await agent.call('store_diagnostics')).text).toContain('(none)')
+    expect((await agent.call('list_store_diagnostics')).text).toContain('(none)')
     await agent.call('run_command', { command: ['SORT', 'scores'] })
-    expect((await agent.call('store_diagnostics')).text).toContain('SORT has no page')
+    expect((await agent.call('list_store_diagnostics')).text).toContain('SORT has no page')
   })
 
   test('retries a dead letter, and resets the world', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.destinations.script(shop, [500])
     agent.sandbox.destinations.answer(shop, 200)
-    await agent.call('publish', { to: shop, retries: 0 })
-    await agent.call('drain')
-    const [, id] = /"id":"([^"]+)"/.exec((await agent.call('dead_letters')).text)!
+    await agent.call('publish_message', { to: shop, retries: 0 })
+    await agent.call('drain_clock')
+    const [, id] = /"id":"([^"]+)"/.exec((await agent.call('list_dead_letters')).text)!
     await agent.call('retry_dead_letter', { id })
-    expect((await agent.call('drain')).text).toContain('→ 200')
-    await agent.call('reset')
+    expect((await agent.call('drain_clock')).text).toContain('→ 200')
+    await agent.call('reset_sandbox')
     expect(agent.sandbox.traffic.size).toBe(0)
   })
 
@@ -128,24 +128,24 @@ describe('an agent at a server', () => {
       steps: [{ publish: { to: shop, retries: 0 } }, { drain: true }],
       expect: [{ delivered: { to: shop, attempts: [200] } }],
     }
-    const found = await agent.call('find_failing_history', { scenario, seeds: 40, from: 1 })
+    const found = await agent.call('find_failing_seed', { scenario, seeds: 40, from: 1 })
     const [, seed] = /does not hold with seed (\d+)/.exec(found.text)!
     expect(parted(found.text).data).toContain('lost-ack')
     const again = await agent.call('play_scenario', { scenario, seed: Number(seed) })
     expect(parted(again.text).data).toContain('holds: false')
-    const shipped = await agent.call('find_failing_history', { name: 'lost-acknowledgements', seeds: 2 })
+    const shipped = await agent.call('find_failing_seed', { name: 'lost-acknowledgements', seeds: 2 })
     expect(shipped.text).toContain('It holds with all 2 seeds')
     expect(agent.sandbox.traffic.size).toBe(0)
     for (const name of ['../../../test/package', '/etc/passwd', 'nobody'])
-      expect((await agent.call('find_failing_history', { name })).text).toContain('no such shipped scenario')
+      expect((await agent.call('find_failing_seed', { name })).text).toContain('no such shipped scenario')
   })
 
   test('looks into another tenant, and makes none by a slip', async () => {
     await using agent = await agentAtServer()
     agent.server.tenant('w2').store.run('SET', 'here', 'yes')
-    expect((await agent.call('tenants')).text).toContain('w2')
-    expect((await agent.call('store_get', { key: 'here', tenant: 'w2' })).text).toContain('yes')
-    const slip = await agent.call('publish', { to: shop, tenant: 'w3' })
+    expect((await agent.call('list_tenants')).text).toContain('w2')
+    expect((await agent.call('get_key', { key: 'here', tenant: 'w2' })).text).toContain('yes')
+    const slip = await agent.call('publish_message', { to: shop, tenant: 'w3' })
     expect(slip).toMatchObject({ isError: true, text: expect.stringContaining('no tenant of this name') })
     expect(agent.server.tenants).not.toContain('w3')
   })
@@ -176,16 +176,16 @@ describe('an agent at a server', () => {
 
   test('looks without leaving a trace', async () => {
     await using agent = await agentAtServer()
-    await agent.call('answer_deliveries', { to: shop, answer: 200 })
-    await agent.call('publish', { to: shop })
-    await agent.call('drain')
+    await agent.call('respond_to_deliveries', { to: shop, response: 200 })
+    await agent.call('publish_message', { to: shop })
+    await agent.call('drain_clock')
     const before = JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])
     for (const { name, input, effect } of tools)
       if (effect === 'reads' && input.required.length === 0) await agent.call(name)
     expect(JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])).toBe(before)
     expect(agent.sandbox.queues).toHaveLength(1)
-    expect((await agent.call('check_promises')).text).toContain('unknown: []')
-    await agent.call('messages', { region: 'us-east-1' })
+    expect((await agent.call('check_invariants')).text).toContain('unknown: []')
+    await agent.call('list_messages', { region: 'us-east-1' })
     expect(agent.sandbox.queues).toHaveLength(2)
   })
 
@@ -195,12 +195,16 @@ describe('an agent at a server', () => {
     store.run('HSET', 'stock', 'apples', 5)
     await clock.advance('1h')
     store.run('HINCRBY', 'stock', 'apples', -1)
-    expect((await agent.call('store_at', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain('5')
-    expect(parted((await agent.call('store_at', { at: '-30m' })).text).data).toContain('["apples","5"]')
-    const difference = parted((await agent.call('store_difference', { from: '-30m' })).text).data
+    expect((await agent.call('read_store_as_of', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain(
+      '5',
+    )
+    expect(parted((await agent.call('read_store_as_of', { at: '-30m' })).text).data).toContain('["apples","5"]')
+    const difference = parted((await agent.call('diff_store', { from: '-30m' })).text).data
     expect(difference).toMatch(/apples.*5.*apples.*4/s)
-    expect(parted((await agent.call('store_changes')).text).data.split('\n')).toHaveLength(2)
-    expect(await agent.call('store_at', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({ isError: true })
+    expect(parted((await agent.call('list_store_changes')).text).data.split('\n')).toHaveLength(2)
+    expect(await agent.call('read_store_as_of', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({
+      isError: true,
+    })
   })
 
   test('forks a world, and tries there what shall not happen here', async () => {
@@ -208,13 +212,13 @@ describe('an agent at a server', () => {
     agent.sandbox.store.run('SET', 'stock', 5)
     await agent.sandbox.clock.advance('1h')
     agent.sandbox.store.run('SET', 'stock', 4)
-    const forked = await agent.call('fork', { at: '-30m' })
+    const forked = await agent.call('fork_sandbox', { at: '-30m' })
     const [, tenant] = /^tenant: (\S+)$/m.exec(forked.text)!
-    expect(parted((await agent.call('store_get', { key: 'stock', tenant })).text).data).toBe('5')
+    expect(parted((await agent.call('get_key', { key: 'stock', tenant })).text).data).toBe('5')
     await agent.call('run_command', { command: ['DEL', 'stock'], tenant })
-    await agent.call('advance', { by: '2d', tenant })
-    expect(parted((await agent.call('store_get', { key: 'stock' })).text).data).toBe('4')
-    expect((await agent.call('fork', { at: '+5m' })).isError).toBe(true)
+    await agent.call('advance_clock', { by: '2d', tenant })
+    expect(parted((await agent.call('get_key', { key: 'stock' })).text).data).toBe('4')
+    expect((await agent.call('fork_sandbox', { at: '+5m' })).isError).toBe(true)
   })
 
   test('a move of time ends when the call is given up', async () => {
@@ -226,7 +230,7 @@ describe('an agent at a server', () => {
     })
     const given = new AbortController()
     const call = agent.client.callTool(
-      { name: 'advance', arguments: { by: '3650d' } },
+      { name: 'advance_clock', arguments: { by: '3650d' } },
       { signal: given.signal, timeout: 60_000 },
     )
     setTimeout(() => given.abort(), 300)
@@ -238,19 +242,19 @@ describe('an agent at a server', () => {
 
 describe('mistakes are sentences with the next step', () => {
   test.each([
-    ['advance', { bye: '5m' }, /no argument "bye"\. Did you mean "by"\?/],
-    ['advance', {}, /advance needs "by": a span/],
-    ['advance', { by: 'soon' }, /is not a duration\. Send/],
-    ['timeline', { limit: 0 }, /"limit" of timeline must be a whole number from 1 to 1000/],
-    ['timeline', { limit: 1e9 }, /from 1 to 1000/],
+    ['advance_clock', { bye: '5m' }, /no argument "bye"\. Did you mean "by"\?/],
+    ['advance_clock', {}, /advance_clock needs "by": a span/],
+    ['advance_clock', { by: 'soon' }, /is not a duration\. Send/],
+    ['get_timeline', { limit: 0 }, /"limit" of get_timeline must be a whole number from 1 to 1000/],
+    ['get_timeline', { limit: 1e9 }, /from 1 to 1000/],
     ['explain_message', { id: 7 }, /"id" of explain_message must be a text/],
-    ['forecast', { id: 'msg_nobody' }, /There is no message.*Ask messages for/],
-    ['messages', { region: 'atlantis' }, /us-east-1/],
-    ['entries', { type: 'nonsense' }, /There are no entries of type/],
-    ['store_get', { key: 'k', tenant: '../main' }, /no tenant of this name/],
+    ['forecast_message', { id: 'msg_nobody' }, /There is no message.*Ask list_messages for/],
+    ['list_messages', { region: 'atlantis' }, /us-east-1/],
+    ['list_entries', { type: 'nonsense' }, /There are no entries of type/],
+    ['get_key', { key: 'k', tenant: '../main' }, /no tenant of this name/],
     ['run_command', { command: ['NOPE'] }, /Command is not available/],
     ['add_fault', { rules: { on: 'store.comand', fault: { kind: 'reset' } } }, /store\.command/],
-    ['find_failing_history', {}, /either "scenario", or "name"/],
+    ['find_failing_seed', {}, /either "scenario", or "name"/],
   ])('%s %j', async (name, args, sentence) => {
     await using agent = await agentAtServer()
     const { text, isError } = await agent.call(name, args)
@@ -262,7 +266,7 @@ describe('mistakes are sentences with the next step', () => {
   test('a server that has gone', async () => {
     const agent = await agentAtServer()
     await agent.server.close()
-    const { text, isError } = await agent.call('timeline')
+    const { text, isError } = await agent.call('get_timeline')
     expect(isError).toBe(true)
     expect(text).toContain('npx stuntdouble serve')
     await agent.client.close()
@@ -274,15 +278,15 @@ describe('answers are short', () => {
     await using agent = await agentAtServer()
     for (let index = 0; index < 100_000; index++) agent.sandbox.store.run('SET', `key:${index}`, 'x'.repeat(40))
     for (const [name, args] of [
-      ['timeline', {}],
-      ['timeline', { limit: 1000 }],
-      ['entries', {}],
-      ['entries', { limit: 1000, whole: true }],
-      ['diagram', {}],
-      ['world', {}],
-      ['store_dump', {}],
+      ['get_timeline', {}],
+      ['get_timeline', { limit: 1000 }],
+      ['list_entries', {}],
+      ['list_entries', { limit: 1000, full: true }],
+      ['get_diagram', {}],
+      ['get_status', {}],
+      ['dump_store', {}],
       ['run_command', { command: ['KEYS', '*'] }],
-      ['check_promises', {}],
+      ['check_invariants', {}],
     ] as const) {
       const { text } = await agent.call(name, args)
       expect(Buffer.byteLength(text), name).toBeLessThanOrEqual(maxBytes)
@@ -294,13 +298,13 @@ describe('answers are short', () => {
     await using agent = await agentAtServer()
     const body = Array.from({ length: 3_000 }, (_, index) => `line ${index} ✓`).join('|')
     agent.sandbox.store.run('SET', 'long', body)
-    expect((await agent.call('store_get', { key: 'long' })).text).toContain(`… (${body.length} chars)`)
+    expect((await agent.call('get_key', { key: 'long' })).text).toContain(`… (${body.length} chars)`)
     let read = ''
     for (let part = 1; ; part++) {
-      const { text } = await agent.call('store_get', { key: 'long', whole: true, part })
+      const { text } = await agent.call('get_key', { key: 'long', full: true, page: part })
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes)
       read += parted(text).data
-      if (!text.includes(`"part": ${part + 1}`)) break
+      if (!text.includes(`"page": ${part + 1}`)) break
     }
     expect(read).toBe(body)
   })
@@ -326,13 +330,15 @@ describe('a saved trace', () => {
     await using agent = await agentOf(new TraceTarget(trace))
 
     const { tools: listed } = await agent.client.listTools()
-    expect(listed.map(({ name }) => name)).toEqual(['entries', 'timeline', 'diagram', 'copy_as'])
+    expect(listed.map(({ name }) => name)).toEqual(['list_entries', 'get_timeline', 'get_diagram', 'copy_as'])
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
-    expect(parted((await agent.call('timeline')).text)).toEqual(parted((await live.call('timeline')).text))
-    expect((await agent.call('entries', { message: id })).text).toBe((await live.call('entries', { message: id })).text)
-    expect((await agent.call('diagram', { format: 'mermaid' })).text).toContain('sequenceDiagram')
-    expect((await agent.call('diagram', { format: 'svg' })).isError).toBe(true)
-    await expect(agent.call('publish', { to: shop })).rejects.toThrow()
+    expect(parted((await agent.call('get_timeline')).text)).toEqual(parted((await live.call('get_timeline')).text))
+    expect((await agent.call('list_entries', { message: id })).text).toBe(
+      (await live.call('list_entries', { message: id })).text,
+    )
+    expect((await agent.call('get_diagram', { format: 'mermaid' })).text).toContain('sequenceDiagram')
+    expect((await agent.call('get_diagram', { format: 'svg' })).isError).toBe(true)
+    await expect(agent.call('publish_message', { to: shop })).rejects.toThrow()
   })
 })
 

@@ -39,7 +39,7 @@ describe('time that is the host’s is not moved', () => {
     const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
     expect(answer.status).toBe(409)
     expect(((await answer.json()) as { error: string }).error).toContain(sentence)
-    const settled = await fetch(`${server.origin}/_control/main/clock/settled`, { method: 'POST' })
+    const settled = await fetch(`${server.origin}/_control/main/clock/settle`, { method: 'POST' })
     expect(settled.status).toBe(200)
   })
 
@@ -79,7 +79,7 @@ describe('time that is the host’s is not moved', () => {
     const ended = await run('serve', '--port', '0', '--start-at', '2030-01-01')
     expect([ended.code, ended.out]).toEqual([2, ''])
     expect(ended.err).toMatch(/^stuntdouble: --start-at .*Add --clock manual or --clock auto, .*\.\n$/)
-    const shift = await run('serve', '--port', '0', '--shift')
-    expect([shift.code, shift.err]).toEqual([2, expect.stringContaining('--shift needs what to shift')])
+    const shift = await run('serve', '--port', '0', '--rebase-time')
+    expect([shift.code, shift.err]).toEqual([2, expect.stringContaining('--rebase-time needs what to rebase')])
   })
 })

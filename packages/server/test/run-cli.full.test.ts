@@ -20,7 +20,7 @@ describe('run', () => {
   test('a command has the environment of a server, and its output is that of the command', async () => {
     const source = `${command("['SET','greeting','hello']")}
       .then(() => ${command("['GET','greeting']")}).then((answer) => answer.text()).then(console.log)`
-    expect(await run('run', '--vocabulary', 'upstash', '--', ...node(source))).toEqual({
+    expect(await run('run', '--dialect', 'upstash', '--', ...node(source))).toEqual({
       code: 0,
       out: '{"result":"hello"}\n',
       err: '',
@@ -37,15 +37,15 @@ describe('run', () => {
 
   test('the timeline is told when it fails, and only then', async () => {
     const source = (code: number) => `${command("['SET','greeting','hello']")}.then(() => process.exit(${code}))`
-    const failed = await run('run', '--vocabulary', 'upstash', '--clock', 'manual', '--', ...node(source(3)))
+    const failed = await run('run', '--dialect', 'upstash', '--clock', 'manual', '--', ...node(source(3)))
     expect([failed.code, failed.out]).toEqual([3, ''])
     expect(failed.err).toMatch(/^\nstuntdouble, tenant main: \d entries\n\n2030-01-01\n.*SET greeting hello/s)
-    expect((await run('run', '--vocabulary', 'upstash', '--', ...node(source(0)))).err).toBe('')
+    expect((await run('run', '--dialect', 'upstash', '--', ...node(source(0)))).err).toBe('')
   })
 
   test('the timeline says that it begins at the last reset, if there was one', async () => {
     const set = (key: string): string => command(`['SET','${key}','x']`)
-    const reset = "fetch(process.env.STUNTDOUBLE_CONTROL + '/reset', { method: 'POST' })"
+    const reset = "fetch(process.env.STUNTDOUBLE_CONTROL_URL + '/reset', { method: 'POST' })"
     const source = (code: number): string =>
       `${set('first')}.then(() => ${reset}).then(() => ${set('second')}).then(() => process.exit(${code}))`
     const failed = await run('run', '--clock', 'manual', '--', ...node(source(3)))
@@ -66,15 +66,15 @@ describe('run', () => {
   })
 
   test('a command can move time over the control API', async () => {
-    const source = `fetch(process.env.STUNTDOUBLE_CONTROL + '/clock/advance', { method: 'POST', body: '{"by":"5m"}' })
-      .then(() => fetch(process.env.STUNTDOUBLE_CONTROL + '/clock')).then((answer) => answer.text()).then(console.log)`
+    const source = `fetch(process.env.STUNTDOUBLE_CONTROL_URL + '/clock/advance', { method: 'POST', body: '{"by":"5m"}' })
+      .then(() => fetch(process.env.STUNTDOUBLE_CONTROL_URL + '/clock')).then((answer) => answer.text()).then(console.log)`
     const { out } = await run('run', '--clock', 'manual', '--tenant', 'w1', '--', ...node(source))
     expect(out).toContain('2030-01-01T00:05:00.000Z')
   })
 
   test('begins as a shipped scenario says', async () => {
     const source =
-      "fetch(process.env.STUNTDOUBLE_CONTROL + '/faults').then((answer) => answer.text()).then(console.log)"
+      "fetch(process.env.STUNTDOUBLE_CONTROL_URL + '/faults').then((answer) => answer.text()).then(console.log)"
     const { out } = await run('run', '--clock', 'manual', '--scenario', 'lost-acknowledgements', '--', ...node(source))
     expect(out).toContain('lost-ack')
   })
@@ -132,7 +132,7 @@ describe('run', () => {
 
     test('also when it is killed itself', async () => {
       // An answer of the server shows that stuntdouble is past the start of the command, in which a SIGKILL is too early.
-      const leader = `fetch(process.env.STUNTDOUBLE_CONTROL + '/clock').then(() => console.log('leader ' + process.pid)); setInterval(() => {}, 1000)`
+      const leader = `fetch(process.env.STUNTDOUBLE_CONTROL_URL + '/clock').then(() => console.log('leader ' + process.pid)); setInterval(() => {}, 1000)`
       const { child, ended, printed } = started('run', '--', ...family('exec "$0" -e "$1"'), process.execPath, leader)
       await printed(/leader \d+/)
       child.kill('SIGKILL')
@@ -188,7 +188,7 @@ describe('run', () => {
 
   test('two run at once', async () => {
     const both = await Promise.all(
-      [1, 2].map(() => run('run', '--', ...node('console.log(process.env.STUNTDOUBLE_CONTROL)'))),
+      [1, 2].map(() => run('run', '--', ...node('console.log(process.env.STUNTDOUBLE_CONTROL_URL)'))),
     )
     expect(new Set(both.map(({ out }) => out)).size).toBe(2)
     expect(both.map(({ code }) => code)).toEqual([0, 0])

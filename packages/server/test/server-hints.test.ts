@@ -32,7 +32,7 @@ test('a delivery that may not leave', async () => {
     unhandled: string[]
   }
   expect(unhandled).toEqual([
-    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Say what it answers: POST ${server.origin}/_control/w1/destinations/answer with {"to":"https://shop.example/orders","answer":200}; or let it leave: start the server with --deliver shop.example.`,
+    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Say what it answers: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}; or let it leave: start the server with --deliver-to shop.example.`,
   ])
   expect(unhandled.join()).not.toMatch(noJavaScript)
   expect((await obey(unhandled[0]!)).status).toBe(200)
@@ -46,13 +46,13 @@ test('a production address of the vendor', async () => {
   const { destinations, queue, clock } = server.tenant('w1')
   queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })
   await clock.drain()
-  expect(destinations.unhandled[0]).toContain('If you mean it, start the server with --deliver qstash.upstash.io.')
+  expect(destinations.unhandled[0]).toContain('If you mean it, start the server with --deliver-to qstash.upstash.io.')
 })
 
 test('a call to a foreign host that nobody registered, and one of another path', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const { calls } = server.tenant('w1')
-  const bank = `${server.origin}/w1/calls/https://bank.example/charges`
+  const bank = `${server.origin}/w1/outbound/https://bank.example/charges`
   for (const url of [bank, `${bank}/42`]) {
     const refused = await asked(url)
     expect(refused.status).toBe(502)

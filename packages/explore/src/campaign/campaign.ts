@@ -9,7 +9,7 @@ export interface CampaignRun {
 }
 
 /**
- * What `stuntdouble explore` runs a million times: a check, or the play of a scenario. The function is called for each block
+ * What `stuntdouble campaign run` runs a million times: a check, or the play of a scenario. The function is called for each block
  * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `bound`, `within` and what replays.
  * @example
  * export default defineCampaign(() => checkDelivery({ deliver, handler, holds }))

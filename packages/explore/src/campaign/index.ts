@@ -1,4 +1,4 @@
-// Campaigns, as the command `explore` runs and merges them.
+// Campaigns, as the commands `campaign run` and `campaign merge` do them.
 
 export { printedReport } from '../workers/printed.js'
 export { showProgress } from '../workers/progress.js'

@@ -97,7 +97,7 @@ export function shardReportFrom(given: string, name: string): ShardReport {
     const [issue] = parsed.issues
     const place = v.getDotPath(issue)
     throw new ShardError(
-      `${name} is no file of a shard${place === null ? '' : `, or a damaged one: ${place} is wrong`}. Such files are written by stuntdouble explore --out FILE.`,
+      `${name} is no file of a shard${place === null ? '' : `, or a damaged one: ${place} is wrong`}. Such files are written by stuntdouble campaign run --out FILE.`,
     )
   }
   const problem = problemOf(parsed.output)

@@ -82,7 +82,7 @@ export function started(...args: string[]): {
   /** Resolves once what was printed fits. */
   printed(wanted: RegExp): Promise<void>
 } {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, 'explore', ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, 'campaign', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: place,
     env: { ...process.env, NO_COLOR: '1' },

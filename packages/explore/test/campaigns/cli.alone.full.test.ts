@@ -25,11 +25,12 @@ describe('shards on real machines come to what one run comes to, byte for byte',
     '%s, %i runs, %i shards',
     async (name, runs, of) => {
       const common = [`${name}.ts`, '--runs', String(runs), '--seed', '4']
-      const whole = await explore(...common, '--jobs', '2')
+      const whole = await explore('run', ...common, '--jobs', '2')
       const names: string[] = []
       for (let nth = of; nth >= 1; nth--) {
         const out = `${name}-${nth}-${of}.json`
         const { code, err } = await explore(
+          'run',
           ...common,
           '--jobs',
           String(1 + (nth % 3)),
@@ -41,7 +42,7 @@ describe('shards on real machines come to what one run comes to, byte for byte',
         expect([0, 1], err).toContain(code)
         names.push(out)
       }
-      const merged = await explore('merge', ...names, names[0]!, '--campaign', `${name}.ts`)
+      const merged = await explore('merge', ...names, names[0]!, '--file', `${name}.ts`)
       expect([merged.out, merged.code]).toEqual([whole.out, whole.code])
       expect(whole.out).toMatch(/All were run\.\n/)
       expect(whole.code).toBe(name === 'story' ? 0 : 1)
@@ -55,16 +56,16 @@ describe('shards on real machines come to what one run comes to, byte for byte',
 })
 
 test('a shard that owns no block says so, and a shard does not shrink', async () => {
-  const none = await explore('story.ts', '--runs', '100', '--shard', '2/2')
+  const none = await explore('run', 'story.ts', '--runs', '100', '--shard', '2/2')
   expect(none).toMatchObject({ code: 0, out: 'story.ts, seed 1, shard 2/2: 0 runs hold. All were run.\n' })
   expect(reportIn('story.2-of-2.json')).toMatchObject({ blocks: [], notRun: [], counted: { size: 100 } })
-  const { out } = await explore('shop.ts', '--runs', '100', '--shard', '1/2')
+  const { out } = await explore('run', 'shop.ts', '--runs', '100', '--shard', '1/2')
   expect(out).toContain('The first run that fails is run 4: holds() answered false.')
   expect(out).not.toContain('Replay')
 })
 
 test('all orders of two clients with three requests: as many fail as counting by hand finds', async () => {
-  const { out } = await explore('race.ts')
+  const { out } = await explore('run', 'race.ts')
   // An update is lost unless both requests of one come before the first of the other; reads behind change nothing.
   let lost = 0
   for (let bits = 0; bits < 64; bits++) {
@@ -80,7 +81,7 @@ test('all orders of two clients with three requests: as many fail as counting by
 describe('whatever a campaign does', () => {
   test('a module that is taken for CommonJS is told how to be one', async () => {
     written('bad.cjs', "import 'stuntdouble/scenarios'")
-    const { code, err } = await explore('bad.cjs', '--runs', '10')
+    const { code, err } = await explore('run', 'bad.cjs', '--runs', '10')
     expect([code, err]).toEqual([2, expect.stringContaining('call it campaign.mts, or set "type": "module"')])
   })
 
@@ -120,7 +121,7 @@ describe('whatever a campaign does', () => {
     'one that %s is refused in a sentence, and the file of its shard says that nothing was run',
     async (_, text, sentence) => {
       written('bad.ts', text)
-      const { code, out, err } = await explore('bad.ts', '--runs', '10', '--jobs', '1', '--out', 'bad.json')
+      const { code, out, err } = await explore('run', 'bad.ts', '--runs', '10', '--jobs', '1', '--out', 'bad.json')
       expect([code, out]).toEqual([2, ''])
       expect(err).toMatch(/^stuntdouble: bad\.ts cannot be run\. /)
       expect(err).toMatch(sentence)
@@ -143,7 +144,7 @@ describe('whatever a campaign does', () => {
         "({ seed }) => (console.log('loud'), process.stdout.write('louder'), playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }))",
       ),
     )
-    const { code, out, err } = await explore('loud.ts', '--runs', '3', '--jobs', '1')
+    const { code, out, err } = await explore('run', 'loud.ts', '--runs', '3', '--jobs', '1')
     expect([code, out]).toEqual([0, 'loud.ts, seed 1: 3 runs hold. All were run.\n'])
     expect(err).toContain('louder')
   })
@@ -155,7 +156,7 @@ describe('whatever a campaign does', () => {
         "({ seed }) => { if (seed === 1500) process.reallyExit(9); if (seed === 2500) setTimeout(() => { throw new Error('later') }); return playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }) }",
       ),
     )
-    const { code, out } = await explore('dying.ts', '--runs', '4000', '--jobs', '2', '--out', 'dying.json')
+    const { code, out } = await explore('run', 'dying.ts', '--runs', '4000', '--jobs', '2', '--out', 'dying.json')
     expect(code).toBe(4)
     expect(out).toContain('dying.ts, seed 1: 2,000 runs hold. There are 4,000: not all were run.')
     expect(out).toContain('Not run: block 1 (runs 1000–1999): Its worker ended with code 9.')
@@ -173,7 +174,16 @@ describe('whatever a campaign does', () => {
         `async ({ seed }) => { if (seed > 1200) { console.error('endless now'); ${never} }; return playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }) }`,
       ),
     )
-    const { child, ended, printed } = started('endless.ts', '--runs', '3000', '--jobs', '1', '--out', `${signal}.json`)
+    const { child, ended, printed } = started(
+      'run',
+      'endless.ts',
+      '--runs',
+      '3000',
+      '--jobs',
+      '1',
+      '--out',
+      `${signal}.json`,
+    )
     await printed(/endless now|\d of 3,000 runs/)
     while (reportIn(`${signal}.json`).blocks.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
     child.kill(signal)
@@ -189,7 +199,7 @@ describe('whatever a campaign does', () => {
 
   test('one that is never loaded is ended by a signal', async () => {
     written('asleep.ts', "console.error('asleep now'); await new Promise(() => {})")
-    const { child, ended, printed } = started('asleep.ts', '--out', 'asleep.json')
+    const { child, ended, printed } = started('run', 'asleep.ts', '--out', 'asleep.json')
     await printed(/asleep now/)
     child.kill('SIGINT')
     const { code, out } = await ended
@@ -204,7 +214,7 @@ describe('whatever a campaign does', () => {
         "async ({ seed }) => (seed > 900 ? new Promise(() => {}) : playScenario({ name: 'a', steps: [{ drain: true }] }, { seed }))",
       ),
     )
-    const { child, ended } = started('killed.ts', '--runs', '3000', '--out', 'killed.json')
+    const { child, ended } = started('run', 'killed.ts', '--runs', '3000', '--out', 'killed.json')
     while (!existsSync(join(place, 'killed.json')) || reportIn('killed.json').counted === undefined)
       await new Promise((resolve) => setTimeout(resolve, 50))
     child.kill('SIGKILL')
@@ -227,31 +237,33 @@ void checkDelivery
 describe('a mistake is one sentence and exit code 2', () => {
   test.each<[string[], RegExp]>([
     ...['0/8', '9/8', '1/0', 'NaN', '1', '-1/8', '1/8/2', '1.5/8', ''].map((shard): [string[], RegExp] => [
-      ['story.ts', `--shard=${shard}`],
+      ['run', 'story.ts', `--shard=${shard}`],
       shard === ''
         ? /--shard needs a value/
         : /--shard is a part and how many there are, 1\/8 to 8\/8 for eight of them, not /,
     ]),
     ...['0', '-1', 'NaN', '1e9', '1.5', '10000000000'].map((runs): [string[], RegExp] => [
-      ['story.ts', `--runs=${runs}`],
+      ['run', 'story.ts', `--runs=${runs}`],
       /--runs is a number from 1 to 1000000000, in digits, not /,
     ]),
-    [['story.ts', '--jobs', '0'], /--jobs is a number from 1 to 256/],
-    [['story.ts', '--seed', 'abc'], /--seed is a whole number of up to nine digits/],
-    [['nowhere.ts'], /nowhere\.ts cannot be read\. There is no such file\./],
-    [['story.ts', 'shop.ts'], /explore takes one campaign\./],
-    [['story.ts', '--runs', '1', '--out', 'nowhere/a.json'], /nowhere\/a\.json cannot be written/],
+    [['run', 'story.ts', '--jobs', '0'], /--jobs is a number from 1 to 256/],
+    [['run', 'story.ts', '--seed', 'abc'], /--seed is a whole number of up to nine digits/],
+    [['run', 'nowhere.ts'], /nowhere\.ts cannot be read\. There is no such file\./],
+    [['run', 'story.ts', 'shop.ts'], /campaign run is written: stuntdouble campaign run FILE\./],
+    [['run', 'story.ts', '--runs', '1', '--out', 'nowhere/a.json'], /nowhere\/a\.json cannot be written/],
     [
-      ['story.ts', '--runs', '1', '--out', '/dev/null'],
+      ['run', 'story.ts', '--runs', '1', '--out', '/dev/null'],
       /\/dev\/null cannot be written: it is there already, and no file\./,
     ],
-    [['story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the campaign itself/],
-    [['story.ts', '--campaign', 'a.ts'], /--campaign is for explore merge/],
-    [['merge', 'a.json', '--out', 'b.json'], /--out is for exploring: leave it out of explore merge/],
-    [['merge'], /explore merge needs the files of the shards/],
+    [['run', 'story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the campaign itself/],
+    [['run', 'story.ts', '--file', 'a.ts'], /There is no option --file\. .*campaign run takes --runs/],
+    [['merge', 'a.json', '--out', 'b.json'], /There is no option --out\. campaign merge takes --file\./],
+    [['merge'], /campaign merge is written: stuntdouble campaign merge FILES\./],
     [['merge', 'nowhere.json'], /nowhere\.json cannot be read/],
     [['merge', 'story.ts'], /story\.ts is not whole, or no file of a shard/],
-    [[], /explore is written: stuntdouble explore CAMPAIGN \| merge FILE…\./],
+    [['run'], /campaign run is written: stuntdouble campaign run FILE\./],
+    [[], /campaign is written: stuntdouble campaign run, or stuntdouble campaign merge\./],
+    [['rum', 'story.ts'], /There is no command campaign rum\. Did you mean campaign run\?/],
   ])('%j', async (args, sentence) => {
     const { code, out, err } = await explore(...args)
     expect([code, out]).toEqual([2, ''])
@@ -263,19 +275,19 @@ describe('a mistake is one sentence and exit code 2', () => {
 describe('merge tells the story of the campaign that the user gives', () => {
   test('and of no other one', async () => {
     written('moved.ts', files.shop)
-    await explore('moved.ts', '--runs', '60', '--out', 'moved.json')
-    const told = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
+    await explore('run', 'moved.ts', '--runs', '60', '--out', 'moved.json')
+    const told = await explore('merge', 'moved.json', '--file', 'moved.ts')
     expect(told.out).toContain("Replay: checkDelivery({ …, seed: 1, path: '4:")
-    const elsewhere = await explore('merge', 'moved.json', '--campaign', 'shop.ts')
+    const elsewhere = await explore('merge', 'moved.json', '--file', 'shop.ts')
     expect(elsewhere.out).toBe(told.out)
     const untold = await explore('merge', 'moved.json')
-    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/It is not shrunk: .*--campaign FILE/)])
+    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/It is not shrunk: .*--file FILE/)])
     expect(untold.out).not.toContain('Replay')
     written('moved.ts', `${files.shop}\n// changed`)
-    const changed = await explore('merge', 'moved.json', '--campaign', 'moved.ts')
+    const changed = await explore('merge', 'moved.json', '--file', 'moved.ts')
     expect([changed.code, changed.out]).toEqual([2, ''])
-    expect(changed.err).toMatch(/--campaign moved\.ts is not what the shards have run/)
-    const gone = await explore('merge', 'moved.json', '--campaign', 'gone.ts')
+    expect(changed.err).toMatch(/--file moved\.ts is not what the shards have run/)
+    const gone = await explore('merge', 'moved.json', '--file', 'gone.ts')
     expect([gone.code, gone.out]).toEqual([2, ''])
   })
 })
@@ -311,7 +323,7 @@ describe('files of shards that somebody has forged', () => {
     expect(code).toBe(1)
     expect(existsSync(join(place, 'ran'))).toBe(false)
     expect(out.split('\n').filter((line) => /^\s*::/.test(line))).toEqual([])
-    const other = await explore('merge', 'forged.json', '--campaign', 'shop.ts')
+    const other = await explore('merge', 'forged.json', '--file', 'shop.ts')
     expect([other.code, other.out]).toEqual([2, ''])
     expect(existsSync(join(place, 'ran'))).toBe(false)
   })

@@ -35,7 +35,7 @@ test('its commands print what it shows, whole and in parts', { timeout: 240_000 
   expect(sh(whole)).toBe(shown)
   expect(sh(parts).endsWith(shown)).toBe(true)
   writeFileSync(join(folder, 'plays.ts'), second)
-  expect(sh('npx stuntdouble explore plays.ts --runs 20')).toMatch(
+  expect(sh('npx stuntdouble campaign run plays.ts --runs 20')).toMatch(
     /^plays\.ts, seed 1: 20 runs hold\. All were run\.\n/,
   )
 })

@@ -39,7 +39,11 @@ function shell(
 }
 
 const whole = (seed: string): string =>
-  shell(['node_modules/.bin/stuntdouble', 'explore', 'campaign.ts', '--runs', runs, '--seed', seed], project(), {}).out
+  shell(
+    ['node_modules/.bin/stuntdouble', 'campaign', 'run', 'campaign.ts', '--runs', runs, '--seed', seed],
+    project(),
+    {},
+  ).out
 
 interface Step {
   readonly uses?: string
@@ -133,7 +137,7 @@ test("the Indexed Job of Kubernetes: its container's command as it stands, for e
     expect(code, err).toBe(0)
   }
   const { code, out } = shell(
-    ['bash', '-c', 'node_modules/.bin/stuntdouble explore merge "$RESULTS"/shard-*.json'],
+    ['bash', '-c', 'node_modules/.bin/stuntdouble campaign merge "$RESULTS"/shard-*.json'],
     folder,
     given,
   )

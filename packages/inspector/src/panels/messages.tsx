@@ -120,7 +120,7 @@ function MessageDetails({ message, view, control, act }: QueueProps & { readonly
           </EntryLink>
         ))}
         {control && live && message.state !== 'ACTIVE' && (
-          <button type="button" disabled={act.isBusy} onClick={() => void act.run(() => ask('release'))}>
+          <button type="button" disabled={act.isBusy} onClick={() => void act.run(() => ask('deliver-now'))}>
             Deliver now
           </button>
         )}

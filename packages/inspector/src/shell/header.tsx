@@ -57,7 +57,7 @@ export function Header({ page }: HeaderProps): JSX.Element {
 
 /** An order that fails has not reached the test; the page says that the server does not answer. */
 function goOn(view: PageView): void {
-  view.source.control?.ask('POST', '/go-on').then(
+  view.source.control?.ask('POST', '/continue').then(
     () => (view.hasGoneOn.value = true),
     () => undefined,
   )

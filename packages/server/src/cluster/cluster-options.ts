@@ -47,7 +47,7 @@ export function checkCluster(
   if (!Number.isInteger(span) || span < 500 || span > 60_000) {
     throw new TypeError('The lease of a cluster (--cluster-lease) is a whole number of milliseconds from 500 to 60000.')
   }
-  for (const [name, url] of Object.entries({ 'cluster-address': address, 'cluster-base': base })) {
+  for (const [name, url] of Object.entries({ 'cluster-node-url': address, 'cluster-public-url': base })) {
     if (url !== undefined && !isOrigin(url)) {
       throw new TypeError(
         `--${name} is an address without a path, such as http://10.0.0.5:4010, not ${JSON.stringify(url)}.`,
@@ -61,7 +61,7 @@ const besides: Readonly<Record<string, string>> = {
   state: 'A cluster keeps its tenants in its engine, and --state keeps them in a file.',
   redisPort: 'A cluster hands HTTP on to the node that has a tenant, and not the native protocol of --redis-port.',
   engine:
-    'A cluster keeps what the data store holds in journals, and --store keeps it in an engine that one tenant has.',
+    'A cluster keeps what the data store holds in journals, and --real-redis keeps it in an engine that one tenant has.',
   scenario:
     'A cluster cannot begin its tenants with a scenario, which is not in their journals: play it, or give its orders to the control API.',
 }

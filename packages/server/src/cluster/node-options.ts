@@ -48,10 +48,10 @@ const secretOfNodes = 'cluster-secret'
 
 /** How the options are given whose name alone does not tell. */
 const flags: Readonly<Record<string, string>> = {
-  base: '--cluster-base (the address of the load balancer, the same for all nodes)',
+  base: '--cluster-public-url (the address of the load balancer, the same for all nodes)',
   version: 'version of stuntdouble',
   secret: 'STUNTDOUBLE_SECRET (--secret)',
-  policy: 'policy or --max-entries',
+  policy: '--policy or --max-traffic-entries',
 }
 
 /** Digests, because there are secrets among the options; one each, to say which differ. */

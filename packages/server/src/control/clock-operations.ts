@@ -24,10 +24,10 @@ export const clockOrders: readonly ControlOperation[] = [
     summary: 'The timers that wait, earliest first.',
     query: partOf,
     tool: {
-      name: 'upcoming',
+      name: 'list_timers',
       when: 'To know how far to move time.',
       effect: 'reads',
-      next: 'step runs the first of them, advance a span of time.',
+      next: 'step_clock runs the first of them, advance_clock a span of time.',
       defaults: { limit: 20 },
     },
     run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
@@ -36,22 +36,22 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance',
     summary:
-      'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
-    body: v.strictObject({ by: duration, budget }),
+      'Moves time by a duration and runs what falls due, at most `maxTimers` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
+    body: v.strictObject({ by: duration, maxTimers: budget }),
     example: { by: '5m' },
     tool: {
-      name: 'advance',
+      name: 'advance_clock',
       does: 'Moves time by a span and runs what falls due: deliveries, retries, schedules, expiries, in their order and in no real time.',
       when: 'To let time pass. Not on a real clock.',
       effect: 'changes',
-      next: 'explain_message for a message that is not where it should be, check_promises for what must always hold.',
+      next: 'explain_message for a message that is not where it should be, check_invariants for what must always hold.',
       args: {
         by: 'a span such as `5m`, `2d`, `90s`, or milliseconds',
-        budget: 'how many timers may fire at one instant',
+        maxTimers: 'how many timers may fire at one instant',
       },
       tells: true,
     },
-    run: async (sandbox, { by, budget }, { call }) => {
+    run: async (sandbox, { by, maxTimers: budget }, { call }) => {
       await sandbox.clock.advance(by as Duration, optionsOf(call, budget))
       return timeOf(sandbox)
     },
@@ -60,18 +60,21 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance-to',
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
-    body: v.strictObject({ at: time, budget }),
+    body: v.strictObject({ at: time, maxTimers: budget }),
     example: { at: '2030-01-02T03:00:00Z' },
     tool: {
-      name: 'advance_to',
-      does: 'As advance, to an instant.',
+      name: 'advance_clock_to',
+      does: 'As advance_clock, to an instant.',
       when: 'To come to a deadline or a slot of a schedule.',
       effect: 'changes',
-      next: 'timeline, or explain_message for a message that is not where it should be.',
-      args: { at: 'ISO text or milliseconds since the Unix epoch', budget: 'how many timers may fire at one instant' },
+      next: 'get_timeline, or explain_message for a message that is not where it should be.',
+      args: {
+        at: 'ISO text or milliseconds since the Unix epoch',
+        maxTimers: 'how many timers may fire at one instant',
+      },
       tells: true,
     },
-    run: async (sandbox, { at, budget }, { call }) => {
+    run: async (sandbox, { at, maxTimers: budget }, { call }) => {
       await sandbox.clock.advanceTo(at, optionsOf(call, budget))
       return timeOf(sandbox)
     },
@@ -79,19 +82,19 @@ export const clockOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/clock/drain',
-    summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
-    body: v.strictObject({ budget }),
-    example: { budget: 1000 },
+    summary: 'Runs until no timer is left but those of schedules; `maxTimers` limits how many may fire.',
+    body: v.strictObject({ maxTimers: budget }),
+    example: { maxTimers: 1000 },
     tool: {
-      name: 'drain',
+      name: 'drain_clock',
       does: 'Moves time until nothing waits but schedules.',
       when: 'To see how a story ends.',
       effect: 'changes',
-      next: 'dead_letters for what failed for good, timeline for the story.',
-      args: { budget: 'how many timers may fire' },
+      next: 'list_dead_letters for what failed for good, get_timeline for the story.',
+      args: { maxTimers: 'how many timers may fire' },
       tells: true,
     },
-    run: async (sandbox, { budget }, { call }) => {
+    run: async (sandbox, { maxTimers: budget }, { call }) => {
       await sandbox.clock.drain(optionsOf(call, budget))
       return timeOf(sandbox)
     },
@@ -100,21 +103,21 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/step',
     summary:
-      'Moves time to the next timer and runs what is due there; `stepped` is what was first, null when nothing waits.',
+      'Moves time to the next timer and runs what is due there; `fired` is what was first, null when nothing waits.',
     body: nothing,
     tool: {
-      name: 'step',
+      name: 'step_clock',
       does: 'Moves time to the next thing that waits, and runs what is due there.',
       when: 'To watch one thing happen after the other.',
       effect: 'changes',
-      next: 'step again, upcoming for what waits then, or drain for all of it.',
+      next: 'step_clock again, list_timers for what waits then, or drain_clock for all of it.',
       tells: true,
     },
     run: async (sandbox, _, { call }) => {
       const [first] = sandbox.clock.pending()
       if (first !== undefined)
         await sandbox.clock.advanceTo(Math.max(first.at, sandbox.clock.now()), optionsOf(call, undefined))
-      return { stepped: first === undefined ? null : timerView(first), ...timeOf(sandbox) }
+      return { fired: first === undefined ? null : timerView(first), ...timeOf(sandbox) }
     },
   }),
   order({
@@ -127,7 +130,7 @@ export const clockOrders: readonly ControlOperation[] = [
   }),
   order({
     method: 'POST',
-    path: '/clock/settled',
+    path: '/clock/settle',
     summary: 'Answers once nothing runs; time does not move.',
     body: nothing,
     run: async (sandbox) => {

@@ -31,38 +31,38 @@ export const destinationOrders: readonly ControlOperation[] = [
       name: 'script_deliveries',
       when: 'To make an endpoint fail so many times, whoever answers there afterwards.',
       effect: 'changes',
-      next: 'publish and drain, then timeline.',
+      next: 'publish_message and drain_clock, then get_timeline.',
       args: {
         to: 'url or pattern',
-        steps: 'one for each delivery: a status, or a fault such as `{"kind":"lost-ack"}`; fault_kinds lists them',
+        steps: 'one for each delivery: a status, or a fault such as `{"kind":"lost-ack"}`; list_fault_kinds lists them',
       },
     },
     run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
   }),
   order({
     method: 'POST',
-    path: '/destinations/answer',
+    path: '/destinations/respond',
     summary: 'What a url answers: a status, or status, headers and body.',
-    body: v.strictObject({ to: v.string(), answer: given }),
-    describes: v.strictObject({ to: v.string(), answer: described() }),
-    example: { to: 'https://shop.test/orders', answer: 503 },
+    body: v.strictObject({ to: v.string(), response: given }),
+    describes: v.strictObject({ to: v.string(), response: described() }),
+    example: { to: 'https://shop.test/orders', response: 503 },
     tool: {
-      name: 'answer_deliveries',
+      name: 'respond_to_deliveries',
       when: 'To stand in for an endpoint that does not run.',
       effect: 'changes',
-      next: 'publish and drain, then timeline.',
-      args: { to: 'url or pattern', answer: 'a status, or `{"status":201,"body":{"id":1}}`' },
+      next: 'publish_message and drain_clock, then get_timeline.',
+      args: { to: 'url or pattern', response: 'a status, or `{"status":201,"body":{"id":1}}`' },
     },
-    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as PlainAnswer),
+    run: ({ destinations }, { to, response: answer }) => void destinations.answer(to, answer as PlainAnswer),
   }),
   order({
     method: 'POST',
     path: '/destinations/record',
     summary: 'Records what arrives at a url from now on; it answers 200 unless something else is registered or given.',
-    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
-    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
+    body: v.strictObject({ to: v.string(), response: v.optional(given) }),
+    describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
-    run: ({ destinations }, { to, answer }) => {
+    run: ({ destinations }, { to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
@@ -95,12 +95,12 @@ export const destinationOrders: readonly ControlOperation[] = [
     path: '/destinations',
     summary: 'Urls that nobody answered for, as sentences, and steps of scripts that no delivery met.',
     tool: {
-      name: 'unanswered',
+      name: 'list_unhandled',
       when: 'When a delivery met nobody, or a script was not played to its end.',
       effect: 'reads',
-      next: 'answer_deliveries for a url that has no endpoint.',
+      next: 'respond_to_deliveries for a url that has no endpoint.',
     },
-    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unplayed }),
   },
 ]
 

@@ -233,7 +233,7 @@ function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: num
     const world = worlds[0]!
     if (world.renewed !== undefined && !world.isTold) {
       world.isTold = true
-      text += `event: renewed\n${dataLine(utf8(JSON.stringify({ by: world.renewed })))}`
+      text += `event: reset\n${dataLine(utf8(JSON.stringify({ by: world.renewed })))}`
       continue
     }
     const entry = world.next()

@@ -16,29 +16,42 @@ const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
   rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
-  line: v.exactOptional(v.string()),
+  location: v.exactOptional(v.string()),
 }
+const added = v.pipe(
+  v.strictObject({
+    rules: v.optional(v.union([v.array(rule), rule])),
+    scenario: v.optional(scenario),
+    location: v.optional(v.string()),
+  }),
+  v.check(
+    ({ rules, scenario }) => (rules === undefined) !== (scenario === undefined),
+    'has either rules or a scenario',
+  ),
+)
 
 export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule, or several in this order; `handle` removes them again.',
-    body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
-    describes: v.strictObject(described),
+    summary: 'Adds a rule, or several in this order, or those of a `scenario`; `handle` removes them again.',
+    body: added,
+    describes: v.union([v.strictObject(described), v.strictObject({ scenario })]),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
     tool: {
       name: 'add_fault',
       when: 'To let something go wrong at the store, the queue or a delivery: once, several times, for a while.',
       effect: 'changes',
-      next: 'drive the app or publish, then faults for how often it struck.',
+      next: 'drive the app or publish_message, then list_faults for how often it struck.',
       args: {
         rules:
-          'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; fault_kinds lists what `fault` can be',
-        line: 'where the rule comes from, for messages',
+          'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; list_fault_kinds lists what `fault` can be',
+        scenario: 'instead of rules: a scenario, whose faults are added',
+        location: 'where the rule comes from, for messages',
       },
     },
-    run: (sandbox, { rules, line }) => kept(sandbox, sandbox.faults.add(rules, line === undefined ? {} : { line })),
+    run: (sandbox, { rules, scenario, location: line }) =>
+      kept(sandbox, sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), line === undefined ? {} : { line })),
   }),
   {
     method: 'GET',
@@ -46,11 +59,11 @@ export const faultOrders: readonly ControlOperation[] = [
     summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
     query: partOf,
     tool: {
-      name: 'faults',
+      name: 'list_faults',
       does: 'The faults in force, and how often each matched and struck.',
       when: 'To see that a failure really happened.',
       effect: 'reads',
-      next: 'unused_faults for why one did not strike.',
+      next: 'list_unused_faults for why one did not strike.',
       defaults: { limit: 50 },
     },
     run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
@@ -74,7 +87,7 @@ export const faultOrders: readonly ControlOperation[] = [
     summary: 'Rules that were never injected, each with a sentence that says why and where it was declared.',
     query: partOf,
     tool: {
-      name: 'unused_faults',
+      name: 'list_unused_faults',
       when: 'A fault that is never injected proves nothing: ask after each test with faults.',
       effect: 'reads',
       next: 'remove_faults, and add_fault as it should be.',
@@ -91,20 +104,10 @@ export const faultOrders: readonly ControlOperation[] = [
       name: 'remove_faults',
       when: 'When the failure is over.',
       effect: 'destroys',
-      next: 'drain, to see the app recover.',
+      next: 'drain_clock, to see the app recover.',
     },
     run: (sandbox, _, asked) => remove(sandbox, asked),
   },
-  order({
-    method: 'POST',
-    path: '/play',
-    summary: 'Adds the fault rules of a scenario; `handle` removes them again.',
-    body: v.strictObject({ scenario }),
-    example: {
-      scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
-    },
-    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as Scenario)),
-  }),
   order({
     method: 'POST',
     path: '/scenarios/play',
@@ -124,12 +127,20 @@ export const faultOrders: readonly ControlOperation[] = [
       name: 'play_scenario',
       when: 'To try a whole story with expectations, without touching this world. The same seed gives the same story.',
       effect: 'reads',
-      next: 'find_failing_history to try it with many seeds.',
+      next: 'find_failing_seed to try it with many seeds.',
       args: { scenario: 'as in docs/scenarios.md, as JSON', seed: "instead of the scenario's own" },
     },
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),
   }),
 ]
+
+function rulesOf({ faults = [], name }: Scenario): readonly FaultRule[] {
+  if (faults.length > 0) return faults
+  throw new HttpError(
+    400,
+    `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with POST /scenarios/play.`,
+  )
+}
 
 function same<T>(item: T): T {
   return item

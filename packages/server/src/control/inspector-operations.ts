@@ -28,7 +28,7 @@ export const inspectorOrders: readonly ControlOperation[] = [
   },
   order({
     method: 'POST',
-    path: '/go-on',
+    path: '/continue',
     summary: 'Lets the test go on that waits in `inspect()`; 404 where none does.',
     body: nothing,
     run: (_, __, { call }) => {

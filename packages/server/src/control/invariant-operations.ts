@@ -14,7 +14,7 @@ const example = { except: ['signatures-verify'] }
 export const checkOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
-    path: '/check',
+    path: '/invariants/assert',
     summary:
       'Checks the promises of the engine; a broken one is answered with 409, the promise, its entries and the story.',
     body: which,
@@ -25,22 +25,22 @@ export const checkOrders: readonly ControlOperation[] = [
       } catch (error) {
         if (!(error instanceof BrokenPromise)) throw error
         const { replay } = failureOf(error) ?? {}
-        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches), replay }, 409)
+        return json({ error: error.message, violations: wireBreaches(sandbox, error.breaches), replay }, 409)
       }
     },
   }),
   order({
     method: 'POST',
-    path: '/examine',
-    summary: 'As `check`, but broken promises are part of the answer.',
+    path: '/invariants/check',
+    summary: 'As `assert`, but broken promises are part of the answer.',
     body: which,
     example,
     tool: {
-      name: 'check_promises',
+      name: 'check_invariants',
       does: 'Checks the promises of the engine over everything that was captured.',
       when: 'When something looks impossible: a message lost, delivered twice, out of order, a read that cannot be.',
       effect: 'reads',
-      next: 'entries with the `seq` of a breach in `after`.',
+      next: 'list_entries with the `seq` of a breach in `after`.',
       args: { only: 'names of promises', except: 'names of promises' },
     },
     run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as CheckOptions)),
@@ -48,7 +48,7 @@ export const checkOrders: readonly ControlOperation[] = [
 ]
 
 function wireCheck(sandbox: Sandbox, { checked, breaches, unknown }: Check): object {
-  return { checked, breaches: wireBreaches(sandbox, breaches), unknown }
+  return { checked, violations: wireBreaches(sandbox, breaches), unknown }
 }
 
 function wireBreaches(sandbox: Sandbox, breaches: readonly Breach[]): object[] {

@@ -68,7 +68,7 @@ function targetOf(to: string, deliver: string | undefined): URL {
   const named = (deliver ?? '').split(',').map((name) => name.trim())
   if (isLoopback(host) || named.includes(host) || named.includes(target.host)) return target
   if (named.includes('any') && !isRealHost(host)) return target
-  throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver ${host}.`)
+  throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver-to ${host}.`)
 }
 
 /** Urls of the scenario, as patterns → the address of a delivery at the application. */

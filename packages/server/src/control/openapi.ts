@@ -68,7 +68,7 @@ function operation(order: ControlOperation): object {
 function operationId({ method, path }: ControlOperation): string {
   const words = path.split(/[/:-]+/).filter((word) => word !== '')
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
-  return method.toLowerCase() + (name || 'World')
+  return method.toLowerCase() + (name || 'Sandbox')
 }
 
 function pathParameter(name: string): object {

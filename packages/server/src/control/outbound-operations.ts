@@ -18,32 +18,32 @@ const described = (): v.GenericSchema => v.union([statusCode, answerSchema()])
 export const callOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
-    path: '/calls/script',
+    path: '/outbound/script',
     summary:
       'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
-    body: v.strictObject({ to: v.string(), steps: v.array(given) }),
-    describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
-    example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
-    run: ({ calls }, { to, steps }) => void calls.script(to, steps as CallStep[]),
+    body: v.strictObject({ url: v.string(), steps: v.array(given) }),
+    describes: v.strictObject({ url: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
+    example: { url: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
+    run: ({ calls }, { url: to, steps }) => void calls.script(to, steps as CallStep[]),
   }),
   order({
     method: 'POST',
-    path: '/calls/answer',
+    path: '/outbound/respond',
     summary: 'What a foreign url answers the app: a status, or status, headers and body.',
-    body: v.strictObject({ to: v.string(), answer: given }),
-    describes: v.strictObject({ to: v.string(), answer: described() }),
-    example: { to: 'https://bank.test/charges', answer: { status: 201, body: { id: 'ch_1' } } },
-    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as PlainCallAnswer),
+    body: v.strictObject({ url: v.string(), response: given }),
+    describes: v.strictObject({ url: v.string(), response: described() }),
+    example: { url: 'https://bank.test/charges', response: { status: 201, body: { id: 'ch_1' } } },
+    run: ({ calls }, { url: to, response: answer }) => void calls.answer(to, answer as PlainCallAnswer),
   }),
   order({
     method: 'POST',
-    path: '/calls/record',
+    path: '/outbound/record',
     summary:
       'Records what the app calls from now on; the url answers 200 unless something else is registered or given.',
-    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
-    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
-    example: { to: 'https://bank.test/*' },
-    run: ({ calls }, { to, answer }) => {
+    body: v.strictObject({ url: v.string(), response: v.optional(given) }),
+    describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
+    example: { url: 'https://bank.test/*' },
+    run: ({ calls }, { url: to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
       if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
@@ -51,14 +51,14 @@ export const callOrders: readonly ControlOperation[] = [
   }),
   {
     method: 'GET',
-    path: '/calls/recorded',
+    path: '/outbound/recorded',
     summary: 'What a recorder of calls has recorded.',
-    query: { to: 'the url as it was given to record', ...partOf },
+    query: { url: 'the url as it was given to record', ...partOf },
     run: ({ calls }, _, asked) => {
-      const to = asked.query.get('to') ?? ''
+      const to = asked.query.get('url') ?? ''
       const recorder = callsInternals.of(calls).recorderAt(to)
       if (recorder === undefined) {
-        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
+        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /outbound/record first.`)
       }
       const options = { of: 'recorded calls', view: recordedView, size: ({ body }: ForeignCall) => body.length }
       return listed(recorder.requests, asked, options)
@@ -66,16 +66,16 @@ export const callOrders: readonly ControlOperation[] = [
   },
   {
     method: 'DELETE',
-    path: '/calls',
+    path: '/outbound',
     summary: 'Forgets one registration of a foreign url, or all of them.',
-    query: { to: 'the url or pattern to forget' },
-    run: ({ calls }, _, { query }) => calls.off(query.get('to') ?? undefined),
+    query: { url: 'the url or pattern to forget' },
+    run: ({ calls }, _, { query }) => calls.off(query.get('url') ?? undefined),
   },
   {
     method: 'GET',
-    path: '/calls',
+    path: '/outbound',
     summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
-    run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
+    run: ({ calls }) => ({ unhandled: calls.unhandled, unused: calls.unplayed }),
   },
 ]
 

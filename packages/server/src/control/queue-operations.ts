@@ -45,11 +45,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: publish,
     example: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 2 },
     tool: {
-      name: 'publish',
+      name: 'publish_message',
       does: 'Publishes a message.',
       when: 'To send something to a url, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControlKey, flowControlValue, queue, label.',
       effect: 'changes',
-      next: 'drain or advance to deliver it, explain_message for where it stands.',
+      next: 'drain_clock or advance_clock to deliver it, explain_message for where it stands.',
       args: {
         to: 'url, or name of a url group',
         body: 'text, or JSON that is sent as such',
@@ -70,11 +70,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     summary: 'Every message that has not ended.',
     query: partOf,
     tool: {
-      name: 'messages',
+      name: 'list_messages',
       does: 'Messages that wait, are under way or will be retried.',
       when: 'To find the id of one.',
       effect: 'reads',
-      next: 'explain_message with the `id` of one, or forecast.',
+      next: 'explain_message with the `id` of one, or forecast_message.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -94,8 +94,8 @@ export const queueOrders: readonly ControlOperation[] = regional([
       name: 'explain_message',
       when: 'The first thing to ask when a message was not delivered, or not when it should have been.',
       effect: 'reads',
-      next: 'entries with `message` for its requests and answers, forecast for when it goes on.',
-      args: { id: 'id of a message, as messages and timeline tell it' },
+      next: 'list_entries with `message` for its requests and answers, forecast_message for when it goes on.',
+      args: { id: 'id of a message, as list_messages and get_timeline tell it' },
     },
     run: ({ queue }, _, { params }) => ({ explanation: queue.explain(params.id ?? '') }),
   },
@@ -103,13 +103,13 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
+      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `blockedBy` of which answer or pause; null for one that has ended.',
     tool: {
-      name: 'forecast',
+      name: 'forecast_message',
       does: 'When the next attempt of a message starts if nothing else happens.',
       when: 'To know how far to move time.',
       effect: 'reads',
-      next: 'advance_to that instant.',
+      next: 'advance_clock_to that instant.',
       args: { id: 'id of a message' },
     },
     run: ({ queue }, _, { params }) => ({ forecast: queue.forecast(known(queue, params).id) ?? null }),
@@ -121,11 +121,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: explained,
     example: { flowControlKey: 'user-1' },
     tool: {
-      name: 'explain',
+      name: 'explain_resource',
       does: 'How a queue, a flow-control key, a schedule or a deduplication id stands: give exactly one.',
       when: 'When messages wait for something else than their own time.',
       effect: 'reads',
-      next: 'messages for what waits there.',
+      next: 'list_messages for what waits there.',
       args: {
         queue: 'name of a FIFO queue',
         flowControlKey: 'name of a flow-control key',
@@ -138,21 +138,21 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/messages/:id/cancel',
-    summary: 'Cancels a message; `cancelled` is false when it had ended before.',
+    summary: 'Cancels a message; `canceled` is false when it had ended before.',
     body: nothing,
     tool: {
       name: 'cancel_message',
       does: 'Takes a message out of the queue.',
       when: 'To see what the app does without it.',
       effect: 'destroys',
-      next: 'messages for what is left.',
+      next: 'list_messages for what is left.',
       args: { id: 'id of a message' },
     },
-    run: ({ queue }, _, { params }) => ({ cancelled: queue.cancel(known(queue, params).id) }),
+    run: ({ queue }, _, { params }) => ({ canceled: queue.cancel(known(queue, params).id) }),
   }),
   order({
     method: 'POST',
-    path: '/queue/messages/:id/release',
+    path: '/queue/messages/:id/deliver-now',
     summary: 'Delivers a waiting message now.',
     body: nothing,
     run: ({ queue }, _, { params }) => {
@@ -167,11 +167,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     summary: 'The dead letters, oldest first.',
     query: partOf,
     tool: {
-      name: 'dead_letters',
+      name: 'list_dead_letters',
       does: 'Messages that failed for good, with the last answer of their endpoint.',
-      when: 'After drain, and whenever something never arrived.',
+      when: 'After drain_clock, and whenever something never arrived.',
       effect: 'reads',
-      next: 'entries with the `id` of the message as `message` for its attempts, retry_dead_letter once the cause is gone.',
+      next: 'list_entries with the `id` of the message as `message` for its attempts, retry_dead_letter once the cause is gone.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -190,8 +190,8 @@ export const queueOrders: readonly ControlOperation[] = regional([
       name: 'retry_dead_letter',
       when: 'Once the endpoint works.',
       effect: 'changes',
-      next: 'drain to deliver it.',
-      args: { id: 'id of a dead letter, as dead_letters tells it' },
+      next: 'drain_clock to deliver it.',
+      args: { id: 'id of a dead letter, as list_dead_letters tells it' },
       tells: true,
     },
     run: ({ queue }, _, { params }) => {
@@ -214,7 +214,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   },
   order({
     method: 'POST',
-    path: '/queue/url-groups/:name',
+    path: '/queue/url-groups/:name/endpoints',
     summary: 'Adds endpoints to a url group, creating it.',
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
@@ -260,11 +260,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     summary: 'The schedules.',
     query: partOf,
     tool: {
-      name: 'schedules',
+      name: 'list_schedules',
       does: 'What is published again and again, and when next.',
       when: 'To find the id of one.',
       effect: 'reads',
-      next: 'schedule_slots for its calendar, explain with `schedule` for why one does not fire.',
+      next: 'list_fire_times for its calendar, explain_resource with `schedule` for why one does not fire.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -284,10 +284,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ from: time, to: time }),
     example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
     tool: {
-      name: 'schedule_slots',
+      name: 'list_fire_times',
       when: 'To check a cron expression or a time zone.',
       effect: 'reads',
-      next: 'advance_to one of the slots.',
+      next: 'advance_clock_to one of the slots.',
       args: { id: 'id of a schedule', from: 'ISO text or milliseconds', to: 'ISO text or milliseconds' },
     },
     run: ({ queue }, { from, to }, { params }) =>
@@ -295,13 +295,13 @@ export const queueOrders: readonly ControlOperation[] = regional([
   }),
   {
     method: 'GET',
-    path: '/queue/keys',
+    path: '/queue/signing-keys',
     summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
     run: ({ queue: { keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
   },
   order({
     method: 'POST',
-    path: '/queue/keys/rotate',
+    path: '/queue/signing-keys/rotate',
     summary: 'The next signing key becomes the current one, a fresh one the next.',
     body: nothing,
     run: ({ queue }) => queue.keys.rotate(),
@@ -313,10 +313,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({
       url: v.string(),
       body: v.optional(v.string()),
-      wrong: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
+      flaw: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
     }),
-    example: { url: 'https://shop.test/orders', body: '{"id":42}', wrong: 'expired' },
-    run: ({ queue }, { url, body, wrong }) => ({
+    example: { url: 'https://shop.test/orders', body: '{"id":42}', flaw: 'expired' },
+    run: ({ queue }, { url, body, flaw: wrong }) => ({
       signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
     }),
   }),
@@ -325,10 +325,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
     path: '/queue/diagnostics',
     summary: 'Mistakes in requests that were accepted all the same, as sentences.',
     tool: {
-      name: 'diagnostics',
+      name: 'list_diagnostics',
       when: 'When something is accepted but does nothing: misspelled headers, options without effect.',
       effect: 'reads',
-      next: 'timeline for the requests themselves.',
+      next: 'get_timeline for the requests themselves.',
     },
     run: ({ queue }) => queue.diagnostics,
   },

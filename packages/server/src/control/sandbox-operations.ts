@@ -21,16 +21,16 @@ export const worldOrders: readonly ControlOperation[] = [
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
     tool: {
-      name: 'world',
+      name: 'get_status',
       does: 'Time, addresses and what waits.',
       when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
       effect: 'reads',
       hides: ['env', 'tokens'],
-      next: 'timeline for what happened so far, upcoming for what waits.',
+      next: 'get_timeline for what happened so far, list_timers for what waits.',
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
+      urls: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),
@@ -42,11 +42,11 @@ export const worldOrders: readonly ControlOperation[] = [
     summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
     tool: {
-      name: 'reset',
+      name: 'reset_sandbox',
       does: 'Begins the world anew: everything stored, queued and captured is gone.',
       when: 'Between two attempts.',
       effect: 'destroys',
-      next: 'publish or run_command to set it up again.',
+      next: 'publish_message or run_command to set it up again.',
     },
     run: async (sandbox) => {
       // First: where it fails nothing has changed.
@@ -70,16 +70,16 @@ export const worldOrders: readonly ControlOperation[] = [
     path: '/state',
     storedHere: true,
     summary: 'Replaces the whole world with what GET returned, here or elsewhere.',
-    query: { shift: '`true`: moves all times of a state back if it is ahead of a real clock' },
+    query: { rebaseTime: '`true`: moves all times of a state back if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
-      sandbox.load(given, { shift: query.get('shift') === 'true' })
+      sandbox.load(given, { shift: query.get('rebaseTime') === 'true' })
       return timeOf(sandbox)
     },
   }),
   order({
     method: 'POST',
-    path: '/place',
+    path: '/resolve-instant',
     storedHere: true,
     summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
     body: v.strictObject({ at: pastInstant }),
@@ -99,11 +99,11 @@ export const worldOrders: readonly ControlOperation[] = [
     }),
     example: { at: '2030-01-01T00:00:00Z' },
     tool: {
-      name: 'fork',
+      name: 'fork_sandbox',
       does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
       when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
       effect: 'changes',
-      next: 'any tool with the answered name as "tenant"; timeline of both tells what is different.',
+      next: 'any tool with the answered name as "tenant"; get_timeline of both tells what is different.',
       args: {
         at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
         name: 'of the new tenant; a free one without it',

@@ -39,7 +39,7 @@ export const storeOrders: readonly ControlOperation[] = [
       does: 'Runs one command of the data store, as its owner.',
       when: 'To look at keys of any type, or to change them; it may also delete.',
       effect: 'destroys',
-      next: 'store_get or run_command to look at keys, timeline to see the command in the story.',
+      next: 'get_key or run_command to look at keys, get_timeline to see the command in the story.',
       args: { command: 'such as `["HGETALL", "user:1"]`' },
       command: 'command',
     },
@@ -58,7 +58,7 @@ export const storeOrders: readonly ControlOperation[] = [
     body: v.strictObject({ key: v.union([v.string(), base64]) }),
     example: { key: 'greeting' },
     tool: {
-      name: 'store_get',
+      name: 'get_key',
       does: 'The value of a string key.',
       when: 'To look at it without leaving an entry in the traffic. For other types: run_command.',
       effect: 'reads',
@@ -77,10 +77,10 @@ export const storeOrders: readonly ControlOperation[] = [
     storedHere: true,
     summary: 'Everything that is stored.',
     tool: {
-      name: 'store_dump',
+      name: 'dump_store',
       when: 'To look at all keys at once. In a large store ask run_command with SCAN and a pattern.',
       effect: 'reads',
-      next: 'store_get or run_command for one key.',
+      next: 'get_key or run_command for one key.',
     },
     run: ({ store }) => {
       refuseLarge(sizeOfStore({ store }), roomAtOnce, 'The store', scanIt)
@@ -117,11 +117,11 @@ export const storeOrders: readonly ControlOperation[] = [
       limit: 'changes of one answer, and the rest of the last entry',
     },
     tool: {
-      name: 'store_changes',
+      name: 'list_store_changes',
       does: 'What commands, loads and resets left at keys, in order.',
       when: 'To find who changed a key, and when: `seq` is the number of the entry in the timeline.',
       effect: 'reads',
-      next: 'entries with `after` for the command, store_at for what was there before.',
+      next: 'list_entries with `after` for the command, read_store_as_of for what was there before.',
       defaults: { limit: 30 },
     },
     run: ({ store, traffic }, _, { query }) => {
@@ -138,18 +138,18 @@ export const storeOrders: readonly ControlOperation[] = [
   },
   order({
     method: 'POST',
-    path: '/store/at',
+    path: '/store/as-of',
     storedHere: true,
     summary:
       'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
     body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
     example: { at: '2030-01-01T00:00:00Z', command: ['GET', 'greeting'] },
     tool: {
-      name: 'store_at',
+      name: 'read_store_as_of',
       does: 'Runs one command that only reads in the store as it was at an instant; without a command tells all that was stored.',
       when: 'To see what the app saw when it decided.',
       effect: 'reads',
-      next: 'store_difference for what became of it, fork to go on from there.',
+      next: 'diff_store for what became of it, fork_sandbox to go on from there.',
       args: {
         at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry',
         command: 'such as `["HGETALL", "user:1"]`',
@@ -165,16 +165,16 @@ export const storeOrders: readonly ControlOperation[] = [
   }),
   order({
     method: 'POST',
-    path: '/store/difference',
+    path: '/store/diff-between',
     storedHere: true,
     summary: 'What was different in the store between two instants; `to` is now without it.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
     example: { from: '2030-01-01T00:00:00Z' },
     tool: {
-      name: 'store_difference',
+      name: 'diff_store',
       when: 'To see what a step of the story did to the data.',
       effect: 'reads',
-      next: 'store_changes for which entry did it.',
+      next: 'list_store_changes for which entry did it.',
       args: { from: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}`', to: 'the same' },
     },
     run: (sandbox, { from, to }) => {
@@ -201,16 +201,16 @@ export const storeOrders: readonly ControlOperation[] = [
     path: '/store/diagnostics',
     summary: 'Commands that were accepted although the service may refuse them, as sentences.',
     tool: {
-      name: 'store_diagnostics',
+      name: 'list_store_diagnostics',
       when: 'Before deploying: commands without a page in the documentation, BLOCK over REST.',
       effect: 'reads',
-      next: 'timeline for the commands themselves.',
+      next: 'get_timeline for the commands themselves.',
     },
     run: ({ store }) => store.diagnostics,
   },
   {
     method: 'GET',
-    path: '/store/spend',
+    path: '/store/cost',
     summary: 'What the service would have billed.',
     run: ({ store }) => store.spend(),
   },

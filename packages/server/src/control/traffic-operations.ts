@@ -29,7 +29,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     summary: 'Entries of the traffic log; with `wait` answers as soon as there is one.',
     query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
     tool: {
-      name: 'entries',
+      name: 'list_entries',
       does: 'What was captured, entry by entry, with everything but secrets.',
       when: 'For headers, bodies and answers that the timeline leaves out. Of one message: `message`.',
       effect: 'reads',
@@ -44,7 +44,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `renewed` says that the world was reset or loaded.',
+      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `reset` says that the world was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -80,11 +80,11 @@ export const trafficOrders: readonly ControlOperation[] = [
     },
     answers: 'text/plain',
     tool: {
-      name: 'timeline',
+      name: 'get_timeline',
       does: 'The story as text, with the reason of every wait.',
       when: 'The best overview: who called whom, what was answered, why each wait. Shows the latest entries; `after` and `around` show others.',
       effect: 'reads',
-      next: 'entries with `after` for details of one, explain_message for a message.',
+      next: 'list_entries with `after` for details of one, explain_message for a message.',
       defaults: { limit: 40, ids: 'full' },
       ofTraces: true,
     },
@@ -108,10 +108,10 @@ export const trafficOrders: readonly ControlOperation[] = [
     query: { format: '`text` or `mermaid`', after: 'the `seq` of the last entry that is not shown' },
     answers: 'text/plain',
     tool: {
-      name: 'diagram',
+      name: 'get_diagram',
       when: 'For a person, or for a document with `mermaid`.',
       effect: 'reads',
-      next: 'timeline for the same with reasons.',
+      next: 'get_timeline for the same with reasons.',
       ofTraces: true,
     },
     run: ({ traffic }, _, { query }) => {

@@ -19,7 +19,7 @@ const times = v.optional(v.number())
 export const workflowVerbOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
-    path: '/workflow/steps/return',
+    path: '/workflow/stubs/returns',
     summary: 'The result of a step, whose body never runs; in every run, or of the `nth` step of this name.',
     body: v.strictObject({ ...which, value: v.optional(v.unknown()) }),
     example: { name: 'charge', value: { id: 'ch_1' } },
@@ -27,7 +27,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
   }),
   order({
     method: 'POST',
-    path: '/workflow/steps/fail',
+    path: '/workflow/stubs/throws',
     summary: 'A step throws this: so many `times`, or always.',
     body: v.strictObject({ ...which, error: v.optional(stepError), times }),
     example: { name: 'charge', error: { message: 'card declined' }, times: 2 },
@@ -36,7 +36,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
   }),
   order({
     method: 'POST',
-    path: '/workflow/steps/time-out',
+    path: '/workflow/stubs/times-out',
     summary: 'The endpoint of a step does not answer: so many `times`, or never.',
     body: v.strictObject({ ...which, times }),
     example: { name: 'charge', times: 1 },
@@ -45,7 +45,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
   }),
   order({
     method: 'POST',
-    path: '/workflow/events',
+    path: '/workflow/stubs/event',
     summary:
       'An event comes, once, as soon as somebody waits for it; or, with `timesOut`, the wait for it ends at once.',
     body: v.strictObject({
@@ -76,13 +76,13 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
   }),
   {
     method: 'GET',
-    path: '/workflow/unused',
+    path: '/workflow/stubs/unused',
     summary: 'A sentence for each of these orders that nothing has met.',
     run: ({ workflow }) => ({ unused: workflow.unused }),
   },
   order({
     method: 'POST',
-    path: '/workflow/runs/:id/reach',
+    path: '/workflow/runs/:id/advance-to-step',
     summary: 'Moves the clock as far as it takes for a run to come to a step; 409 with its story when it cannot.',
     body: v.strictObject({ step: v.string(), nth: v.optional(v.number()) }),
     example: { step: 'charge' },
@@ -90,7 +90,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
   }),
   order({
     method: 'POST',
-    path: '/workflow/runs/:id/end',
+    path: '/workflow/runs/:id/advance-to-end',
     summary:
       'Moves the clock as far as it takes for a run to end; 409 with its story when it ends otherwise, or does not.',
     body: v.strictObject({ state: v.optional(v.picklist(['success', 'failed', 'canceled'])) }),

@@ -26,7 +26,7 @@ export const copyTool: ToolRow = {
       from: { type: 'integer', minimum: 1, description: '`seq` of the first entry of several' },
       to: { type: 'integer', minimum: 1, description: '`seq` of the last of them' },
       tenant: common.tenant,
-      part: common.part,
+      page: common.page,
     },
     required: ['form'],
     additionalProperties: false,
@@ -45,7 +45,7 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const selection = await selectionOf(world, given, signal)
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
-  const { addresses } = facts as { addresses?: Readonly<Record<string, unknown>> }
+  const { urls: addresses } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.of(selection, addresses === undefined ? {} : { addresses })
   const secrets = await world.secrets(tenant)
   // Entries come with their secrets hidden; names of variables, which look like some, stay.
@@ -80,7 +80,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
     throw new Mistake('Choose one: "entry", or "message", or "from" with "to".')
   const own = message === undefined ? [] : await ask(`limit=${margin}&${new URLSearchParams({ message })}`)
   if (message !== undefined && own.length === 0)
-    throw new Mistake('There is no message of this id. Call messages or timeline for ids.')
+    throw new Mistake('There is no message of this id. Call list_messages or get_timeline for ids.')
   const first = entry ?? from ?? own[0]!.seq
   const last = entry ?? to ?? own.at(-1)!.seq
   if (message === undefined && (last < first || last - first > maxCopied))
@@ -88,7 +88,8 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
-  if (!entries.some(({ seq }) => seq === first)) throw new Mistake('There is no such entry. Call timeline for numbers.')
+  if (!entries.some(({ seq }) => seq === first))
+    throw new Mistake('There is no such entry. Call get_timeline for numbers.')
   if (message !== undefined) return { entries, message }
   return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
 }

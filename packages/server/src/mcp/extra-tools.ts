@@ -24,7 +24,7 @@ function inputOf(properties: Readonly<Record<string, object>>, required: readonl
 /** Tools that are no order of one tenant. */
 export const extraTools: readonly ToolRow[] = [
   {
-    name: 'tenants',
+    name: 'list_tenants',
     description: 'The worlds of this server. Each has data, messages and a clock of its own.',
     input: inputOf({}),
     effect: 'reads',
@@ -33,12 +33,12 @@ export const extraTools: readonly ToolRow[] = [
     run: async (world) => ({ data: (await world.tenants()).join('\n') || '(none)' }),
   },
   {
-    name: 'fault_kinds',
+    name: 'list_fault_kinds',
     description:
       'What can go wrong, for `fault` of add_fault and `steps` of script_deliveries: each kind with an example.',
     input: inputOf({
       point: { type: 'string', description: 'only what can strike there, such as `queue.delivery`' },
-      part: common.part,
+      page: common.page,
     }),
     effect: 'reads',
     inParts: true,
@@ -46,7 +46,7 @@ export const extraTools: readonly ToolRow[] = [
     run: async (_, { point }) => ({ own: faultLines(point as string | undefined) }),
   },
   {
-    name: 'find_failing_history',
+    name: 'find_failing_seed',
     description: `Plays a scenario with one seed after the other until it does not hold, and tells that history: its seed, what was expected, its timeline. Nothing of it touches this world. Give either a scenario or the name of a shipped one.`,
     input: inputOf({
       scenario: { type: 'object', description: 'as of play_scenario: with steps and with what is expected' },

@@ -29,9 +29,9 @@ export function answerText({ said, data, own, next }: ToolResult, { part }: Part
 }
 
 function morePartsOf(parts: number, at: number, asksAgain: boolean): string {
-  if (!asksAgain) return `This is the first of ${parts} parts; timeline and entries have the rest.`
-  if (at === parts) return `This is part ${at} of ${parts}, the last.`
-  return `This is part ${at} of ${parts}: call again with "part": ${at + 1} for the next, or ask for less.`
+  if (!asksAgain) return `This is the first of ${parts} pages; get_timeline and list_entries have the rest.`
+  if (at === parts) return `This is page ${at} of ${parts}, the last.`
+  return `This is page ${at} of ${parts}: call again with "page": ${at + 1} for the next, or ask for less.`
 }
 
 /**

@@ -76,8 +76,10 @@ export class ServerTarget implements McpTarget {
 
   async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
     // The environment has the keys of every region; asking a region for them would make it.
-    const away = region === undefined ? [] : [`/queue/keys?${new URLSearchParams({ region })}`]
-    const [world, ...keys] = await Promise.all(['', '/queue/keys', ...away].map((path) => this.ask({ path, tenant })))
+    const away = region === undefined ? [] : [`/queue/signing-keys?${new URLSearchParams({ region })}`]
+    const [world, ...keys] = await Promise.all(
+      ['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })),
+    )
     const { tokens, env } = world!.value as { tokens?: Record<string, unknown>; env?: Record<string, unknown> }
     const { mgmtUser: _, ...secret } = tokens ?? {}
     this.#keep(secret)
@@ -94,7 +96,7 @@ export class ServerTarget implements McpTarget {
   /** A tenant is made at its first use; one that was misspelled shall not be. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
-    throw new Mistake('There is no tenant of this name. Call tenants for their names, or leave `tenant` out.')
+    throw new Mistake('There is no tenant of this name. Call list_tenants for their names, or leave `tenant` out.')
   }
 
   async #send(path: string, { method = 'GET', body, signal }: Omit<ControlCall, 'path'>): Promise<ControlResponse> {

@@ -18,9 +18,9 @@ const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around'
 
 /** Arguments that many tools have. */
 export const common = {
-  tenant: { type: 'string', description: 'another world of the same server; tenants lists them' },
-  part: { type: 'integer', minimum: 1, description: 'which part of a long answer' },
-  whole: { type: 'boolean', description: 'long texts are not shortened; ask for the parts' },
+  tenant: { type: 'string', description: 'another world of the same server; list_tenants lists them' },
+  page: { type: 'integer', minimum: 1, description: 'which page of a long answer' },
+  full: { type: 'boolean', description: 'long texts are not shortened; ask for the pages' },
 } as const
 
 /** The tools that stand for one order each: one row of the control API is one tool. */
@@ -59,7 +59,7 @@ function inputOf(order: ToolOrder): InputSchema {
     properties: {
       ...properties,
       tenant: common.tenant,
-      ...(tool.effect === 'reads' && { part: common.part, whole: common.whole }),
+      ...(tool.effect === 'reads' && { page: common.page, full: common.full }),
     },
     required: [...namesIn(order.path), ...body.required],
     additionalProperties: isOpen(order),
@@ -106,7 +106,7 @@ async function runOrder(
   signal?: AbortSignal,
 ): Promise<ToolResult> {
   const { tool } = order
-  const { tenant, part: _, whole = false, ...args } = given
+  const { tenant, page: _, full: whole = false, ...args } = given
   const target = { tenant: tenant as string | undefined, signal }
   const body = Object.fromEntries(Object.entries(args).filter(([name]) => isOfBody(order, name)))
   const asking = {
@@ -161,7 +161,7 @@ function refused({ value }: ControlResponse, redaction: Redaction, argv: readonl
     isError: true,
     said: 'That was refused; the data says why.',
     data: excerpt(inTools(redaction.errorOf(argv, sentence)), 2_000),
-    next: 'change the arguments as it says, or call world for how things stand.',
+    next: 'change the arguments as it says, or call get_status for how things stand.',
   }
 }
 

@@ -30,8 +30,8 @@ export const prompts: readonly PromptRow[] = [
       ...pasted('The runner printed:', failure),
       ...pasted('It is about the message with this id:', message),
       isTrace
-        ? '1. Read the timeline below. 2. Look with entries at headers, bodies and answers of what is odd.'
-        : '1. Read the timeline below. 2. Call explain_message for a message that is not where it should be, diagnostics for what was accepted and does nothing, store_diagnostics for commands that the service may refuse, unused_faults for faults that were never injected. 3. Look with entries at headers, bodies and answers.',
+        ? '1. Read the timeline below. 2. Look with list_entries at headers, bodies and answers of what is odd.'
+        : '1. Read the timeline below. 2. Call explain_message for a message that is not where it should be, list_diagnostics for what was accepted and does nothing, list_store_diagnostics for commands that the service may refuse, list_unused_faults for faults that were never injected. 3. Look with list_entries at headers, bodies and answers.',
       'Say what happened in the order in which it happened, with the numbers (#12) of the entries that prove it; then which line of thought in the app or in the test is wrong, and how to change it. Change nothing in the world.',
     ],
   },
@@ -44,7 +44,7 @@ export const prompts: readonly PromptRow[] = [
       'Write the smallest test that shows what went wrong in this world of stuntdouble, with its clock, its faults and its matchers.',
       ...pasted('The test is for:', runner),
       ...pasted('What goes wrong:', what),
-      'Take the deliveries, faults and moves of time from the timeline below; look with entries at bodies and answers that matter. The app under test answers its urls with its own code: leave it in. Never write a token or key into the test. Where there is play_scenario, write it as a scenario first, and check with find_failing_history that it fails before you write the test.',
+      'Take the deliveries, faults and moves of time from the timeline below; look with list_entries at bodies and answers that matter. The app under test answers its urls with its own code: leave it in. Never write a token or key into the test. Where there is play_scenario, write it as a scenario first, and check with find_failing_seed that it fails before you write the test.',
     ],
   },
   {
@@ -55,7 +55,7 @@ export const prompts: readonly PromptRow[] = [
     text: (_, { isTrace }) => [
       isTrace
         ? 'Say what would happen next in this saved world, from the waits in the timeline below and their reasons.'
-        : 'Say what happens next in this world, and when: call upcoming, then explain_message or forecast for what waits and schedule_slots for schedules. Move nothing: no advance, step or drain.',
+        : 'Say what happens next in this world, and when: call list_timers, then explain_message or forecast_message for what waits and list_fire_times for schedules. Move nothing: no advance_clock, step_clock or drain_clock.',
       'Give a list by virtual time, each with its reason, and say what is uncertain and why.',
     ],
   },
@@ -72,6 +72,6 @@ export async function promptText(
 
 /** The latest of the timeline, as the tool tells it. */
 export async function storyOf(world: McpTarget): Promise<string> {
-  const { text } = await called(tools.find(({ name }) => name === 'timeline')!, world, { limit: 30 })
+  const { text } = await called(tools.find(({ name }) => name === 'get_timeline')!, world, { limit: 30 })
   return text
 }

@@ -36,7 +36,7 @@ export async function called(
 ): Promise<ToolReply> {
   const outcome = await outcomeOf(tool, world, given, signal)
   const next = outcome.next ?? (outcome.isError ? undefined : tool.next)
-  const part = tool.inParts ? ((given.part as number | undefined) ?? 1) : undefined
+  const part = tool.inParts ? ((given.page as number | undefined) ?? 1) : undefined
   const told = next === undefined ? outcome : { ...outcome, next }
   return { text: answerText(told, { part }), isError: outcome.isError === true }
 }
@@ -54,6 +54,11 @@ async function outcomeOf(
     if (error instanceof Mistake) return { isError: true, said: error.message, next: `call ${tool.name} again.` }
     // It may quote what was captured.
     const data = excerpt(error instanceof Error ? error.message : String(error), 500)
-    return { isError: true, said: 'This failed; the data says how.', data, next: 'call world for how things stand.' }
+    return {
+      isError: true,
+      said: 'This failed; the data says how.',
+      data,
+      next: 'call get_status for how things stand.',
+    }
   }
 }

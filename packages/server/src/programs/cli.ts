@@ -8,11 +8,19 @@ import { about, type CommandEntryPoint, exitCodes, programs } from './programs.j
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
 async function main(argv: readonly string[]): Promise<number | undefined> {
-  const [name = '--help', ...rest] = argv
+  const { name, rest } = commandOf(argv)
   try {
     if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
     if (name === '--version' || name === '-v') return await print(Promise.resolve(ownManifest().version))
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
+    if (row === undefined && isGroup(name)) {
+      if (['--help', '-h', 'help'].includes(rest[0] ?? '')) return await print(usage(name))
+      throw new UsageError(
+        `${name} is written: ${inGroup(name)
+          .map((one) => `stuntdouble ${one}`)
+          .join(', or ')}.`,
+      )
+    }
     if (row === undefined) {
       const known = Object.keys(programs)
       const [what, near] = name.startsWith('-') ? ['option', ''] : ['command', meant(name, known)]
@@ -27,6 +35,22 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     console.error(`stuntdouble: ${consoleText(error.message)}`)
     return 2
   }
+}
+
+/** A command, which has two words where several are about one thing, and what follows it. */
+function commandOf([name = '--help', ...rest]: readonly string[]): { name: string; rest: string[] } {
+  const [second] = rest
+  if (!isGroup(name) || second === undefined || second === 'help' || second.startsWith('-')) return { name, rest }
+  return { name: `${name} ${second}`, rest: rest.slice(1) }
+}
+
+/** Whether commands of two words begin with it. */
+function isGroup(name: string): boolean {
+  return inGroup(name).length > 0
+}
+
+function inGroup(name: string): string[] {
+  return Object.keys(programs).filter((one) => one.startsWith(`${name} `))
 }
 
 /** Whatever broke may quote what a server or a file said, and Node prints it as it is. */
@@ -103,11 +127,10 @@ function valuesOf(names: readonly string[], words: readonly string[]): Record<st
   )
 }
 
-function usage(): Promise<string> {
-  const commands = Object.entries(programs).map(([name, { description }]) => [
-    name,
-    defineCommand({ meta: { name, description } }),
-  ])
+/** @param group only the commands that begin with it */
+function usage(group?: string): Promise<string> {
+  const shown = Object.entries(programs).filter(([name]) => group === undefined || name.startsWith(`${group} `))
+  const commands = shown.map(([name, { description }]) => [name, defineCommand({ meta: { name, description } })])
   return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
 }
 

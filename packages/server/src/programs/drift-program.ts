@@ -48,7 +48,7 @@ export const program: Program = {
       description:
         'answer there, at a port of this machine to which --endpoint leads: then deliveries are compared, too',
     },
-    vocabulary: {
+    dialect: {
       type: 'string',
       valueHint: vocabularyNames.join('|'),
       default: 'upstash',

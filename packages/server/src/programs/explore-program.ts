@@ -30,7 +30,8 @@ export const maxReport = 268_435_456
 export const maxRuns = 1_000_000_000
 export const maxShards = 100_000
 export const maxJobs = 256
-export const program: Program = {
+/** `stuntdouble campaign run`. */
+export const runProgram: Program = {
   args: {
     runs: { type: 'string', valueHint: 'N', default: '1000', description: 'runs in all shards together, at most' },
     shard: { type: 'string', valueHint: 'I/N', description: 'only this part of the runs: 3/8 is the third of eight' },
@@ -41,40 +42,36 @@ export const program: Program = {
       valueHint: 'FILE',
       description: 'file for what was done; a shard is written to CAMPAIGN.I-of-N.json without it',
     },
-    campaign: {
-      type: 'string',
-      valueHint: 'FILE',
-      description: 'for merge: the campaign, which is run once more to shrink the first failure',
-    },
   },
-  operands: { hint: 'CAMPAIGN | merge FILE…', least: 1, most: maxShards },
+  operands: { hint: 'FILE', least: 1, most: 1 },
   examples: [
-    'stuntdouble explore campaign.ts --runs 5000',
-    'stuntdouble explore campaign.ts --runs 1000000 --shard 3/8 --out shard-3.json',
-    'stuntdouble explore merge shard-*.json --campaign campaign.ts',
+    'stuntdouble campaign run campaign.ts --runs 5000',
+    'stuntdouble campaign run campaign.ts --runs 1000000 --shard 3/8 --out shard-3.json',
   ],
-  run: async (given) => {
-    const [first, ...rest] = given._
-    try {
-      if (first === 'merge') {
-        refuseOthers(given, ['shard', 'jobs', 'out'], 'is for exploring: leave it out of explore merge.')
-        return await merge(rest, given)
-      }
-      refuseOthers(given, ['campaign'], 'is for explore merge: here the campaign stands behind explore.')
-      if (rest.length > 0)
-        throw new UsageError(
-          'explore takes one campaign. To merge files of shards, write: stuntdouble explore merge FILE….',
-        )
-      return await explore(first!, given)
-    } catch (error) {
-      throw error instanceof ShardError ? new UsageError(plainText(error.message)) : error
-    }
-  },
+  run: (given) => usable(() => explore(given._[0]!, given)),
 }
 
-function refuseOthers(given: ParsedArguments, names: readonly string[], why: string): void {
-  const other = names.find((name) => given[name] !== undefined)
-  if (other !== undefined) throw new UsageError(`--${other} ${why}`)
+/** `stuntdouble campaign merge`. */
+export const mergeProgram: Program = {
+  args: {
+    file: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'the campaign, which is run once more to shrink the first failure',
+    },
+  },
+  operands: { hint: 'FILES', least: 1, most: maxShards },
+  examples: ['stuntdouble campaign merge shard-*.json --file campaign.ts'],
+  run: (given) => usable(() => merge(given._, given)),
+}
+
+/** What is wrong with a file of a shard is a mistake of use. */
+async function usable(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ShardError ? new UsageError(plainText(error.message)) : error
+  }
 }
 
 async function explore(file: string, given: ParsedArguments): Promise<number> {
@@ -134,8 +131,6 @@ async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | un
 }
 
 async function merge(names: readonly string[], given: ParsedArguments): Promise<number> {
-  if (names.length === 0)
-    throw new UsageError('explore merge needs the files of the shards: stuntdouble explore merge shard-*.json.')
   const files: NamedReport[] = []
   for (const name of new Set(names))
     files.push({ name, report: shardReportFrom(await readText(name, maxReport), name) })
@@ -150,19 +145,19 @@ async function merge(names: readonly string[], given: ParsedArguments): Promise<
  * @throws UsageError where it is not the campaign of the shards
  */
 async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
-  const file = textOf(given, 'campaign', 'FILE')
+  const file = textOf(given, 'file', 'FILE')
   if (file === undefined) return undefined
   const { digest } = await campaignAt(file)
   if (digest === campaign.digest) return file
   throw new UsageError(
-    `--campaign ${file} is not what the shards have run (${plainText(campaign.file)}): give that file as it was, or leave --campaign out.`,
+    `--file ${file} is not what the shards have run (${plainText(campaign.file)}): give that file as it was, or leave --file out.`,
   )
 }
 
 /** The story of the first failure, which the campaign tells. */
 async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined
-  if (campaign === undefined) return { told: 'It is not shrunk: say where the campaign is, with --campaign FILE.' }
+  if (campaign === undefined) return { told: 'It is not shrunk: say where the campaign is, with --file FILE.' }
   const workers = new Workers(urlOf(campaign), { seed: all.seed, runs: all.runs }, 1)
   const signal = onSignal(() => workers.end())
   try {

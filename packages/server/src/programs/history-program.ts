@@ -26,7 +26,7 @@ export const program: Program = {
     },
     'created-at': { type: 'string', valueHint: 'ISO', description: 'when the run began, which a list does not tell' },
     out: { type: 'string', valueHint: 'FILE', description: 'file for the history; standard output without it' },
-    secrets: {
+    'include-secrets': {
       type: 'boolean',
       description: 'also write headers that look like secrets, and what the trigger redacts',
     },
@@ -75,7 +75,7 @@ async function ofServer(given: ParsedArguments): Promise<History> {
   const sandbox = await connected(asked)
   const history = await sandbox.workflow
     .run(runId)
-    .history({ secrets: given.secrets === true })
+    .history({ secrets: given['include-secrets'] === true })
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
@@ -103,7 +103,7 @@ function sourceOf(given: ParsedArguments): HistorySource {
   const createdAt = textOf(given, 'created-at', 'ISO')
   const headers = given.header as readonly string[]
   return {
-    secrets: given.secrets === true,
+    secrets: given['include-secrets'] === true,
     ...(url !== undefined && { url }),
     ...(runId !== undefined && { runId }),
     ...(createdAt !== undefined && { createdAt }),

@@ -19,7 +19,7 @@ export const program: Program = {
     test: { type: 'boolean', description: 'write a test file for Vitest, with a line for the code under test' },
     jest: { type: 'boolean', description: 'write a test file for Jest' },
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
-    vocabulary: {
+    dialect: {
       type: 'string',
       valueHint: vocabularyNames.join('|'),
       default: 'auto',
@@ -75,7 +75,7 @@ function imports(sources: readonly { name: string; value: unknown }[], given: Pa
   const name = textOf(given, 'name', 'TEXT')
   try {
     return importDeliveries(sources, {
-      vocabulary: oneOf('vocabulary', given, vocabularyNames),
+      vocabulary: oneOf('dialect', given, vocabularyNames),
       expect: oneOf('expect', given, ['same', 'delivered']),
       keep: keptKinds(textOf(given, 'keep', 'KIND')),
       ...(name !== undefined && { name }),

@@ -16,7 +16,14 @@ const shortestToken = 16
 /** Beside the server's own. */
 const httpPort = '4011'
 
-const { vocabulary, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
+const {
+  dialect,
+  seed,
+  'start-at': startAt,
+  'deliver-to': deliverTo,
+  scenario,
+  'allow-production': allowProduction,
+} = serveArguments
 
 /** Options of a server of its own. */
 const ofOwnServer = {
@@ -27,12 +34,12 @@ const ofOwnServer = {
     description: 'port of a server of its own, for the app under test; 0 takes a free one',
   },
   clock: { ...serveArguments.clock, default: 'manual' } as typeof serveArguments.clock,
-  vocabulary,
+  dialect,
   seed,
   'start-at': startAt,
-  deliver,
+  'deliver-to': deliverTo,
   scenario,
-  'i-know': iKnow,
+  'allow-production': allowProduction,
 } as const
 
 export const program: Program = {

@@ -18,14 +18,14 @@ export const program: Program = {
       valueHint: 'URL',
       description: 'deliver to this application; without a path every destination keeps its own',
     },
-    deliver: {
+    'deliver-to': {
       type: 'string',
       valueHint: 'host,host|any',
       description: 'hosts other than this machine that --to may name',
     },
     timeout: {
       type: 'string',
-      valueHint: 'SPAN',
+      valueHint: 'DURATION',
       default: '30s',
       description: 'how long the application may take, in real time',
     },
@@ -67,8 +67,8 @@ function playOptions(given: ParsedArguments, scenario: Scenario): PlayOptions & 
     to === undefined
       ? {}
       : liveDestinations(scenario, to, {
-          deliver: textOf(given, 'deliver', 'host,host'),
-          timeout: spanOf('timeout', textOf(given, 'timeout', 'SPAN')!),
+          deliver: textOf(given, 'deliver-to', 'host,host'),
+          timeout: spanOf('timeout', textOf(given, 'timeout', 'DURATION')!),
         })
   return { ...live, ...(seed !== undefined && { seed: seedOf(seed) }) }
 }
@@ -141,6 +141,6 @@ function spanOf(name: string, value: string): number {
   try {
     return milliseconds(value as '1s')
   } catch {
-    throw new UsageError(`--${name} is a span such as 30s or 2m, not ${JSON.stringify(value)}.`)
+    throw new UsageError(`--${name} is a duration such as 30s or 2m, not ${JSON.stringify(value)}.`)
   }
 }

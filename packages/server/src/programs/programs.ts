@@ -34,9 +34,13 @@ export const programs: Readonly<Record<string, CommandEntryPoint>> = {
     description: 'Play a scenario and say whether it holds.',
     load: () => import('./play-program.js'),
   },
-  explore: {
-    description: 'Run a campaign, or a part of it, and merge the parts.',
-    load: () => import('./explore-program.js'),
+  'campaign run': {
+    description: 'Run a campaign, or a part of it.',
+    load: () => import('./explore-program.js').then(({ runProgram: program }) => ({ program })),
+  },
+  'campaign merge': {
+    description: 'Merge the parts of a campaign.',
+    load: () => import('./explore-program.js').then(({ mergeProgram: program }) => ({ program })),
   },
   import: {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',

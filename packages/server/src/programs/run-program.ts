@@ -10,7 +10,16 @@ import { endWithNpm } from './parent.js'
 import { ProcessGroup } from './process-group.js'
 import { startedServer } from './started-server.js'
 
-const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
+const {
+  dialect,
+  clock,
+  seed,
+  'start-at': startAt,
+  'deliver-to': deliverTo,
+  policy,
+  scenario,
+  'allow-production': allowProduction,
+} = serveArguments
 
 /** Entries of a timeline that are shown when a command has failed. */
 const maxShown = 200
@@ -19,16 +28,18 @@ export const program: Program = {
   args: {
     tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose addresses and tokens it gets' },
     port: { type: 'string', valueHint: 'N', default: '0', description: 'port of the server; 0 takes a free one' },
-    vocabulary,
+    dialect,
     clock,
     seed,
     'start-at': startAt,
-    deliver,
+    'deliver-to': deliverTo,
+    policy,
     scenario,
-    'i-know': iKnow,
+    'allow-production': allowProduction,
   },
   operands: { hint: '-- COMMAND …', least: 1, most: Number.POSITIVE_INFINITY },
   endsOptions: true,
+  repeated: ['policy'],
   examples: [
     'stuntdouble run -- pytest -q',
     'stuntdouble run --clock auto --scenario lost-acknowledgements -- go test ./...',

@@ -7,9 +7,11 @@ import { startedServer } from './started-server.js'
 
 export const program: Program = {
   args: serveArguments,
+  repeated: ['policy'],
   examples: [
     'stuntdouble serve',
     'stuntdouble serve --port 0 --clock manual --seed 7',
+    'stuntdouble serve --policy queuePlan=free --policy queueLimits.maxRetries=5',
     'stuntdouble serve --state .stuntdouble.json',
     'stuntdouble serve --clock auto --scenario lost-acknowledgements',
     'stuntdouble serve --cluster redis://127.0.0.1:6379   # with STUNTDOUBLE_CLUSTER_SECRET in its environment',
@@ -24,8 +26,8 @@ export const program: Program = {
 async function serve(given: ParsedArguments): Promise<void> {
   if (given.scenario === undefined && given.watch === true)
     throw new UsageError('--watch needs what to watch: --scenario FILE.')
-  if (given.state === undefined && given.shift === true)
-    throw new UsageError('--shift needs what to shift: --state FILE.')
+  if (given.state === undefined && given['rebase-time'] === true)
+    throw new UsageError('--rebase-time needs what to rebase: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
   const { addresses, env } = server.node === undefined ? await mainOf(server) : server.outline('main')
   const lines = [

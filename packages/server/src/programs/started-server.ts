@@ -39,7 +39,7 @@ function within(scenario: Scenario, options: ServerOptions, given: ParsedArgumen
     ...rest,
     scenario,
     ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
-    ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
+    ...(given.dialect !== serveArguments.dialect.default && { vocabulary: vocabulary! }),
     ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
 }

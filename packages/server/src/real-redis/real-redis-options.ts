@@ -32,11 +32,13 @@ interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
 export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
   if (given.engine !== undefined && given.twin !== undefined) {
     throw new TypeError(
-      'An engine is in the place of the store (engine, --store) or beside it (twin, --twin), not both.',
+      'An engine is in the place of the store (engine, --real-redis) or beside it (twin, --shadow-redis), not both.',
     )
   }
   const refuse = (what: string, instead: string): never => {
-    throw new TypeError(`With a real engine (engine, --store; twin, --twin) a server has no ${what}. ${instead}`)
+    throw new TypeError(
+      `With a real engine (engine, --real-redis; twin, --shadow-redis) a server has no ${what}. ${instead}`,
+    )
   }
   if ((given.clock ?? 'real') !== 'real') {
     refuse(

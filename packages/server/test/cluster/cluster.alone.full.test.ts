@@ -96,8 +96,8 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
       ).toEqual(nodes.map(({ id, origin }) => `${id} ${origin}`).sort())
       expect(description.tenants).toContainEqual({ name: 'w1', owner: owner.id })
       expect((await order<{ tenants: string[] }>(node, '')).tenants).toContain('w1')
-      const { addresses } = await order<{ addresses: { store: string } }>(node, '/w1')
-      expect(addresses.store).toBe(`${base}/w1/store`)
+      const { urls } = await order<{ urls: { store: string } }>(node, '/w1')
+      expect(urls.store).toBe(`${base}/w1/store`)
     }
   })
 
@@ -245,16 +245,16 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     const { code, said } = await refusedNode({
       program,
       engine: engines.url,
-      words: [...words, '--cluster-base', base, '--seed', '7'],
+      words: [...words, '--cluster-public-url', base, '--seed', '7'],
     })
     expect(said).toMatch(/made with another seed than this node has/)
     expect(code).toBe(2)
     const elsewhere = await refusedNode({ program, engine: engines.url, words })
-    expect(elsewhere.said).toMatch(/another --cluster-base/)
+    expect(elsewhere.said).toMatch(/another --cluster-public-url/)
     const stranger = await refusedNode({
       program,
       engine: engines.url,
-      words: [...words, '--cluster-base', base],
+      words: [...words, '--cluster-public-url', base],
       env: { STUNTDOUBLE_CLUSTER_SECRET: 'another secret of 16 chars' },
     })
     expect(stranger.said).toMatch(/another STUNTDOUBLE_CLUSTER_SECRET .*: start it with the same\.$/m)
@@ -267,7 +267,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
     '%s: its tenants go on at the same virtual instant with the same future',
     async (signal) => {
       const engines = await startEngines({ masters: 1 })
-      const manual = [...words, '--clock', 'manual', '--deliver', 'none']
+      const manual = [...words, '--clock', 'manual', '--deliver-to', 'none']
       const nodes = await Promise.all([0, 1].map(() => startNode({ program, engine: engines.url, words: manual })))
       const twin = createSandbox({
         name: 'w1',
@@ -287,7 +287,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
           })
           return response.json()
         }
-        await order(nodes[0]!, '/w1/destinations/answer', { to: 'https://shop.test/orders', answer: 200 })
+        await order(nodes[0]!, '/w1/destinations/respond', { to: 'https://shop.test/orders', response: 200 })
         twin.destinations.answer('https://shop.test/orders', 200)
         expect(await publish(fetch, nodes[0]!.origin, '10s')).toEqual(await publish(twin.fetch, base, '10s'))
         await order(nodes[0]!, '/w1/clock/advance', { by: '5s' })
@@ -512,7 +512,7 @@ describe.skipIf(isMissing)('what does not start', () => {
     [['--scenario', scenario], {}, /begin its tenants with a scenario/],
     [[], { STUNTDOUBLE_CLUSTER_SECRET: '' }, /at least 16 characters/],
     [['--cluster-lease', '100'], {}, /from 500 to 60000/],
-    [['--cluster-address', 'here'], {}, /http:\/\/10\.0\.0\.5:4010/],
+    [['--cluster-node-url', 'here'], {}, /http:\/\/10\.0\.0\.5:4010/],
     [['--host', '0.0.0.0'], {}, /STUNTDOUBLE_SECRET/],
     [[], {}, /engine.*away.*ECONNREFUSED/],
   ] as const)('%j', async (words, env, sentence) => {

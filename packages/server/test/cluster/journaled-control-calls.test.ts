@@ -28,20 +28,20 @@ const told = [
   '/faults/unused',
   '/destinations',
   '/destinations/recorded?to=https://shop.test/failed',
-  '/calls',
-  '/calls/recorded?to=https://bank.test/*',
-  '/workflow/unused',
+  '/outbound',
+  '/outbound/recorded?url=https://bank.test/*',
+  '/workflow/stubs/unused',
   '/stats',
   '/clock',
-  '/store/spend',
-  '/queue/keys',
+  '/store/cost',
+  '/queue/signing-keys',
   '/queue/diagnostics',
   '/store/diagnostics',
   '/store/changes',
 ]
 
 /** Those that are no input of this world: a fork and a played scenario have worlds of their own, and nobody inspects here. */
-const elsewhere = ['/fork', '/scenarios/play', '/go-on']
+const elsewhere = ['/fork', '/scenarios/play', '/continue']
 
 const changes = controlOperations.filter(({ method, path }) => method !== 'GET' && !elsewhere.includes(path))
 
@@ -78,8 +78,8 @@ test.each(changes.map((order) => [`${order.method} ${order.path}`, order] as con
 
 /** Something of everything. */
 const setting: readonly (readonly [path: string, body: unknown])[] = [
-  ['/destinations/record', { to: 'https://shop.test/failed', answer: 503 }],
-  ['/calls/record', { to: 'https://bank.test/*' }],
+  ['/destinations/record', { to: 'https://shop.test/failed', response: 503 }],
+  ['/outbound/record', { url: 'https://bank.test/*' }],
   ['/faults', { rules: { on: 'queue.delivery', skip: 1, times: 2, fault: { kind: 'lost-ack' } } }],
   ['/queue/publish', { to: 'https://shop.test/failed', retries: 0 }],
   ['/clock/advance', { by: '1s' }],

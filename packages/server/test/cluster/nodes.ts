@@ -47,7 +47,7 @@ export interface NodeOptions {
 
 /** Resolves when it is ready. */
 export async function startNode({ program, engine, words = [], env = {} }: NodeOptions): Promise<NodeProcess> {
-  const args = ['serve', '--port', '0', '--cluster', engine, '--cluster-base', base, ...words]
+  const args = ['serve', '--port', '0', '--cluster', engine, '--cluster-public-url', base, ...words]
   const child = childOf(process.execPath, [program.path, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', STUNTDOUBLE_CLUSTER_SECRET: clusterSecret, ...env },

@@ -123,7 +123,7 @@ export function brokenStreams({ listeners }: Storm): Wrong {
 export async function brokenPromises({ tenants, balancer }: Storm): Promise<Wrong> {
   const wrong: Wrong = []
   for (const tenant of tenants) {
-    const asked = { method: 'POST', path: `/_control/${tenant}/check`, body: '{}' }
+    const asked = { method: 'POST', path: `/_control/${tenant}/invariants/assert`, body: '{}' }
     const { status, body } = await answered(balancer, asked)
     if (status !== 200) wrong.push(`${tenant}: ${status} ${body.slice(0, 600)}`)
   }

@@ -217,7 +217,7 @@ const senders: Readonly<Record<string, readonly [path: string, head: string, lim
   'without a token': ['/TENANT/store', 'accept: */*', unwanted],
   'of a foreign page': ['/TENANT/queue/v2/batch', 'origin: https://evil.example', unwanted],
   'to no service': ['/nosuch', 'accept: */*', unwanted],
-  'to a foreign host': ['/TENANT/calls/https://a.test/x', 'accept: */*', unwanted],
+  'to a foreign host': ['/TENANT/outbound/https://a.test/x', 'accept: */*', unwanted],
 }
 
 /** Ways to fill the memory of a server whose heap is small, request by request. */
@@ -344,9 +344,9 @@ export const attacks: readonly Attack[] = [
     clock: 'real',
     strike: async ({ store, queue, order }) => {
       const set = await store('/', ['SET', 'k', 'x'.repeat(9_000_000)])
-      const { addresses } = JSON.parse((await order('')).text) as { addresses: { store: string } }
+      const { urls } = JSON.parse((await order('')).text) as { urls: { store: string } }
       const message = {
-        destination: `${addresses.store}/get/k`,
+        destination: `${urls.store}/get/k`,
         headers: { 'service-method': 'GET', 'service-forward-authorization': 'Bearer t', 'service-retries': '0' },
       }
       const sent = await queue('/v2/batch', repeat(300, message))
@@ -649,7 +649,7 @@ export const attacks: readonly Attack[] = [
     limit: takesTheTimeOfItsLength,
     strike: async ({ queue, order }) => {
       const to = `https://a.test/${'a'.repeat(4_000)}`
-      const made = await order('/destinations/answer', { to: `https://a.test/${'*a'.repeat(8)}*b`, answer: 200 })
+      const made = await order('/destinations/respond', { to: `https://a.test/${'*a'.repeat(8)}*b`, response: 200 })
       await queue(`/v2/publish/${to}`, 'x')
       const moved = await order('/clock/advance', { by: '1s' })
       return [unless(made.status < 300, 'not taken', made), unless(moved.status === 200, 'no move', moved)]
@@ -673,7 +673,7 @@ export const attacks: readonly Attack[] = [
       limit: refusedForItsForm,
       strike: async ({ queue, order }) => {
         const to = 'https://a.test/in'
-        await order('/destinations/answer', { to, answer: { kind } })
+        await order('/destinations/respond', { to, response: { kind } })
         await order('/destinations/script', { to, steps: [{ kind }] })
         await queue(`/v2/publish/${to}`, 'x')
         const drained = await order('/clock/drain', {})
@@ -732,7 +732,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a request that is never sent to its end, and time',
-    limit: '--max-arrival',
+    limit: '--request-timeout',
     strike: async ({ raw, order }) => {
       await raw(
         'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 100\r\n\r\n["SET"',

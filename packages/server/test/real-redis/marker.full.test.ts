@@ -340,7 +340,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
 describe('where an engine may be', () => {
   test.each([
-    ['redis://192.0.2.1:6379', /192\.0\.2\.1 is not on this machine.*--allow-engine 192\.0\.2\.1/],
+    ['redis://192.0.2.1:6379', /192\.0\.2\.1 is not on this machine.*--allow-redis-host 192\.0\.2\.1/],
     ['redis://[2001:db8::1]:6379', /2001:db8::1 is not on this machine/],
     ['redis://0.0.0.0:6379', /0\.0\.0\.0 is not on this machine/],
     ['http://127.0.0.1', /begins with redis:\/\/ or rediss:\/\//],
@@ -382,7 +382,7 @@ describe('where an engine may be', () => {
 
   test('a password that is no text of a url is told, and not shown', async () => {
     const refused = createEngineSandbox('redis://u:ge%heim@127.0.0.1:1')
-    await expect(refused).rejects.toThrow(/engine \(--store\).*%25/)
+    await expect(refused).rejects.toThrow(/engine \(--real-redis\).*%25/)
     await expect(refused).rejects.not.toThrow('heim')
   })
 

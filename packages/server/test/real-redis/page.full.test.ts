@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { hasEngine, startEngine } from '../../../../test/support/live-engine.js'
 
 const root = new URL('../../../..', import.meta.url).pathname
-const page = readFileSync(join(root, 'docs/engines.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/real-redis.md'), 'utf8')
 const programs = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!)
 
 test('the page has programs', () => {
@@ -13,7 +13,7 @@ test('the page has programs', () => {
 
 // They are no tests of the runner: each is a program, and a line that is wrong throws.
 test.skipIf(!hasEngine).each(programs.map((code, at) => [at + 1, code] as const))(
-  'program %i of docs/engines.md holds',
+  'program %i of docs/real-redis.md holds',
   async (number, code) => {
     await using engine = await startEngine()
     const folder = join(root, '.cache/engine-page')

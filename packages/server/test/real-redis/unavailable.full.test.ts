@@ -6,16 +6,21 @@ import { serveArguments } from '../../src/config.js'
 import { startedServer } from '../../src/programs/started-server.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
 
-test.each(['store', 'twin'])('a server told of an engine that is not there (--%s) says so, and ends', async (flag) => {
-  const url = `redis://127.0.0.1:${await freePort()}`
-  const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
-  const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
-  await expect(started).rejects.toThrow(UsageError)
-  await expect(started).rejects.toThrow(/^The engine at 127\.0\.0\.1:\d+ is away: connect ECONNREFUSED [\d.:]+\.$/)
-})
+test.each(['real-redis', 'shadow-redis'])(
+  'a server told of an engine that is not there (--%s) says so, and ends',
+  async (flag) => {
+    const url = `redis://127.0.0.1:${await freePort()}`
+    const usual = Object.entries(serveArguments).flatMap(([name, arg]) =>
+      'default' in arg ? [[name, arg.default]] : [],
+    )
+    const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
+    await expect(started).rejects.toThrow(UsageError)
+    await expect(started).rejects.toThrow(/^The engine at 127\.0\.0\.1:\d+ is away: connect ECONNREFUSED [\d.:]+\.$/)
+  },
+)
 
 /** The sentence that the program ends with. */
-async function refused(url: string, flag = 'store'): Promise<string> {
+async function refused(url: string, flag = 'real-redis'): Promise<string> {
   const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
   const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
   const error = await started.then(
@@ -35,7 +40,7 @@ test.skipIf(!hasEngine)(
   'an engine that is not empty, taken, locked or without TLS is told in one line',
   async () => {
     await using engine = await startEngine()
-    for (const flag of ['store', 'twin']) {
+    for (const flag of ['real-redis', 'shadow-redis']) {
       await engine.client.send(['SET', 'theirs', '1'])
       expect(await refused(engine.url, flag)).toMatch(/^The engine at .* is not empty .*$/)
       await engine.client.send(['DEL', 'theirs'])

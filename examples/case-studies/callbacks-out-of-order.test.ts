@@ -1,0 +1,20 @@
+import { status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './callbacks-out-of-order/broken.ts'
+import * as mended from './callbacks-out-of-order/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /callbacks .*came out of order: the one about attempt 1 .*after the one about attempt 2/
+
+story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
+  test('a document that was read stays read', async ({ sandbox: { clock, destinations, store } }) => {
+    destinations.script(app.reader, [status(503)])
+    // Our site is being deployed while the first report comes.
+    destinations.on(app.reportUrl, app.report).script(app.reportUrl, [status(502)])
+
+    await app.read('faust')
+    await clock.drain()
+
+    expect(store).toHaveKey('state:faust', { value: 'done' })
+  })
+})

@@ -1,0 +1,26 @@
+import { lostAck } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './charged-twice/broken.ts'
+import * as mended from './charged-twice/fixed.ts'
+import { story } from './story.ts'
+
+const cause =
+  /called POST https:\/\/bank\.test\/charges in each of 2 attempts: .*no answer from there although the work was done/
+
+story('charged-twice', { asItWas, mended, cause }, (test, app) => {
+  test('an order is paid once', async ({ sandbox: { calls, clock, destinations } }) => {
+    const charges = new Map<string, number>()
+    calls.on(app.bank, async (request) => {
+      const { cents } = (await request.json()) as { cents: number }
+      charges.set(request.headers.get('idempotency-key') ?? `charge ${charges.size}`, cents)
+      return Response.json({ charged: cents }, { status: 201 })
+    })
+    calls.script(app.bank, [lostAck()]) // the bank took the money, and its answer was lost
+    destinations.on(app.payUrl, app.pay)
+
+    await app.checkout({ id: '4711', cents: 1_990 })
+    await clock.drain()
+
+    expect([...charges.values()]).toEqual([1_990])
+  })
+})

@@ -1,0 +1,20 @@
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './costly-click/broken.ts'
+import * as mended from './costly-click/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /messages: expected at most 3, received 6/
+
+story('costly-click', { asItWas, mended, cause }, (test, app) => {
+  test('a click costs three messages and five commands at most', async ({ sandbox }) => {
+    sandbox.destinations.answer('https://shop.test/*', 200)
+    await app.buy({ customer: 'ben', items: { cup: 1 } })
+    await sandbox.clock.drain()
+    const before = sandbox.traffic.mark()
+
+    await app.buy({ customer: 'ada', items: { teapot: 1, cup: 6 } })
+    await sandbox.clock.drain()
+
+    expect(sandbox).toHaveCost({ messages: '<=3', commands: '<=5' }, { since: before })
+  })
+})

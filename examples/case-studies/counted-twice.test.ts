@@ -1,0 +1,15 @@
+import { lostAck } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './counted-twice/broken.ts'
+import * as mended from './counted-twice/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /POST .* was sent .*got no answer, although it was done/
+
+story('counted-twice', { asItWas, mended, cause }, (test, app) => {
+  test('the first visitor has number 1', async ({ sandbox: { faults } }) => {
+    faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+
+    expect(await app.buy('Ada')).toBe(1)
+  })
+})

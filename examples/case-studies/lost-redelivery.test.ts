@@ -1,0 +1,21 @@
+import { status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './lost-redelivery/broken.ts'
+import * as mended from './lost-redelivery/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /taken for a duplicate and not delivered: .*fetch-teapots-2030-01-01.*failed for good/
+
+story('lost-redelivery', { asItWas, mended, cause }, (test, app) => {
+  test('what failed is fetched when the webhook is sent again', async ({ sandbox: { clock, destinations, store } }) => {
+    destinations.on(app.fetchUrl, app.fetchRepository).script(app.fetchUrl, [status(500)])
+    const push = { repository: 'teapots', day: '2030-01-01' }
+
+    await app.pushed({ id: 'first', ...push })
+    await clock.advance('5m')
+    await app.pushed({ id: 'again', ...push })
+    await clock.drain()
+
+    expect(store).toHaveKey('fetched:teapots', { value: 1 })
+  })
+})

@@ -1,0 +1,18 @@
+import { interleavings } from 'stuntdouble/scenarios'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './lost-update/broken.ts'
+import * as mended from './lost-update/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /Lost update/
+
+story('lost-update', { asItWas, mended, cause }, (test, app) => {
+  test('three visitors take a seat each', async () => {
+    const tried = await interleavings({
+      prepare: ({ store }) => store.run('SET', 'seats', 100),
+      clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
+      until: 'first failure',
+    })
+    expect(tried).toHold()
+  })
+})

@@ -1,0 +1,22 @@
+import { status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './manual-retry/broken.ts'
+import * as mended from './manual-retry/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /set retried:evt_1 .*found the key there already/
+
+story('manual-retry', { asItWas, mended, cause }, (test, app) => {
+  test('a second retry reaches the customer', async ({ sandbox: { clock, destinations, queue } }) => {
+    destinations.on(app.failedUrl, app.failed).script(app.customer, [status(503), status(503)])
+
+    await app.happened('evt_1')
+    await clock.advance('1h')
+    await app.retry('evt_1')
+    await clock.advance('1h')
+    await app.retry('evt_1')
+    await clock.drain()
+
+    expect(queue).toHaveDelivered({ to: app.customer, status: 200 })
+  })
+})

@@ -1,0 +1,20 @@
+import { status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './old-keys/broken.ts'
+import * as mended from './old-keys/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /signature is valid, by the key that is current since the keys were rotated at 09:00:05/
+
+story('old-keys', { asItWas, mended, cause }, (test, app) => {
+  test('a click survives a rotation of the keys', async ({ sandbox: { clock, destinations, queue } }) => {
+    destinations.on(app.clicksUrl, app.clicked).script(app.clicksUrl, [status(503)])
+
+    queue.publish({ to: app.clicksUrl, body: { link: 'abc' }, retries: 1 })
+    await clock.advance('5s')
+    queue.keys.rotate() // the app still has the pair of before
+    await clock.drain()
+
+    expect(queue).toHaveDelivered({ to: app.clicksUrl, attempts: [503, 200] })
+  })
+})

@@ -1,0 +1,18 @@
+import { playScenario } from 'stuntdouble/scenarios'
+import * as asItWas from './pasted-dead-letter/broken.ts'
+import * as mended from './pasted-dead-letter/fixed.ts'
+import { recorded } from './pasted-dead-letter/recorded.ts'
+import { story } from './story.ts'
+
+const cause = /code under test.*500.*Cannot read properties of null \(reading 'percent'\)[\s\S]*still fails as recorded/
+
+story('pasted-dead-letter', { asItWas, mended, cause }, (test, app) => {
+  test('order 4711 of production', async () => {
+    const play = await playScenario(recorded, {
+      prepare: (sandbox) => {
+        sandbox.destinations.on('https://shop.example.org/api/orders', app.takeOrder)
+      },
+    })
+    if (!play.holds) throw new Error([play.verdict(), play.timeline()].join('\n\n'))
+  })
+})

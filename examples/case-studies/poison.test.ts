@@ -1,0 +1,19 @@
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './poison/broken.ts'
+import * as mended from './poison/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /msg_y64… waits in queue accounts: msg_xTq… must answer first/
+
+story('poison', { asItWas, mended, cause, options: { strict: { leftover: false } } }, (test, app) => {
+  test('a change that cannot be read does not hold up the next one', async ({ sandbox }) => {
+    const { clock, destinations, queue } = sandbox
+    destinations.on(app.changesUrl, app.applyChange)
+
+    await app.change({ account: 'ada', adress: { city: 'London' } })
+    await app.change({ account: 'ben', address: { city: 'Paris' } })
+    await clock.advance('1h')
+
+    expect(queue).toHaveDelivered({ to: app.changesUrl, body: { account: 'ben' } })
+  })
+})

@@ -1,0 +1,20 @@
+import { lostAck, rateLimited, status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './published-twice/broken.ts'
+import * as mended from './published-twice/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /POST .* was sent .*got no answer, although it was done/
+
+story('published-twice', { asItWas, mended, cause }, (test, app) => {
+  test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {
+    const { clock, destinations, faults, queue } = sandbox
+    destinations.answer(app.warehouse, 201)
+    faults.add([rateLimited(), status(500), lostAck()].map((fault) => ({ on: 'queue.request', times: 1, fault })))
+
+    await app.checkout({ id: '4711', items: ['teapot'] })
+    await clock.drain()
+
+    expect(queue).toHaveDelivered({ to: app.warehouse }, { times: 1 })
+  })
+})

@@ -1,0 +1,22 @@
+import { expect } from 'stuntdouble/vitest'
+import * as asItWas from './seventeenth/broken.ts'
+import * as mended from './seventeenth/fixed.ts'
+import { story } from './story.ts'
+
+const cause = /until 09:00:45\.000 \(.* 5 of 5 calls .*1 message is before it; the pause cost up to 20s\)/
+
+story('seventeenth', { asItWas, mended, cause, options: { strict: { leftover: false } } }, (test, app) => {
+  test('the seventeenth reader has the letter after forty seconds', async ({ sandbox }) => {
+    const { clock, destinations, queue } = sandbox
+    destinations.answer(app.mailer, 202)
+
+    await app.sendLetter()
+    await clock.advance('5s')
+    await app.pause()
+    await clock.advance('20s')
+    await app.resume()
+    await clock.advance('15s')
+
+    expect(queue).toHaveDelivered({ to: app.mailer, body: { reader: 17 } })
+  })
+})

@@ -1,0 +1,17 @@
+import { expect } from 'stuntdouble/vitest'
+import { story } from './story.ts'
+import * as asItWas from './three-retries/broken.ts'
+import * as mended from './three-retries/fixed.ts'
+
+const cause = /3 retries are 4 attempts/
+
+story('three-retries', { asItWas, mended, cause }, (test, app) => {
+  test('a provider that is down is asked three times', async ({ sandbox: { clock, destinations, queue } }) => {
+    destinations.answer(app.textUrl, 503)
+
+    await app.sendCode('+49 30 1234', '4711')
+    await clock.drain()
+
+    expect(queue).toHaveDeadLetter({ to: app.textUrl, attempts: 3 })
+  })
+})

@@ -1,0 +1,20 @@
+import { ok, status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import { story } from './story.ts'
+import * as asItWas from './unheard/broken.ts'
+import * as mended from './unheard/fixed.ts'
+
+const cause = /failed for good:.*callbacks to https:..studio.test.api.done, 503.*; failure callback msg_\w+… to/
+
+story('unheard', { asItWas, mended, cause }, (test, app) => {
+  test('somebody hears of it when our own site does not', async ({ sandbox: { clock, destinations } }) => {
+    destinations.script(app.renderer, [ok(), status(422), status(422), status(422)])
+    destinations.answer(app.doneUrl, 503).answer(app.failedUrl, 503)
+
+    await app.render('cats') // is ready
+    await app.render('dogs') // cannot be rendered
+    await clock.drain()
+
+    expect(await app.report()).toContain('Look after')
+  })
+})

@@ -1,0 +1,15 @@
+import { expect } from 'stuntdouble/vitest'
+import { story } from './story.ts'
+import * as asItWas from './unlimited/broken.ts'
+import * as mended from './unlimited/fixed.ts'
+
+const cause = /Nobody asked this sandbox/
+const options = { strict: { untouched: true } }
+
+story('unlimited', { asItWas, mended, cause, options }, (test, app) => {
+  test('a team below its limit is served', async ({ sandbox: _ }) => {
+    for (let count = 0; count < 5; count++) {
+      expect((await app.readPage('red')).status).toBe(200)
+    }
+  })
+})

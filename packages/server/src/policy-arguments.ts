@@ -1,0 +1,73 @@
+import { UsageError } from '@stuntdouble/command-line'
+import { didYouMean } from '../../../src/kernel/nearest-name.js'
+import type { Policy } from '../../../src/policy/policy.js'
+import { policySchema, policyWith } from '../../../src/policy/schema.js'
+
+/** As `--help` shows it. */
+export const policyHint = 'NAME=VALUE'
+
+interface Group {
+  [name: string]: unknown
+}
+
+/**
+ * The policies of `--policy name=value`. A name may be a path, `queueLimits.maxRetries`; a value is JSON, or else a text;
+ * `null` is for none.
+ * @throws UsageError for an unknown name, with the nearest one, and for a value that its policy cannot have
+ * @example policyFrom(['retries=5', 'queueLimits.maxRetries=5', 'queuePlan=free'])
+ */
+export function policyFrom(given: readonly string[]): Partial<Policy> {
+  const policy: Group = {}
+  for (const word of given) {
+    const [, path, value] = /^([^=]+)=(.*)$/s.exec(word) ?? []
+    if (path === undefined || value === undefined) throw new UsageError(needsBoth(word))
+    const names = path.split('.')
+    checkNames(names)
+    const last = names.pop()!
+    const group = names.reduce<Group>((at, name) => {
+      at[name] = { ...(at[name] as Group | undefined) }
+      return at[name] as Group
+    }, policy)
+    group[last] = valueFrom(value)
+  }
+  try {
+    policyWith(policy)
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(`--policy: ${error.message}`) : error
+  }
+  return policy
+}
+
+function needsBoth(word: string): string {
+  if (word === '') return `--policy needs a value: --policy ${policyHint}.`
+  return `--policy is a name and a value, such as --policy retries=5 or --policy queueLimits.maxRetries=5, not ${JSON.stringify(word)}.`
+}
+
+function checkNames(names: readonly string[]): void {
+  let schema: unknown = policySchema()
+  for (const [index, name] of names.entries()) {
+    const entries = entriesOf(schema)
+    const above = names.slice(0, index).join('.')
+    if (entries === undefined) throw new UsageError(`The policy ${above} has no parts: write --policy ${above}=VALUE.`)
+    if (!Object.hasOwn(entries, name)) {
+      const what = index === 0 ? 'There is no policy' : `The policy ${above} has no`
+      throw new UsageError(`${what} ${JSON.stringify(name)}.${didYouMean(name, Object.keys(entries))}`)
+    }
+    schema = entries[name]
+  }
+}
+
+/** The fields of an object's schema, which may be optional. */
+function entriesOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+  const { entries, wrapped } = schema as { entries?: Readonly<Record<string, unknown>>; wrapped?: unknown }
+  return entries ?? (wrapped === undefined ? undefined : entriesOf(wrapped))
+}
+
+/** A text needs no quotes, which a shell would take away. */
+function valueFrom(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return text
+  }
+}
