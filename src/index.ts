@@ -4,8 +4,9 @@ export type { CallOptions, Calls } from './calls/calls.js'
 export type { ForeignCall } from './calls/foreign-call.js'
 export type { CallHandler, PlainCallAnswer, PlainCallHandler } from './calls/outbound-responses.js'
 export type { CallStep } from './calls/outbound-steps.js'
+export type { RateLimitedOptions, ReplyOptions } from './faults/answer-faults.js'
 export { faultKinds } from './faults/catalog.js'
-export * from './faults/constructors.js'
+export * as fault from './faults/constructors.js'
 export type {
   DeliveryFault,
   Fault,
@@ -13,9 +14,13 @@ export type {
   FaultMatch,
   FaultOf,
   FaultRule,
+  HeaderRecord,
+  RateLimitedFault,
+  RetryAfter,
+  StatusFault,
 } from './faults/fault.js'
-export type { FaultPoint } from './faults/points.js'
-export { faultPoints } from './faults/points.js'
+export type { InjectionPoint } from './faults/points.js'
+export { injectionPoints } from './faults/points.js'
 export type { Breach, Invariant } from './invariants/invariant.js'
 export type { Check, CheckOptions } from './invariants/invariant-check.js'
 export { BrokenPromise } from './invariants/invariant-check.js'
@@ -33,10 +38,10 @@ export type { Policy } from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
 export type { Addresses, AddressOptions, QueueRegion } from './protocol/address.js'
 export type { Vocabulary, VocabularyName } from './protocol/dialect.js'
-export { serviceVocabulary, upstashVocabulary } from './protocol/dialect.js'
+export { neutralDialect, upstashDialect } from './protocol/dialect.js'
 export type { Answer, Call, Exchange } from './protocol/service.js'
 export type { DeadLetter } from './queue/delivery/dead-letters.js'
-export type { HeaderRecord, NetworkError, Step } from './queue/destinations/delivery-script.js'
+export type { NetworkError, Step } from './queue/destinations/delivery-script.js'
 export type { PlainAnswer } from './queue/destinations/destination-responses.js'
 export type { DestinationHandler, PlainHandler, Reach } from './queue/destinations/destinations.js'
 export { Destinations } from './queue/destinations/destinations.js'
@@ -61,7 +66,7 @@ export { rateLimitHeaders } from './queue/publish/call-limits.js'
 export type { GroupEndpoint, UrlGroup } from './queue/publish/url-groups.js'
 export type { Schedule } from './queue/schedules/schedule.js'
 export type { Credentials } from './queue/signing/public-users.js'
-export { publicCredentials } from './queue/signing/public-users.js'
+export { devUsers } from './queue/signing/public-users.js'
 export type { SignatureFlaw, SignatureOverrides, SignedRequest } from './queue/signing/signature-lab.js'
 export { signatureFlaws } from './queue/signing/signature-lab.js'
 export type { SigningKeyPair } from './queue/signing/signing.js'

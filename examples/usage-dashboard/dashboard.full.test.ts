@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
-import { gap, latencies, type Sandbox, spikeAt, status, steady } from 'stuntdouble'
+import { fault, gap, latencies, type Sandbox, spikeAt, steady } from 'stuntdouble'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'stuntdouble/vitest'
 import { findChromium, noChromium } from '../../test/support/chromium.ts'
@@ -16,7 +16,7 @@ test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z' })
 
 /** An afternoon: three orders, one of them in vain, and a search index with a busy half hour. */
 async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promise<void> {
-  destinations.script(orders, [status(200), status(503), status(200), status(500), status(500)])
+  destinations.script(orders, [fault.status(200), fault.status(503), fault.status(200), fault.status(500), fault.status(500)])
   queue.publish({ to: orders, body: 'one' })
   await clock.advance('5m')
   queue.publish({ to: orders, body: 'two' })

@@ -194,10 +194,10 @@ export class Calls {
   }
 
   /**
-   * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
+   * The next calls meet these steps, one each: a fault such as `fault.lostAck()`, `fault.pass()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
    * @throws TypeError for a step that cannot be played
-   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), 503])
+   * @example sandbox.calls.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
   script(pattern: string | URL, steps: readonly (CallStep | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)

@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { FaultPoint } from './points.js'
+import type { InjectionPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
 
@@ -44,8 +44,8 @@ export interface RateLimitedFault {
 export type ConnectionStep =
   | { readonly kind: 'reset' }
   | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved' }
-  | { readonly kind: 'certificate' }
+  | { readonly kind: 'unresolved-host' }
+  | { readonly kind: 'bad-certificate' }
   | { readonly kind: 'hang'; readonly forMs?: number }
 
 export type BodyStep =
@@ -53,12 +53,12 @@ export type BodyStep =
   | { readonly kind: 'truncate'; readonly afterBytes: number }
   | { readonly kind: 'corrupt-json' }
   | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-  | { readonly kind: 'content-type'; readonly type: string }
-export type BodyFault = { readonly kind: 'reply'; readonly error: string }
+  | { readonly kind: 'wrong-content-type'; readonly type: string }
+export type BodyFault = { readonly kind: 'error-reply'; readonly error: string }
 
 export type OrderStep =
   | { readonly kind: 'lost-ack' }
-  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | { readonly kind: 'late-response'; readonly byMs?: number }
   | DuplicateFault
   | DelayFault
 export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
@@ -80,9 +80,9 @@ interface DelayFault {
 }
 
 export type CredentialStep =
-  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'bad-signature'; readonly flaw: string }
   | { readonly kind: 'clock-skew'; readonly byMs: number }
-export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
+export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota-exceeded' }
 
 export type StreamFault =
   | { readonly kind: 'cut-stream'; readonly afterEvents: number }
@@ -105,9 +105,9 @@ export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
 /** Conditions for a rule to strike; all that are given must hold. */
 export interface FaultMatch {
-  readonly api?: 'store' | 'queue' | 'stats'
+  readonly service?: 'store' | 'queue' | 'stats'
   /** Path of the API below the service's address, `*` for any characters: `/v2/publish/*`. */
-  readonly endpoint?: string
+  readonly path?: string
   readonly method?: string
   /** Url of the request or of the destination, `*` for any characters; without `?` any query. */
   readonly url?: string
@@ -120,7 +120,7 @@ export interface FaultMatch {
   readonly queue?: string
   readonly label?: string
   /** Headers of the request or the message, names in any case, `*` for any characters. */
-  readonly header?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
   /** Number of the delivery attempt, 1 for the first, or a range of them with both ends. */
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
   readonly messageId?: string
@@ -139,7 +139,7 @@ export interface FaultMatch {
 }
 
 export interface FaultRule {
-  readonly on: FaultPoint | readonly FaultPoint[]
+  readonly on: InjectionPoint | readonly InjectionPoint[]
   /** For messages, and for `faults.remove(name)`. */
   readonly name?: string
   readonly match?: FaultMatch
@@ -166,8 +166,8 @@ export interface FaultRule {
 
 /** What a service knows about a moment at which a fault may strike; rules read it with `factOf`. */
 export interface FaultFacts {
-  readonly api?: 'store' | 'queue' | 'stats' | undefined
-  readonly endpoint?: string | undefined
+  readonly service?: 'store' | 'queue' | 'stats' | undefined
+  readonly path?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
   /** Second url of a publish: where the message is to go. */
@@ -207,7 +207,7 @@ export interface Injection<F extends Fault = Fault> {
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
   /** Where it strikes. */
-  readonly point: FaultPoint
+  readonly point: InjectionPoint
   /** When the rule's window closes, `undefined` when it has no end. */
   readonly until: number | undefined
   /**
@@ -230,11 +230,11 @@ export interface FaultSource {
   /** There are no rules and no service is down: nothing else needs checking. */
   readonly isInactive: boolean
   /** Points that have rules; checked before the facts for `ask` are gathered. */
-  readonly activeByPoint: { readonly [P in FaultPoint]?: unknown }
+  readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
-  injections(point: FaultPoint, facts: FaultFacts): readonly Injection[] | undefined
+  injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void

@@ -1,5 +1,5 @@
 import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
-import type { FaultPoint } from '../faults/points.js'
+import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
@@ -78,7 +78,7 @@ export class Faults implements FaultSource {
   }
 
   isInactive = true
-  readonly activeByPoint: { [P in FaultPoint]?: RuleIndex<ActiveRule> } = {}
+  readonly activeByPoint: { [P in InjectionPoint]?: RuleIndex<ActiveRule> } = {}
   downUntil: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
@@ -197,7 +197,7 @@ export class Faults implements FaultSource {
     changed(this.#count(kind))
   }
 
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined {
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined {
     const strikes: Injection[] = []
     const asked = new Set<ActiveRule>()
     for (const point of points) {
@@ -208,7 +208,7 @@ export class Faults implements FaultSource {
   }
 
   /** @param asked rules that were asked at this moment before, and are now */
-  injections(point: FaultPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
+  injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
     index.asked++
@@ -228,7 +228,7 @@ export class Faults implements FaultSource {
   }
 
   /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
-  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
+  #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
     if (index === undefined) return
     index.asked++

@@ -212,7 +212,7 @@ export class Sandbox {
 
   /**
    * What goes wrong, and when.
-   * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: lostAck() })
+   * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: fault.lostAck() })
    */
   get faults(): Faults {
     return this.#world.faults

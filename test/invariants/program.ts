@@ -1,19 +1,5 @@
 import fc from 'fast-check'
-import {
-  type createSandbox as CreateSandbox,
-  delay,
-  type FaultRule,
-  lateAnswer,
-  lostAck,
-  nonRetryable,
-  ok,
-  reset,
-  retryAfter,
-  type Sandbox,
-  type Step,
-  status,
-  timeout,
-} from 'stuntdouble'
+import { type createSandbox as CreateSandbox, fault, type FaultRule, type Sandbox, type Step } from 'stuntdouble'
 import { catalog } from '../../src/faults/catalog.js'
 
 // Random programs: everything that a test may do to a sandbox, in any order. Some choices are likelier than they would
@@ -24,19 +10,19 @@ const callback = 'https://callback.test/'
 const failureCallback = 'https://failure.test/'
 
 const outcome: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<Step>(ok()) },
+  { weight: 4, arbitrary: fc.constant<Step>(fault.pass()) },
   {
     weight: 4,
     arbitrary: fc.constantFrom<Step>(
-      status(500),
-      status(404),
-      retryAfter(3),
-      status(503, { headers: { 'Retry-After': 'Tue, 01 Jan 2030 02:00:30 GMT' } }),
-      status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
+      fault.status(500),
+      fault.status(404),
+      fault.status(429, { retryAfter: '3s' }),
+      fault.status(503, { headers: { 'Retry-After': 'Tue, 01 Jan 2030 02:00:30 GMT' } }),
+      fault.status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
     ),
   },
-  fc.constantFrom<Step>(reset(), lostAck(), timeout(), lateAnswer('2s'), nonRetryable()),
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): Step => delay(seconds * 1000)) },
+  fc.constantFrom<Step>(fault.reset(), fault.lostAck(), fault.hang(), fault.lateResponse('2s'), fault.nonRetryable()),
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): Step => fault.delay(seconds * 1000)) },
 )
 
 const limits = fc.constantFrom(

@@ -1,4 +1,4 @@
-import { createSandbox, ok, type Sandbox, status, steady } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox, steady } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { type CallsEffects, callsInternals } from '../../src/calls/calls.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
@@ -19,7 +19,7 @@ import { lived } from './lived.js'
 const begun = Date.parse('2030-01-01T09:00:00Z')
 const shop = 'https://shop.test/orders'
 const bank = 'https://bank.test/charges'
-const rule = { on: 'queue.delivery', name: 'late', fault: status(503) } as const
+const rule = { on: 'queue.delivery', name: 'late', fault: fault.status(503) } as const
 
 /** Arguments for each method that changes something; some depend on what there is. */
 type Calls<Table, Target> = {
@@ -113,7 +113,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
     on: [shop, () => new Response('on')],
     answer: [new URL(shop), { status: 201, body: 'answered' }],
     record: [shop, 202],
-    script: [shop, [503, ok()]],
+    script: [shop, [503, fault.pass()]],
     off: ['https://*.test/*'],
   }),
   calls: recorded<CallsEffects, Sandbox['calls']>(({ calls }) => calls, {

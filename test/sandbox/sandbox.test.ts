@@ -1,4 +1,4 @@
-import { createSandbox, defaultPolicy, status } from 'stuntdouble'
+import { createSandbox, defaultPolicy, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
@@ -73,7 +73,7 @@ describe('worlds', () => {
   test('begin anew on reset: same seed, same start, same ids', async () => {
     using sandbox = createSandbox({ seed: 7, startAt: '2030-05-01T00:00:00Z' })
     const play = async (): Promise<unknown> => {
-      sandbox.destinations.script('https://shop.test/', [status(500)])
+      sandbox.destinations.script('https://shop.test/', [fault.status(500)])
       sandbox.destinations.record('https://shop.test/')
       sandbox.store.run('SADD', 's', 'a', 'b', 'c', 'd')
       const picked = sandbox.store.run('SRANDMEMBER', 's', 2)

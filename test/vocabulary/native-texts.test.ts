@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
+import { createSandbox, fault, type FaultRule, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connector } from '../../packages/server/src/redis-port/in-process.js'
 
@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
     options: { policy: { maxStorage: 10 } },
     lines: ['SET a 12345678901', 'SET b 12345678901'],
   },
-  { what: 'a fault', lines: ['GET a'], fault: quota() },
+  { what: 'a fault', lines: ['GET a'], fault: fault.quotaExceeded() },
 ]
 
 describe.each(cases)('$what', ({ options, lines, fault }) => {

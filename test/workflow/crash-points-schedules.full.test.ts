@@ -52,7 +52,7 @@ test('a schedule is told, shown as a scenario and replayed by its name', async (
 `)
   expect(again.message).toContain(`As a scenario, for sandbox.play():
 defineScenario('found by everyCrashPoint', [
-  { on: 'queue.request', match: { method: 'POST', endpoint: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
+  { on: 'queue.request', match: { method: 'POST', path: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
 ])
 
 Replay: everyCrashPoint(workflow, { only: ['before-submission 1'] })`)

@@ -162,8 +162,8 @@ describe('what is tried', () => {
       [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
     ] as const)
       await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
-    expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
-      'quota cannot strike at queue.delivery, only at store.request',
+    expect(() => deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(
+      'quota-exceeded cannot strike at queue.delivery, only at store.request',
     )
     expect(() => deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow('There is no fault "late". The faults are')
     expect(() => deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
@@ -214,7 +214,7 @@ describe('shrinking', () => {
     const { faults } = await brokenBy({
       deliver: publish,
       handler: charge,
-      faults: deliveryFaults({ kinds: ['duplicate', 'late-answer', 'half-open', 'truncate'] }),
+      faults: deliveryFaults({ kinds: ['duplicate', 'late-response', 'half-open', 'truncate'] }),
       holds: ({ store }) => store.get('charged:42') === '1',
     })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 1 } }])

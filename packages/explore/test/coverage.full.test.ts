@@ -1,4 +1,4 @@
-import { defineScenario, type FaultRule, lostAck, type Sandbox } from 'stuntdouble'
+import { defineScenario, fault, type FaultRule, type Sandbox } from 'stuntdouble'
 import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/fast-check'
 import { explore } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
@@ -57,13 +57,13 @@ describe('the coverage of a check', () => {
   test('of explore() counts what struck, and what the bound cut off', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
     const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
-    const fault = [lostAck(), { kind: 'reset' } as const]
-    const all = await explore(scenario, { prepare, fault })
+    const faults = [fault.lostAck(), { kind: 'reset' } as const]
+    const all = await explore(scenario, { prepare, fault: faults })
     expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
       'lost-ack in first attempt',
       'reset in first attempt',
     ])
-    const some = await explore(scenario, { prepare, fault, bound: 2 })
+    const some = await explore(scenario, { prepare, fault: faults, bound: 2 })
     expect(some.coverage!.never).toContainEqual({
       state: 'first attempt',
       fault: 'reset',

@@ -4,7 +4,7 @@ import { deliveryScripts, faultRules, storeTurns, takeTurns } from 'stuntdouble/
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../src/faults/fault.js'
-import { faultPoints } from '../../../src/faults/points.js'
+import { injectionPoints } from '../../../src/faults/points.js'
 import { ruleProblems } from '../../../src/rules/rule-schema.js'
 import { examineAll } from '../../../test/model/store-linearizable.js'
 import { runs } from '../../../test/support/effort.js'
@@ -18,14 +18,14 @@ describe('fault rules', () => {
     const rules = sample(faultRules(), 2000).flat()
     for (const rule of rules) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
     expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds))
-    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(faultPoints))
+    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(injectionPoints))
   })
 
   test('can be limited to points and kinds', () => {
-    const rules = sample(faultRules({ on: ['store.command'], kinds: ['reply', 'stale-read', 'lost-ack'] })).flat()
+    const rules = sample(faultRules({ on: ['store.command'], kinds: ['error-reply', 'stale-read', 'lost-ack'] })).flat()
     expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(['store.command']))
-    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['reply', 'stale-read', 'lost-ack']))
-    expect(() => faultRules({ on: ['stream.open'], kinds: ['reply'] })).toThrow('reply cannot strike at')
+    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['error-reply', 'stale-read', 'lost-ack']))
+    expect(() => faultRules({ on: ['stream.open'], kinds: ['error-reply'] })).toThrow('error-reply cannot strike at')
   })
 
   test('whatever they shrink to are rules, and shrinking ends', () => {

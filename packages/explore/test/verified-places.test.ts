@@ -51,7 +51,7 @@ const shop: Omit<Options, 'handler'> = {
 describe('an app that verifies one route and not the other', () => {
   test('is found by default, and the text says where', async () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: verified(order), [mails]: mail } })
-    expect(faults).toEqual([{ on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'signature', flaw: 'body' } }])
+    expect(faults).toEqual([{ on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 48 of 54 fault schedules (seed 1):
         message 1, attempt 1  ok         answered 200
@@ -78,7 +78,7 @@ describe('an app that verifies one route and not the other', () => {
     const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
     const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
-    expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'body' } }])
+    expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
     await checkDelivery({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
   })
@@ -93,7 +93,7 @@ describe('a verification that swallows what it refuses', () => {
       ...shop,
       handler: { [orders]: verified(order, ok), [mails]: verified(mail, ok) },
     })
-    expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature' } }])
+    expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature' } }])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 41 of 54 fault schedules (seed 1):
         attempt 1  signature  signed wrongly: body
@@ -115,7 +115,7 @@ describe('a verification that leaves something out', () => {
       return isRight ? order(request, task, world) : new Response(null, { status: 401 })
     }
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
-    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw: 'expired' } }])
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw: 'expired' } }])
     expect(message).toContain(
       `${orders} answered 200 to a delivery that was signed wrongly (claim exp is over), although it refuses one that was signed with a wrong key.`,
     )
@@ -165,7 +165,7 @@ describe('who is not accused', () => {
   })
 
   test('whoever says what goes wrong gets that, and nothing else', async () => {
-    const faults = deliveryFaults({ kinds: ['lost-ack', 'signature'] })
+    const faults = deliveryFaults({ kinds: ['lost-ack', 'bad-signature'] })
     await checkDelivery({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
   })
 })

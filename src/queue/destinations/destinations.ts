@@ -238,7 +238,7 @@ export class Destinations implements DeliveryTarget {
    * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
    * status of an answer.
    * @throws TypeError for a step that cannot be played
-   * @example destinations.script('https://shop.example/orders', [503, reset(), 200])
+   * @example destinations.script('https://shop.example/orders', [503, fault.reset(), 200])
    */
   script(pattern: string | URL, steps: readonly (Step | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)

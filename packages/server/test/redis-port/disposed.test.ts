@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createSandbox, latency, reset, type Sandbox, slowBody } from '../../../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { connector, redisSocket } from '../../src/redis-port/in-process.js'
 
 // A sandbox that is disposed of closes no connection: a client that a failed test left open fails nothing else.
@@ -110,7 +110,7 @@ describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
     [
       'is late',
       (sandbox: Sandbox, client: Client) => {
-        sandbox.faults.add({ on: 'store.request', fault: latency('1m') })
+        sandbox.faults.add({ on: 'store.request', fault: fault.latency('1m') })
         return client.send('GET', 'a')
       },
     ],
@@ -134,7 +134,7 @@ test('a reply that has begun cannot end: the connection closes when its client g
   const sandbox = createSandbox()
   const { path } = await redisSocket(sandbox)
   const { got, socket } = await peer(path)
-  sandbox.faults.add({ on: 'store.request', fault: slowBody(1) })
+  sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(1) })
   socket.write('PING\r\n')
   await expect.poll(() => sandbox.clock.pending().length, promptly).toBe(1)
   await sandbox.clock.advance('3s')
@@ -202,7 +202,7 @@ test('faults and resets close connections as they did before', async () => {
   const { path } = await redisSocket(sandbox)
   const [broken, waiting] = [await peer(path), await peer(path)]
   waiting.socket.write('BLPOP jobs 0\r\n')
-  sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault: reset() })
+  sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault: fault.reset() })
   broken.socket.write('GET a\r\n')
   await expect.poll(() => broken.socket.destroyed, promptly).toBe(true)
   await aWhile()
