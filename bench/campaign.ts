@@ -1,6 +1,6 @@
 // What `npm run bench -- campaigns` explores: a publish, up to four attempts, a claim.
 import { checkDelivery } from 'stuntdouble/fast-check'
-import { defineCampaign } from 'stuntdouble/scenarios'
+import { defineCampaign } from 'stuntdouble/checks'
 
 export default defineCampaign(() =>
   checkDelivery({

@@ -90,22 +90,7 @@ export type { Expectation } from './scenarios/expectations.js'
 export { defineScenario } from './scenarios/scenario.js'
 export type { ScenarioStep } from './scenarios/step-values.js'
 export type { Given, Scenario, ScenarioDestination } from './scenarios/written-scenario.js'
-export type { Figures } from './stats/figures.js'
-export type { Period } from './stats/periods.js'
-export type { QueueScale } from './stats/queue-usage.js'
-export type { NamedSeries, Point, QueueReport, RequestPoint, SearchReport } from './stats/reports.js'
-export type { SearchScale } from './stats/search-usage.js'
-export { QueueStatistics, SearchStatistics, Statistics } from './stats/statistics.js'
-export type {
-  LatencyFigures,
-  LatencyTable,
-  Moment,
-  QueueRates,
-  QueueStep,
-  SearchRates,
-  SearchStep,
-} from './stats/usage-steps.js'
-export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './stats/usage-steps.js'
+export type { QueueStatistics, SearchStatistics, Statistics } from './stats/statistics.js'
 export { ReplyError } from './store/command/reply.js'
 export type { ConnectionOptions, DirectConnection } from './store/connection.js'
 export type { PlainReply, Word } from './store/direct-store.js'

@@ -4,7 +4,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
-import { everyCrashPoint } from 'stuntdouble/scenarios'
+import { everyCrashPoint } from 'stuntdouble/checks'
 import type { Figure, Variant } from '../harness.ts'
 
 const url = 'https://app.test/workflow'

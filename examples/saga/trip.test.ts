@@ -2,7 +2,7 @@ import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { fault, type Sandbox } from 'stuntdouble'
-import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/scenarios'
+import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 

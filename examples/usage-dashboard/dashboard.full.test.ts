@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
-import { fault, gap, latencies, type Sandbox, spikeAt, steady } from 'stuntdouble'
+import { fault, type Sandbox } from 'stuntdouble'
+import { usage } from 'stuntdouble/stats'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'stuntdouble/vitest'
 import { findChromium, noChromium } from '../../test/support/chromium.ts'
@@ -26,10 +27,10 @@ async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promis
   stats
     .search(indexId)
     .script([
-      steady({ queries: 120, updates: 12, vectors: 10_000, growth: 3, pending: 2 }, { jitter: 0.2 }),
-      spikeAt('-40m', 5, { for: '30m' }),
-      gap('-10m', '3m'),
-      latencies({ query: { mean: 12, p99: 40 } }),
+      usage.steady({ queries: 120, updates: 12, vectors: 10_000, growth: 3, pending: 2 }, { jitter: 0.2 }),
+      usage.spikeAt('-40m', 5, { for: '30m' }),
+      usage.gap('-10m', '3m'),
+      usage.latencies({ query: { mean: 12, p99: 40 } }),
     ])
 }
 

@@ -60,7 +60,7 @@ export type StatisticsEffects = MethodEffects<
  * here. Both can be told as a story, and every field of both can be set by hand.
  * @example
  * sandbox.stats.queue.report('3h').daily_used
- * sandbox.stats.search('products').script([steady({ queries: 120 }), spikeAt('-30m', 10)])
+ * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
  * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
  */
 export class Statistics {

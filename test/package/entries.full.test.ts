@@ -108,7 +108,7 @@ describe('each published entry', () => {
   })
 
   test.each(['module', 'commonjs'] as const)('collections, a module only, is loaded by Node as %s', async (format) => {
-    const load = format === 'module' ? "await import('stuntdouble/collections')" : "require('stuntdouble/collections')"
+    const load = format === 'module' ? "await import('stuntdouble/msw-data')" : "require('stuntdouble/msw-data')"
     const program = `(async () => {
       const { createCollections } = ${load}
       const world = await createCollections({ seed: 7 }).build({ messages: 3, deadLetters: 1 })
@@ -245,11 +245,11 @@ test.each(['module', 'commonjs'] as const)('a search and a connection work in a 
     format === 'module' ? `await import('stuntdouble${name}')` : `require('stuntdouble${name}')`
   const program = `const run = async () => {
     const { createSandbox } = ${load('')}
-    const { redisSocket } = ${load('/redis')}
+    const { openRedisSocket } = ${load('/redis')}
     const sandbox = createSandbox()
     await sandbox.store.loadSearch('german')
     sandbox.store.run('SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', 1, 'd:', 'LANGUAGE', 'german', 'SCHEMA', 'a', 'TEXT')
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const { connect } = process.getBuiltinModule('node:net')
     const socket = connect(path)
     socket.write('HELLO 3\\r\\nSEARCH.LISTINDEXES\\r\\nQUIT\\r\\n')
@@ -266,7 +266,7 @@ test('a sandbox that was imported and a connector that was required tell of each
   const program = `
     import { createRequire } from 'node:module'
     import { createSandbox } from 'stuntdouble'
-    const { connector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
-    try { connector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
+    const { ioredisConnector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
+    try { ioredisConnector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
   expect(await run('module', program)).toContain("Load 'stuntdouble' and 'stuntdouble/redis' in the same way.")
 })

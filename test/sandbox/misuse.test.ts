@@ -1,5 +1,5 @@
 import { createSandbox, fault } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { explore } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
 // Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.

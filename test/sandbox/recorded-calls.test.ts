@@ -1,4 +1,5 @@
-import { createSandbox, fault, type Sandbox, steady } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
+import { usage } from 'stuntdouble/stats'
 import { describe, expect, test } from 'vitest'
 import { type CallsEffects, callsInternals } from '../../src/calls/calls.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
@@ -96,12 +97,12 @@ const objects: Readonly<Record<string, PublicObject>> = {
   stats: recorded<StatisticsEffects, Sandbox['stats']>(({ stats }) => stats, { forbid: ['products'], clear: [] }),
   'stats.queue': recorded<QueueStatisticsEffects, Sandbox['stats']['queue']>(({ stats }) => stats.queue, {
     set: [{ total_monthly_billing: 5.5 }],
-    script: [[steady({ delivered: 5 })], { messageSize: 2 }],
+    script: [[usage.steady({ delivered: 5 })], { messageSize: 2 }],
     clear: [],
   }),
   'stats.search()': recorded<SearchStatisticsEffects, ReturnType<Sandbox['stats']['search']>>(
     ({ stats }) => stats.search('products'),
-    { set: [{ monthly_cost: 0.25 }], script: [[steady({ queries: 5 })]], clear: [] },
+    { set: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
   ),
   faults: recorded<FaultsEffects, Sandbox['faults']>(({ faults }) => faults, {
     add: [[rule, { ...rule, name: 'later', skip: 1 }]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lostAcknowledgements, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { playScenario, type Scenario, scenarios } from '../../packages/explore/src/scenarios.js'
 import * as fault from '../../src/faults/constructors.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
@@ -555,7 +555,7 @@ describe('sandbox.play()', () => {
     const { destinations, queue, clock, faults } = sandbox
     destinations.answer(orders, 200)
     {
-      using _weather = sandbox.play(lostAcknowledgements)
+      using _weather = sandbox.play(scenarios.lostAcknowledgements)
       queue.publish({ to: orders, retries: 1 })
       await clock.drain()
       expect(faults.unused()).toEqual([])
@@ -570,7 +570,7 @@ describe('sandbox.play()', () => {
 
   test('a fault that never struck names the line that played it', () => {
     using sandbox = createSandbox()
-    sandbox.play(lostAcknowledgements)
+    sandbox.play(scenarios.lostAcknowledgements)
     expect(sandbox.faults.unused()[0]!.sentence).toContain('play-scenario.test.ts')
   })
 

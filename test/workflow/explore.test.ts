@@ -1,7 +1,7 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { serve } from '@upstash/workflow/nextjs'
 import { defineScenario, fault, type InjectionPoint, type Sandbox } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { explore } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { injectionPoints } from '../../src/faults/points.js'

@@ -1,5 +1,5 @@
 import { defineScenario, fault, type Sandbox, signatureFlaws } from 'stuntdouble'
-import { explore, interleavings } from 'stuntdouble/scenarios'
+import { explore, interleavings } from 'stuntdouble/checks'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'

@@ -1,12 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import {
-  checkDelivery,
-  DeliveryBroken,
-  type DeliveryHandler,
-  deliveryFaults,
-  disputedPolicies,
-  type PolicyChoices,
-} from 'stuntdouble/fast-check'
+import { arb, checkDelivery, DeliveryBroken, type DeliveryHandler, disputedPolicies, type PolicyChoices } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { policyWith } from '../../../src/policy/schema.js'
@@ -127,7 +120,7 @@ describe('a failure that needs a policy and a fault', () => {
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
     // After a fourth fault the hour is over whatever the factor is.
-    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
+    faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
   }
 
   test('is shrunk to both', async () => {

@@ -3,7 +3,7 @@ import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import { decodeJwt, jwtVerify } from 'jose'
 import { createSandbox, type Sandbox, signatureFlaws } from 'stuntdouble'
-import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/fast-check'
+import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/checks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const to = 'https://shop.test/api/orders'

@@ -95,7 +95,7 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
-/** What schedules of `deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
+/** What schedules of `arb.deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
 export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }
@@ -107,8 +107,8 @@ export interface CallFaultsOptions extends FaultRulesOptions {
   readonly reach?: number
 }
 
-/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
-export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`. */
+export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   const { max = 2, kinds = callFaultKinds, reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['outbound.request']).map(faultsOf)))
@@ -134,7 +134,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
   readonly on?: readonly InjectionPoint[]
 }
 
-/** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
+/** Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   const { max = 4, on = injectionPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
@@ -166,7 +166,7 @@ function fitted(rule: FaultRule): FaultRule {
 }
 
 /** Steps for `destinations.script()`. */
-export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
+export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
   const { max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)

@@ -7,7 +7,7 @@ import { campaignInternals, type IndexResult } from '../../src/campaign/index-sp
 import { merged, type NamedReport } from '../../src/campaign/merge.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
 import { checkDelivery } from '../../src/fast-check.js'
-import { defineCampaign } from '../../src/scenarios.js'
+import { defineCampaign } from '../../src/checks.js'
 import { ShardRun } from '../../src/workers/shard-run.js'
 import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 
