@@ -27,7 +27,9 @@ export interface OutboundFaultContext {
 export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
   const { faults, call } = scene
   const strikes =
-    faults.activeByPoint['outbound.request'] === undefined ? undefined : faults.injections('outbound.request', callFacts(call))
+    faults.activeByPoint['outbound.request'] === undefined
+      ? undefined
+      : faults.injections('outbound.request', callFacts(call))
   return playRules(strikes ?? [], 0, scene)
 }
 

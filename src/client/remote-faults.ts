@@ -14,6 +14,7 @@ export class RemoteHandle implements AsyncDisposable {
   readonly #wire: ControlClient
   readonly #id: string
 
+  /** @internal */
   constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.#id = id
@@ -36,6 +37,7 @@ export class RemoteFaults {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }

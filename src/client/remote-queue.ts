@@ -47,6 +47,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>
 
+  /** @internal */
   constructor(
     wire: ControlClient,
     refresh: () => Promise<void>,
@@ -172,6 +173,7 @@ class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'fo
   readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
 
+  /** @internal */
   constructor(wire: ControlClient, refresh: () => Promise<void>) {
     this.#wire = wire
     this.#refresh = refresh
@@ -213,6 +215,7 @@ class RemoteSchedules {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -239,6 +242,7 @@ class RemoteUrlGroups {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }

@@ -18,6 +18,7 @@ export class RemoteWorkflows
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -86,6 +87,7 @@ export class RemoteStepStub {
   readonly #wire: ControlClient
   readonly #step: { readonly name: string; readonly nth?: number }
 
+  /** @internal */
   constructor(wire: ControlClient, step: { readonly name: string; readonly nth?: number }) {
     this.#wire = wire
     this.#step = step
@@ -130,6 +132,7 @@ export class RemoteRun
   readonly id: string
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.id = id

@@ -72,13 +72,16 @@ export type FaultsEffects = MethodEffects<
 >
 
 /** `sandbox.faults`: what goes wrong, and when. */
-export class Faults implements FaultSource {
+export class Faults {
   static {
     bindMethods(Faults)
   }
 
+  /** @internal */
   isInactive = true
+  /** @internal */
   readonly activeByPoint: { [P in InjectionPoint]?: RuleIndex<ActiveRule> } = {}
+  /** @internal */
   downUntil: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
@@ -92,6 +95,7 @@ export class Faults implements FaultSource {
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
+  /** @internal */
   constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
     this.#options = options
     this.#inputs = inputs
@@ -135,7 +139,7 @@ export class Faults implements FaultSource {
     return handle
   }
 
-  /** What its handle does: a replay calls it by this name. */
+  /** What its handle does: a replay calls it by this name. @internal */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
@@ -192,11 +196,13 @@ export class Faults implements FaultSource {
       })
   }
 
+  /** @internal */
   watch(kind: Fault['kind'], changed: (count: number) => void): void {
     this.#watchers.set(kind, changed)
     changed(this.#count(kind))
   }
 
+  /** @internal */
   injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined {
     const strikes: Injection[] = []
     const asked = new Set<ActiveRule>()
@@ -207,7 +213,7 @@ export class Faults implements FaultSource {
     return strikes.length === 0 ? undefined : strikes
   }
 
-  /** @param asked rules that were asked at this moment before, and are now */
+  /** @param asked rules that were asked at this moment before, and are now @internal */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
@@ -241,6 +247,7 @@ export class Faults implements FaultSource {
     for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
   }
 
+  /** @internal */
   markDown(service: FaultService, until: number): void {
     if (until <= this.#options.now()) return
     this.#takenDown++

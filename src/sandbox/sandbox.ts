@@ -99,6 +99,7 @@ export class Sandbox {
    * @param hints what the sandbox tells people to do; a server speaks to its clients
    * @param elsewhere the data store, where it is not in this process
    * @param room for answers of destinations; of a server
+   * @internal
    */
   constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForAnswers) {
     this.#hints = hints
@@ -561,7 +562,7 @@ export class Sandbox {
     return [...this.#strays]
   }
 
-  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. */
+  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. @internal */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */

@@ -117,7 +117,13 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
 export function spikeAt(at: Instant, factor: number, options: Burst = {}): SpikeStep {
-  return { kind: 'spike', at: plainMoment(at), factor, for: options.for ?? '10m', ...(options.metrics && { metrics: options.metrics }) }
+  return {
+    kind: 'spike',
+    at: plainMoment(at),
+    factor,
+    for: options.for ?? '10m',
+    ...(options.metrics && { metrics: options.metrics }),
+  }
 }
 
 /** Nothing happens from an instant on: counts and latencies are 0, levels stay. */

@@ -131,7 +131,12 @@ describe('what is registered', () => {
   test('steps of a script: a fault, fault.pass(), a Response, a handler; then the handler underneath', async () => {
     const sandbox = world()
     sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [fault.status(503), fault.pass(), new Response(null, { status: 402 }), () => new Response('one')])
+    sandbox.calls.script(bank, [
+      fault.status(503),
+      fault.pass(),
+      new Response(null, { status: 402 }),
+      () => new Response('one'),
+    ])
     expect(sandbox.calls.unplayed).toMatchObject([
       { pattern: bank, steps: [{ kind: 'status' }, { kind: 'pass' }, { kind: 'response' }, { kind: 'handler' }] },
     ])

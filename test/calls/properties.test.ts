@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { everyCrashPoint } from '../../packages/explore/src/checks.js'
 import { checkDelivery } from '../../packages/explore/src/delivery/check-delivery.js'
 import { expectIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
-import { everyCrashPoint } from '../../packages/explore/src/checks.js'
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'
 

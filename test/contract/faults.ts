@@ -1,4 +1,4 @@
-import { type Fault, fault, type FaultKind, type InjectionPoint, type FaultRule } from 'stuntdouble'
+import { type Fault, type FaultKind, type FaultRule, fault, type InjectionPoint } from 'stuntdouble'
 import { expect } from 'vitest'
 import { type Case, type Client, movedUntil, onEachAdapter, one, post, shop } from './client.js'
 import {
@@ -87,7 +87,10 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
       expect((await client.store('/ping')).status).toBe(503)
     }),
   ],
-  reset: [seen('reset', fault.reset(), noAnswer, null), seen('reset after', fault.reset(), noAnswer, '1', { phase: 'after' })],
+  reset: [
+    seen('reset', fault.reset(), noAnswer, null),
+    seen('reset after', fault.reset(), noAnswer, '1', { phase: 'after' }),
+  ],
   refused: [onEachAdapter(seen('refused', fault.refused(), noAnswer, null))],
   'unresolved-host': [seen('unresolved-host', fault.unresolvedHost(), noAnswer, null)],
   'bad-certificate': [seen('bad-certificate', fault.badCertificate(), noAnswer, null)],
@@ -99,7 +102,9 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   ],
   'corrupt-json': [seen('corrupt-json', fault.corruptJson(), { status: 200, body: '{"result":1<' }, '1')],
   'slow-body': [onEachAdapter(seen('slow-body', fault.slowBody(4), { ...increment, head: 0, end: 3000 }, '1'))],
-  'wrong-content-type': [seen('wrong-content-type', fault.wrongContentType('text/html'), { ...increment, type: 'text/html' }, '1')],
+  'wrong-content-type': [
+    seen('wrong-content-type', fault.wrongContentType('text/html'), { ...increment, type: 'text/html' }, '1'),
+  ],
   'error-reply': [
     one('fault', 'replies with an error to one command of a pipeline: error-reply', async (client) => {
       const error = 'OOM command not allowed'
@@ -170,7 +175,12 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     }),
   ],
   'quota-exceeded': [
-    seen('quota-exceeded', fault.quotaExceeded(), { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') }, null),
+    seen(
+      'quota-exceeded',
+      fault.quotaExceeded(),
+      { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') },
+      null,
+    ),
   ],
   'cut-stream': [onEachAdapter(brokenStream)],
   'stall-stream': [stalledStream],

@@ -1,4 +1,4 @@
-import { type Fault, fault, type FaultRule } from 'stuntdouble'
+import { type Fault, type FaultRule, fault } from 'stuntdouble'
 import { expect } from 'vitest'
 import { type Case, type Client, one, transport } from './client.js'
 
@@ -152,7 +152,12 @@ export const brokenStream: Case = one('stream', 'breaks a stream after an event:
 )
 
 export const stalledStream: Case = one('stream', 'holds events for a while, then sends them: stall-stream', (client) =>
-  listened(client, fault.stallStream(1, '30s'), 'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n', 'open'),
+  listened(
+    client,
+    fault.stallStream(1, '30s'),
+    'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n',
+    'open',
+  ),
 )
 
 /** Subscribes while two messages are published, and reads until the text has come. */

@@ -1,5 +1,5 @@
 import { Receiver } from '@upstash/qstash'
-import { createSandbox, type Fault, fault, type FaultRule, signatureFlaws } from 'stuntdouble'
+import { createSandbox, type Fault, type FaultRule, fault, signatureFlaws } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -379,7 +379,9 @@ describe('signatures, as the SDK of a receiver sees them', () => {
   })
 
   test('a clock far behind: expired; a little behind, or ahead: accepted by this SDK, which does not look at iat', async () => {
-    expect(await verify(once(fault.clockSkew('-10m')))).toEqual([expect.stringContaining('signature verification failed')])
+    expect(await verify(once(fault.clockSkew('-10m')))).toEqual([
+      expect.stringContaining('signature verification failed'),
+    ])
     expect(await verify(once(fault.clockSkew('-4m')))).toEqual(['ok'])
     expect(await verify(once(fault.clockSkew('10m')))).toEqual(['ok'])
   })
@@ -600,7 +602,11 @@ describe('what rules match', () => {
     const at = world()
     at.publish('a')
     const { id } = at.publish('b')
-    at.sandbox.faults.add({ on: 'queue.delivery', match: { messageId: id, attempt: { from: 1 } }, fault: fault.status(500) })
+    at.sandbox.faults.add({
+      on: 'queue.delivery',
+      match: { messageId: id, attempt: { from: 1 } },
+      fault: fault.status(500),
+    })
     await at.drain()
     expect(at.handled.map(([, body]) => body)).toEqual(['a'])
   })

@@ -1,4 +1,4 @@
-import { createSandbox, fault, type FaultMatch } from 'stuntdouble'
+import { createSandbox, type FaultMatch, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 // What a rule can ask about a request, by the path of the request as the API describes it.

@@ -1,4 +1,4 @@
-import { createSandbox, type Fault, fault, type FaultRule, type Sandbox } from 'stuntdouble'
+import { createSandbox, type Fault, type FaultRule, fault, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -96,7 +96,10 @@ describe('before the work', () => {
 
   test('latency within a range, by the seed: the same again, and not always the same', async () => {
     const times = async (): Promise<number[]> => {
-      const { command, sandbox } = world(onStore(fault.latency({ min: 100, max: 200 })), onStore(fault.latency(1000, 50)))
+      const { command, sandbox } = world(
+        onStore(fault.latency({ min: 100, max: 200 })),
+        onStore(fault.latency(1000, 50)),
+      )
       const waits: number[] = []
       for (let count = 0; count < 20; count++) {
         const before = sandbox.clock.now()

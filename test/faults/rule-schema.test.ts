@@ -182,10 +182,7 @@ test.each([
     fault.status(200, { body: { a: 1 } }),
     { kind: 'status', status: 200, headers: { 'content-type': 'application/json' }, body: '{"a":1}' },
   ],
-  [
-    fault.status(429, { retryAfter: '1m30s' }),
-    { kind: 'status', status: 429, headers: { 'retry-after': '90' } },
-  ],
+  [fault.status(429, { retryAfter: '1m30s' }), { kind: 'status', status: 429, headers: { 'retry-after': '90' } }],
   [fault.latency('1m30s', '10s'), { kind: 'latency', waitMs: 90_000, jitterMs: 10_000 }],
   [fault.latency({ min: 5, max: '1s' }), { kind: 'latency', minMs: 5, maxMs: 1000 }],
   [
@@ -195,10 +192,7 @@ test.each([
   [fault.clockSkew('-10m'), { kind: 'clock-skew', byMs: -600_000 }],
   [fault.clockSkew(5), { kind: 'clock-skew', byMs: 5 }],
   [fault.duplicate({ copies: 2, after: '1s' }), { kind: 'duplicate', copies: 2, afterMs: 1000 }],
-  [
-    fault.delay('1s', fault.reset()),
-    JSON.parse('{"kind":"delay","waitMs":1000,"then":{"kind":"reset"}}'),
-  ],
+  [fault.delay('1s', fault.reset()), JSON.parse('{"kind":"delay","waitMs":1000,"then":{"kind":"reset"}}')],
 ])('constructors make plain data: %j', (made, expected) => {
   expect(made).toEqual(expected)
   expect(JSON.parse(JSON.stringify(made))).toEqual(made)

@@ -1,4 +1,4 @@
-import { createSandbox, fault, type FaultRule, type SandboxOptions } from 'stuntdouble'
+import { createSandbox, type FaultRule, fault, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../src/faults/catalog.js'
 import { injectionPoints } from '../../src/faults/points.js'

@@ -1,4 +1,4 @@
-import { createSandbox, fault, type FaultRule } from 'stuntdouble'
+import { createSandbox, type FaultRule, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -21,7 +21,9 @@ const oom = 'OOM command not allowed'
 
 describe('one command', () => {
   test('fails instead of running: the third INCR, once', async () => {
-    const { command, sandbox } = world(onCommand(fault.errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }))
+    const { command, sandbox } = world(
+      onCommand(fault.errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }),
+    )
     const replies = []
     for (let count = 0; count < 4; count++) replies.push(await command('INCR', 'a'))
     expect(replies).toEqual([{ result: 1 }, { result: 2 }, { error: oom }, { result: 3 }])
@@ -74,7 +76,12 @@ describe('one command', () => {
     const { command, sandbox, faults } = world(onCommand(fault.errorReply(oom)))
     await command('INCR', 'a')
     const [entry] = faults()
-    expect(entry).toMatchObject({ point: 'store.command', fault: 'error-reply', target: 'INCR', effect: `error: ${oom}` })
+    expect(entry).toMatchObject({
+      point: 'store.command',
+      fault: 'error-reply',
+      target: 'INCR',
+      effect: `error: ${oom}`,
+    })
     expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
   })
 

@@ -11,7 +11,12 @@ const bank = 'https://bank.test/charges'
 /** As JSON has it. */
 const wait = (then: unknown) => ({ kind: 'delay', waitMs: 5, then })
 const numbers = [503, fault.delay('1s', 429), wait(wait(500)), 200]
-const steps = [fault.status(503), fault.delay('1s', fault.status(429)), fault.delay(5, fault.delay(5, fault.status(500))), fault.status(200)]
+const steps = [
+  fault.status(503),
+  fault.delay('1s', fault.status(429)),
+  fault.delay(5, fault.delay(5, fault.status(500))),
+  fault.status(200),
+]
 
 describe.each(kinds)('%s', (_, make) => {
   let sandbox: Sandbox | RemoteSandbox
@@ -105,9 +110,18 @@ describe('steps that are like one before', () => {
 
   test('are all played, and stay what they were when given', () => {
     const { destinations } = createSandbox()
-    const given = [503, fault.reset(), fault.status(500, { body: 'a' }), 503, fault.reset(), fault.status(500, { body: 'b' })]
+    const given = [
+      503,
+      fault.reset(),
+      fault.status(500, { body: 'a' }),
+      503,
+      fault.reset(),
+      fault.status(500, { body: 'b' }),
+    ]
     destinations.script(shop, given)
-    const told = [fault.status(503), fault.reset(), given[2], fault.status(503), fault.reset(), given[5]].map((step) => structuredClone(step))
+    const told = [fault.status(503), fault.reset(), given[2], fault.status(503), fault.reset(), given[5]].map((step) =>
+      structuredClone(step),
+    )
     for (const step of given) if (typeof step === 'object') Object.assign(step, { kind: 'timeout' })
     expect(destinations.unplayed.map(({ steps }) => steps)).toEqual([told])
   })

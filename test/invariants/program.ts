@@ -1,5 +1,11 @@
 import fc from 'fast-check'
-import { type createSandbox as CreateSandbox, fault, type FaultRule, type Sandbox, type Step } from 'stuntdouble'
+import {
+  type createSandbox as CreateSandbox,
+  type DeliveryFault,
+  type FaultRule,
+  fault,
+  type Sandbox,
+} from 'stuntdouble'
 import { catalog } from '../../src/faults/catalog.js'
 
 // Random programs: everything that a test may do to a sandbox, in any order. Some choices are likelier than they would
@@ -9,11 +15,11 @@ const hosts = ['https://a.test/', 'https://b.test/', 'https://c.test/']
 const callback = 'https://callback.test/'
 const failureCallback = 'https://failure.test/'
 
-const outcome: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<Step>(fault.pass()) },
+const outcome: fc.Arbitrary<DeliveryFault> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<DeliveryFault>(fault.pass()) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom<Step>(
+    arbitrary: fc.constantFrom<DeliveryFault>(
       fault.status(500),
       fault.status(404),
       fault.status(429, { retryAfter: '3s' }),
@@ -21,8 +27,17 @@ const outcome: fc.Arbitrary<Step> = fc.oneof(
       fault.status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
     ),
   },
-  fc.constantFrom<Step>(fault.reset(), fault.lostAck(), fault.hang(), fault.lateResponse('2s'), fault.nonRetryable()),
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): Step => fault.delay(seconds * 1000)) },
+  fc.constantFrom<DeliveryFault>(
+    fault.reset(),
+    fault.lostAck(),
+    fault.hang(),
+    fault.lateResponse('2s'),
+    fault.nonRetryable(),
+  ),
+  {
+    weight: 4,
+    arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): DeliveryFault => fault.delay(seconds * 1000)),
+  },
 )
 
 const limits = fc.constantFrom(
@@ -167,7 +182,7 @@ type ProgramStep = typeof step extends fc.Arbitrary<infer S> ? S : never
 export interface Program {
   readonly seed: number
   readonly steps: readonly ProgramStep[]
-  readonly outcomes: readonly Step[]
+  readonly outcomes: readonly DeliveryFault[]
   readonly enforceQuotas: boolean
   readonly trafficLimit: number | undefined
   readonly faults?: readonly FaultRule[]

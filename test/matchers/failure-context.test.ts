@@ -477,7 +477,9 @@ describe('what a foreign host did in several attempts', () => {
   const works = (calls: Sandbox['calls']): unknown => calls.answer(bank, 201)
 
   test('because its answer was lost', async () => {
-    const [sentence] = await called((calls) => works(calls) && calls.script(bank, [fault.lostAck()]), { method: 'POST' })
+    const [sentence] = await called((calls) => works(calls) && calls.script(bank, [fault.lostAck()]), {
+      method: 'POST',
+    })
     expect(sentence).toMatch(
       /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
     )

@@ -298,7 +298,12 @@ describe('scripts', () => {
       handled++
       return new Response(null, { status: 204 })
     })
-    at.destinations.script(shop, [fault.status(500), fault.reset(), fault.delay('2s', fault.status(503)), fault.status(418, { body: { no: 1 } })])
+    at.destinations.script(shop, [
+      fault.status(500),
+      fault.reset(),
+      fault.delay('2s', fault.status(503)),
+      fault.status(418, { body: { no: 1 } }),
+    ])
     await publish(at, { 'Service-Retries': '5', 'Service-Retry-Delay': '1000' })
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([500, 0, 503, 418, 204])
@@ -362,7 +367,15 @@ describe('scripts', () => {
   })
 
   test('steps are plain data', () => {
-    const steps = [fault.status(500), fault.reset(), fault.hang(), fault.lostAck(), fault.pass(), fault.delay('1s', fault.hang('2s')), fault.status(200, { body: { a: 1 } })]
+    const steps = [
+      fault.status(500),
+      fault.reset(),
+      fault.hang(),
+      fault.lostAck(),
+      fault.pass(),
+      fault.delay('1s', fault.hang('2s')),
+      fault.status(200, { body: { a: 1 } }),
+    ]
     expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
     expect(() => fault.status(99)).toThrow('For no answer at all use fault.reset() or fault.hang()')
     expect(() => world().destinations.script(shop, ['500' as never])).toThrow(

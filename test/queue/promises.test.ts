@@ -15,8 +15,24 @@ const failureCallback = 'https://failure.test/'
 
 const outcome: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant(fault.pass()) },
-  { weight: 3, arbitrary: fc.constantFrom(fault.status(500), fault.status(404), fault.status(302), fault.reset(), fault.badCertificate()) },
-  fc.constantFrom(fault.hang(), fault.lostAck(), fault.lateResponse('2s'), fault.nonRetryable(), fault.status(429, { retryAfter: '3s' }), fault.status(429, { retryAfter: '0s' })),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      fault.status(500),
+      fault.status(404),
+      fault.status(302),
+      fault.reset(),
+      fault.badCertificate(),
+    ),
+  },
+  fc.constantFrom(
+    fault.hang(),
+    fault.lostAck(),
+    fault.lateResponse('2s'),
+    fault.nonRetryable(),
+    fault.status(429, { retryAfter: '3s' }),
+    fault.status(429, { retryAfter: '0s' }),
+  ),
   { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds) => fault.delay(seconds * 1000)) },
 )
 

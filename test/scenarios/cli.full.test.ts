@@ -323,9 +323,7 @@ describe('serve --scenario', () => {
       policy: { retries: 1 },
       given: { commands: [['SET', 'stock', 3]], signingKeys: { current: 'sig_a', next: 'sig_b' } },
       destinations: [{ url: orders }],
-      faults: [
-        { on: 'store.request', match: { path: '/get/*' }, times: 1, fault: { kind: 'status', status: 503 } },
-      ],
+      faults: [{ on: 'store.request', match: { path: '/get/*' }, times: 1, fault: { kind: 'status', status: 503 } }],
     }
     const child = spawn(
       process.execPath,

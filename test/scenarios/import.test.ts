@@ -57,7 +57,11 @@ async function production(steps: readonly DeliveryFault[], options: Record<strin
 
 const failures: readonly (readonly [string, readonly DeliveryFault[], Record<string, unknown>])[] = [
   ['three statuses', [fault.status(500), fault.status(503, { body: 'down' }), fault.status(404)], { retries: 2 }],
-  ['no answer at all', [fault.reset(), fault.refused(), fault.status(500)], { retries: 2, retryDelay: '1000 * (1 + retried)' }],
+  [
+    'no answer at all',
+    [fault.reset(), fault.refused(), fault.status(500)],
+    { retries: 2, retryDelay: '1000 * (1 + retried)' },
+  ],
   [
     'an answer that asks for patience',
     [fault.status(429, { headers: { 'retry-after': '90' } }), fault.status(500)],
@@ -290,7 +294,10 @@ describe('what is imported', () => {
       { ...log, time: at, state: 'CREATED' },
     ]
     const { scenario } = imported({ events, cursor: '' })
-    expect(scenario.destinations![0]!.recorded).toEqual([fault.delay('3s', fault.status(503, { body: 'down' })), fault.delay('2s', fault.pass())])
+    expect(scenario.destinations![0]!.recorded).toEqual([
+      fault.delay('3s', fault.status(503, { body: 'down' })),
+      fault.delay('2s', fault.pass()),
+    ])
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
     expect(scenario.expect).toEqual([{ recorded: { message: 'message', attempts: [503, 200], state: 'DELIVERED' } }])

@@ -350,7 +350,10 @@ describe('a play', () => {
     ['a delivery that nobody answers', { destinations: [] as never[], steps: [order, drain] }, /Nobody answers at/],
     [
       'a script that is not played to its end',
-      { destinations: [{ url: orders, script: [fault.status(500), fault.lostAck(), fault.hang()] }], steps: [order, drain] },
+      {
+        destinations: [{ url: orders, script: [fault.status(500), fault.lostAck(), fault.hang()] }],
+        steps: [order, drain],
+      },
       /steps that no delivery met: hang/,
     ],
     [

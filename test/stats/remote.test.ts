@@ -1,8 +1,8 @@
+import { usage } from 'stuntdouble/stats'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../../packages/server/src/server.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
-import { usage } from 'stuntdouble/stats'
 
 const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
 
@@ -40,7 +40,9 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
 
   test('an index is told, set and forgotten', async () => {
     const index = sandbox.stats.search('a/b c')
-    await index.script([usage.steady({ queries: 10, vectors: 3 }, { jitter: 0 }), usage.spikeAt('-1h', 2)], { vectorSize: 8 })
+    await index.script([usage.steady({ queries: 10, vectors: 3 }, { jitter: 0 }), usage.spikeAt('-1h', 2)], {
+      vectorSize: 8,
+    })
     await index.set({ monthly_cost: 0.5 })
     expect(await index.report('3h')).toMatchObject({
       daily_query_count: 12 * 600 + 100,

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { createSandbox, fault, type FaultRule, type SandboxOptions } from 'stuntdouble'
+import { createSandbox, type FaultRule, fault, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 

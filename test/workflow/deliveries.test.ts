@@ -110,7 +110,13 @@ test.each([true, false])('the configuration of the trigger holds for later messa
   const created = (json.events ?? json.logs) as { messageId: string; flowControlKey?: string; state: string }[]
   const keyOf = (id: string): string | undefined => created.find(({ messageId }) => messageId === id)?.flowControlKey
   expect([keyOf(first!.messageId), keyOf(second!.messageId)]).toEqual([applies ? 'fk' : undefined, 'other'])
-  destinations.script(url, [fault.status(500), fault.status(500), fault.status(500), fault.status(500), fault.status(500)])
+  destinations.script(url, [
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+  ])
   await ask('POST', `/v2/publish/${url}`, { headers: step, body: body(3) })
   const from = seen.count
   const start = clock.now()

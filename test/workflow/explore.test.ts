@@ -58,7 +58,8 @@ test('a fault at each delivery, call and wait of a run', async () => {
 test('what is placed strikes, exactly once, at every point that a run reaches', async () => {
   const reached: InjectionPoint[] = []
   for (const on of injectionPoints) {
-    const placed = on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [fault.status(503), fault.reset()]
+    const placed =
+      on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [fault.status(503), fault.reset()]
     const fits = on === 'store.command' ? fault.reset() : placed
     const tried = await explore(ordered, { ...options, on, fault: fits, holds: () => true })
     if (tried.runs > 1) reached.push(on)

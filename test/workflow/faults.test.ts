@@ -1,4 +1,4 @@
-import { fault, type InjectionPoint, type FaultRule } from 'stuntdouble'
+import { type FaultRule, fault, type InjectionPoint } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'

@@ -73,7 +73,9 @@ describe('messages', () => {
   })
 
   test('can be limited', () => {
-    const seen = new Set(sample(arb.message({ to: ['fans'], only: ['body'] })).flatMap((message) => Object.keys(message)))
+    const seen = new Set(
+      sample(arb.message({ to: ['fans'], only: ['body'] })).flatMap((message) => Object.keys(message)),
+    )
     expect([...seen].sort()).toEqual(['body', 'to'])
     // @ts-expect-error There is no such option.
     expect(() => arb.message({ only: ['colour'] })).toThrow('There is no option "colour". The options are to, body,')

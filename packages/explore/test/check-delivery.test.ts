@@ -165,7 +165,9 @@ describe('what is tried', () => {
     expect(() => arb.deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(
       'quota-exceeded cannot strike at queue.delivery, only at store.request',
     )
-    expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow('There is no fault "late". The faults are')
+    expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow(
+      'There is no fault "late". The faults are',
+    )
     expect(() => arb.deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
   })
 })

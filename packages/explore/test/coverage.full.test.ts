@@ -1,6 +1,6 @@
-import { defineScenario, fault, type FaultRule, type Sandbox } from 'stuntdouble'
-import { arb, checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
+import { defineScenario, type FaultRule, fault, type Sandbox } from 'stuntdouble'
 import { explore } from 'stuntdouble/checks'
+import { arb, checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
 import { CoverageGuide } from '../src/delivery/coverage-guide.js'
@@ -47,7 +47,10 @@ describe('the coverage of a check', () => {
       },
       stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
     }
-    const { coverage } = await checkDelivery({ ...counting, faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
+    const { coverage } = await checkDelivery({
+      ...counting,
+      faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'] }),
+    })
     const states = new Set(coverage.cells.map(({ state }) => state))
     expect(states).toContain('first attempt, seen 0')
     expect(states).toContain('retry 1 of 1, after lost-ack, seen 1')

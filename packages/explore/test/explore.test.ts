@@ -109,7 +109,9 @@ describe('one fault at each place', () => {
     const flawed = Object.keys(signatureFlaws).map((flaw) => fault.badSignature(flaw))
     const tried = await explore(once, { ...handledBy(charge), fault: flawed })
     expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
-      Object.keys(signatureFlaws).map((flaw) => `bad-signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
+      Object.keys(signatureFlaws).map(
+        (flaw) => `bad-signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`,
+      ),
     )
     expect(tried.outcomes).toHaveLength(11)
     const statuses = [fault.status(500), fault.status(503, { body: 'later' }), fault.lostAck()]

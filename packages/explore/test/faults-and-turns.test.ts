@@ -22,10 +22,14 @@ describe('fault rules', () => {
   })
 
   test('can be limited to points and kinds', () => {
-    const rules = sample(arb.faultRules({ on: ['store.command'], kinds: ['error-reply', 'stale-read', 'lost-ack'] })).flat()
+    const rules = sample(
+      arb.faultRules({ on: ['store.command'], kinds: ['error-reply', 'stale-read', 'lost-ack'] }),
+    ).flat()
     expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(['store.command']))
     expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['error-reply', 'stale-read', 'lost-ack']))
-    expect(() => arb.faultRules({ on: ['stream.open'], kinds: ['error-reply'] })).toThrow('error-reply cannot strike at')
+    expect(() => arb.faultRules({ on: ['stream.open'], kinds: ['error-reply'] })).toThrow(
+      'error-reply cannot strike at',
+    )
   })
 
   test('whatever they shrink to are rules, and shrinking ends', () => {
@@ -124,7 +128,9 @@ describe('several clients of the store', () => {
 
   test('shrink to one command of one client', () => {
     const found = fc.check(
-      fc.property(arb.storeRequests({ clients: 3, only }), (turns) => turns.every(({ commands }) => commands.length < 2)),
+      fc.property(arb.storeRequests({ clients: 3, only }), (turns) =>
+        turns.every(({ commands }) => commands.length < 2),
+      ),
       { seed },
     )
     const [turns] = found.counterexample!

@@ -1,5 +1,12 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { arb, checkDelivery, DeliveryBroken, type DeliveryHandler, disputedPolicies, type PolicyChoices } from 'stuntdouble/fast-check'
+import {
+  arb,
+  checkDelivery,
+  DeliveryBroken,
+  type DeliveryHandler,
+  disputedPolicies,
+  type PolicyChoices,
+} from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { policyWith } from '../../../src/policy/schema.js'

@@ -51,7 +51,9 @@ const shop: Omit<Options, 'handler'> = {
 describe('an app that verifies one route and not the other', () => {
   test('is found by default, and the text says where', async () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: verified(order), [mails]: mail } })
-    expect(faults).toEqual([{ on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
+    expect(faults).toEqual([
+      { on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'bad-signature', flaw: 'body' } },
+    ])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 48 of 54 fault schedules (seed 1):
         message 1, attempt 1  ok             answered 200

@@ -103,14 +103,13 @@ const strangers: readonly (readonly [string, Record<string, string>, string])[] 
   ['nothing', {}, ''],
   ['an empty token', bearer(''), `?_token=&${queueToken}=`],
   ['an empty user', basic('', ''), ''],
-  ...[
-    ...Object.values(defaults),
-    ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
-  ].flatMap((known) => [
-    [`Bearer ${known}`, bearer(known), ''] as const,
-    [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
-    [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
-  ]),
+  ...[...Object.values(defaults), ...devUsers.flatMap(({ token, current, next }) => [token, current, next])].flatMap(
+    (known) => [
+      [`Bearer ${known}`, bearer(known), ''] as const,
+      [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
+      [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
+    ],
+  ),
 ]
 
 /** What the service itself says to somebody with a wrong token. */

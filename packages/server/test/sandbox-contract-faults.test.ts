@@ -87,7 +87,9 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
   describe('scenarios', () => {
     test('bring their weather, until it is taken back', async () => {
-      const handle = await sandbox.play(defineScenario('two outages', [outage, { ...outage, fault: fault.status(500) }]))
+      const handle = await sandbox.play(
+        defineScenario('two outages', [outage, { ...outage, fault: fault.status(500) }]),
+      )
       expect(await statusOf('PING')).toBe(503)
       await handle.remove()
       expect(await statusOf('PING')).toBe(200)

@@ -1,5 +1,5 @@
 import { Account } from '../../kernel/account.js'
-import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
+import { type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { RawOutcome } from '../destinations/raw-response.js'
 import type { Message, MessageView } from '../message/message.js'
@@ -11,21 +11,29 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
 }
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
-export class DeadLetter implements IndexedRecord {
+export class DeadLetter {
   static {
     loggedAsJson(DeadLetter)
   }
 
+  /** `<milliseconds>-<n>` */
+  readonly id: string
+  /** @internal */
+  readonly seq: number
+  readonly time: number
+  readonly message: Message
+  readonly reply: RawOutcome
+  /** @internal */
   gone = false
 
-  constructor(
-    /** `<milliseconds>-<n>` */
-    readonly id: string,
-    readonly seq: number,
-    readonly time: number,
-    readonly message: Message,
-    readonly reply: RawOutcome,
-  ) {}
+  /** @internal */
+  constructor(id: string, seq: number, time: number, message: Message, reply: RawOutcome) {
+    this.id = id
+    this.seq = seq
+    this.time = time
+    this.message = message
+    this.reply = reply
+  }
 
   toJSON(): DeadLetterView {
     const { id, time, message, reply } = this

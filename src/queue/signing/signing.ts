@@ -45,6 +45,7 @@ export class SigningKeys implements SigningKeyPair {
   #former: string[] = []
   readonly #ids: IdSource
 
+  /** @internal */
   constructor(
     random: Random,
     given: Partial<SigningKeyPair> = {},
@@ -68,7 +69,7 @@ export class SigningKeys implements SigningKeyPair {
     return this.#former
   }
 
-  /** Restores earlier keys. */
+  /** Restores earlier keys. @internal */
   replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
     this.#current = current
     this.#next = next

@@ -276,7 +276,10 @@ function answerOf(fault: DeliveryFault | undefined): string | undefined {
   return typeof body === 'string' ? body : undefined
 }
 
-const networkFaults: readonly (readonly ['hang' | 'refused' | 'unresolved-host' | 'bad-certificate' | 'reset', RegExp])[] = [
+const networkFaults: readonly (readonly [
+  'hang' | 'refused' | 'unresolved-host' | 'bad-certificate' | 'reset',
+  RegExp,
+])[] = [
   ['hang', /deadline exceeded|time[d -]?out/i],
   ['refused', /refused/i],
   ['unresolved-host', /no such host|ENOTFOUND|EAI_AGAIN|server misbehaving/i],

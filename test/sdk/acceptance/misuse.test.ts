@@ -56,7 +56,11 @@ describe('a mistake is a sentence with the next step', () => {
       () => createSandbox().destinations.script(shop, [99]),
       /step 1: 99 is not the status of an answer: give one from/,
     ],
-    ['a missing status', () => fault.status(wrong(undefined)), /status\(\) needs the status of the answer: status\(503\)/],
+    [
+      'a missing status',
+      () => fault.status(wrong(undefined)),
+      /status\(\) needs the status of the answer: status\(503\)/,
+    ],
     ['script without a list', () => createSandbox().destinations.script(shop, wrong(fault.status(500))), /in an array/],
     ['status', () => fault.status(99), /from 200 to 599/],
     [

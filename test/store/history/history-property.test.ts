@@ -26,7 +26,8 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
   async (seed) => {
     using sandbox = createSandbox({ seed, warn: () => {} })
     const { store, clock, traffic } = sandbox
-    if (seed % 3 === 0) sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: fault.errorReply('ERR struck') })
+    if (seed % 3 === 0)
+      sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: fault.errorReply('ERR struck') })
     if (seed % 4 === 0) sandbox.faults.add({ on: 'store.request', chance: [1, 5], fault: fault.lostAck() })
     const program = fc
       .sample(rows({}), { numRuns: amount(80, 80, 160), seed })

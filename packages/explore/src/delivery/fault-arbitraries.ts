@@ -126,7 +126,9 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
     times: 1,
   }))
   const faults = [{ kind: 'lost-ack' }, { kind: 'status', status: 503 }] as const
-  return each.flatMap((when) => faults.map((fault): readonly FaultRule[] => [{ on: 'outbound.request', ...when, fault }]))
+  return each.flatMap((when) =>
+    faults.map((fault): readonly FaultRule[] => [{ on: 'outbound.request', ...when, fault }]),
+  )
 }
 
 export interface AnyFaultRulesOptions extends FaultRulesOptions {

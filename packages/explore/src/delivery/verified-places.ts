@@ -118,7 +118,9 @@ function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
 /** The flaw, out of the sentence that a strike leaves. */
 function flawTold(effect = ''): string {
   const flaws = Object.keys(signatureFlaws)
-  return flaws.find((flaw) => effect === catalog['bad-signature'].sentence({ kind: 'bad-signature', flaw }, 'before')) ?? ''
+  return (
+    flaws.find((flaw) => effect === catalog['bad-signature'].sentence({ kind: 'bad-signature', flaw }, 'before')) ?? ''
+  )
 }
 
 /** A delivery that was taken although it was signed wrongly, at a host that verifies others, as an error. */

@@ -25,7 +25,12 @@ async function fill(sandbox: Sandbox): Promise<void> {
   destinations.answer('https://shop.test/gone', 410)
   fillStore(sandbox)
   faults.add({ on: 'queue.delivery', name: 'lost once', times: 1, match: { url: orders }, fault: fault.lostAck() })
-  faults.add({ on: 'queue.delivery', name: 'never met', match: { url: 'https://nowhere.test/' }, fault: fault.lostAck() })
+  faults.add({
+    on: 'queue.delivery',
+    name: 'never met',
+    match: { url: 'https://nowhere.test/' },
+    fault: fault.lostAck(),
+  })
   queue.urlGroup('warehouses', ['https://north.test/stock', 'https://south.test/stock'])
   for (let n = 0; n < 150; n++) queue.publish({ to: orders, body: { id: n }, delay: `${n % 50}s` })
   for (let n = 0; n < 10; n++) queue.publish({ to: 'warehouses', body: { n } })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
+  neutralDialect,
   neutralManagementPath,
   ownHeader,
-  neutralDialect,
   upstashDialect,
   type Vocabulary,
   vocabularyOf,

@@ -98,7 +98,15 @@ const lines = fc.constantFrom(
   ...['ACL DELUSER bob', 'AUTH bob TOKEN', 'HELLO 3 AUTH bob TOKEN', 'AUTH bob wrong'],
 )
 const faults = fc.constantFrom(
-  ...[fault.latency('2s'), fault.reset(), fault.truncate(3), fault.hang(), fault.slowBody(1), fault.status(503), fault.restart('1s')],
+  ...[
+    fault.latency('2s'),
+    fault.reset(),
+    fault.truncate(3),
+    fault.hang(),
+    fault.slowBody(1),
+    fault.status(503),
+    fault.restart('1s'),
+  ],
 )
 const who = fc.nat(2)
 const steps = fc.oneof(

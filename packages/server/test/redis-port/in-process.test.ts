@@ -135,7 +135,10 @@ describe('a connection in this process', () => {
 describe.each(['ioredisConnector()', 'openRedisSocket()'])('ioredis with %s', (way) => {
   async function client(): Promise<{ redis: Redis; sandbox: Sandbox; errors: string[] }> {
     const sandbox = sandboxOfTest()
-    const to = way === 'ioredisConnector()' ? { Connector: ioredisConnector(sandbox) } : { path: (await openRedisSocket(sandbox)).path }
+    const to =
+      way === 'ioredisConnector()'
+        ? { Connector: ioredisConnector(sandbox) }
+        : { path: (await openRedisSocket(sandbox)).path }
     const redis = new Redis({ ...to, retryStrategy: () => null })
     const errors: string[] = []
     redis.on('error', ({ message }) => errors.push(message))
