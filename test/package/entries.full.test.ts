@@ -136,6 +136,21 @@ describe('each published entry', () => {
   })
 })
 
+test('the root has fifteen values: everything else is a type, or in an entry of its own', async () => {
+  const names = await run('module', `import * as entry from 'stuntdouble'; ${print}`)
+  expect(names).toHaveLength(15)
+  expect(names).toEqual(expect.arrayContaining(['createSandbox', 'fault', 'faultKinds', 'injectionPoints', 'devUsers']))
+})
+
+test('the declarations know no engine, and construct nothing but errors', () => {
+  const files = readdirSync(join(own, 'dist/types'))
+  const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8')).join('\n')
+  expect(codes.match(/\bclass \w*(?:Engine|Scheduler|Registry|Ledger|ControlClient)\b/g)).toBeNull()
+  const classes = codes.split(/^(?=(?:declare |export )*(?:abstract )?class )/m).slice(1)
+  const constructed = classes.filter((code) => /^ {2}constructor\(/m.test(code.split(/^}/m)[0]!))
+  expect(constructed.map((code) => /class (\w+)/.exec(code)![1])).toEqual([])
+})
+
 describe('a class has one identity', () => {
   test.each(['module', 'commonjs'] as const)('across the entries as %s', async (format) => {
     const load = (name: string): string =>

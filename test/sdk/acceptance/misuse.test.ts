@@ -59,7 +59,7 @@ describe('a mistake is a sentence with the next step', () => {
     [
       'a missing status',
       () => fault.status(wrong(undefined)),
-      /status\(\) needs the status of the answer: status\(503\)/,
+      /status\(\) needs the status of the answer: fault\.status\(503\)/,
     ],
     ['script without a list', () => createSandbox().destinations.script(shop, wrong(fault.status(500))), /in an array/],
     ['status', () => fault.status(99), /from 200 to 599/],
