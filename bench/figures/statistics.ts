@@ -54,7 +54,12 @@ function storyReport(): Figure {
     name: 'a report (30d) of a story of a hundred steps over one of one step',
     baseline: told('one step', [usage.steady({ queries: 100, updates: 10 })]),
     variants: [
-      told('a hundred steps', [usage.steady({ queries: 100, updates: 10 }), usage.gap('-3d', '1h'), usage.monthEnd(3), ...spikes]),
+      told('a hundred steps', [
+        usage.steady({ queries: 100, updates: 10 }),
+        usage.gap('-3d', '1h'),
+        usage.monthEnd(3),
+        ...spikes,
+      ]),
     ],
     atMost: { 'a hundred steps': 2 },
   }

@@ -10,7 +10,13 @@ story('published-twice', { asItWas, mended, cause }, (test, app) => {
   test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {
     const { clock, destinations, faults, queue } = sandbox
     destinations.answer(app.warehouse, 201)
-    faults.add([fault.rateLimited(), fault.status(500), fault.lostAck()].map((fault) => ({ on: 'queue.request', times: 1, fault })))
+    faults.add(
+      [fault.rateLimited(), fault.status(500), fault.lostAck()].map((fault) => ({
+        on: 'queue.request',
+        times: 1,
+        fault,
+      })),
+    )
 
     await app.checkout({ id: '4711', items: ['teapot'] })
     await clock.drain()

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
 import { fault, type Sandbox } from 'stuntdouble'
-import { usage } from 'stuntdouble/stats'
 import { startServer } from 'stuntdouble/server'
+import { usage } from 'stuntdouble/stats'
 import { expect, test } from 'stuntdouble/vitest'
 import { findChromium, noChromium } from '../../test/support/chromium.ts'
 import { type Chart, readUsage, timeOf } from './figures.js'
@@ -17,7 +17,13 @@ test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z' })
 
 /** An afternoon: three orders, one of them in vain, and a search index with a busy half hour. */
 async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promise<void> {
-  destinations.script(orders, [fault.status(200), fault.status(503), fault.status(200), fault.status(500), fault.status(500)])
+  destinations.script(orders, [
+    fault.status(200),
+    fault.status(503),
+    fault.status(200),
+    fault.status(500),
+    fault.status(500),
+  ])
   queue.publish({ to: orders, body: 'one' })
   await clock.advance('5m')
   queue.publish({ to: orders, body: 'two' })
